@@ -31,6 +31,10 @@ settings.load_profile("default")
 TALLY = pytest.StashKey[Counter[str]]()
 LEFT = pytest.StashKey[list[str]]()
 
+LONG_SERVICE = "-XX:ReservedCodeCacheSize=256m"
+"""A JVM of tests works for many minutes: with its usual 48 MB for compiled code it discards methods and
+compiles them again all the time, which took a sixth of its processor time."""
+
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not load files without fast tests where only those are wanted."""
@@ -65,10 +69,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
-    databases.migrate_quickly()
+    databases.open_quickly()
     if not hasattr(config, "workerinput"):
         leftovers.begin()
-        os.environ["JDK_JAVA_OPTIONS"] = java_options(archive_file())
+        os.environ["JDK_JAVA_OPTIONS"] = f"{java_options(archive_file())} {LONG_SERVICE}"
 
 
 @pytest.hookimpl(trylast=True)

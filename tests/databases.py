@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 import sqlalchemy
-from sqlalchemy import Connection, event
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, event
 
+from tidegate.scheduler.store.sql import engine as engines
 from tidegate.scheduler.store.sql import schema
 
 POSTGRES = pytest.param("postgres", marks=pytest.mark.store)
@@ -20,17 +23,48 @@ SQL_KINDS = ["sqlite", POSTGRES]
 MEMORY = "memory"
 """In place of a URL: the store that is kept in this process."""
 
+_create_engine = engines.create_engine
+_of_sqlite: list[Engine] = []
+"""The engine whose compiled statements all stores of this process in SQLite use."""
+
+_scripts: dict[tuple[Any, ...], ScriptDirectory] = {}
+"""The scripts of migrations that this process has loaded, by the configuration that names their folder."""
+
+_load_scripts = ScriptDirectory.from_config
 _migrate = schema.migrate
 _SENT: dict[str, list[tuple[str, Any]]] = {}
 """What the migrations of a new database have sent to it, statement by statement, for each dialect."""
 
 
-def migrate_quickly() -> None:
-    """From now on Alembic makes the first store of each kind in this process, its statements make the others.
+def open_quickly() -> None:
+    """From now on what this process has done for its first store is done for no other store again.
 
-    Hundreds of tests begin with a new store. `really_migrated` takes this back for a test.
+    Alembic makes the first store of each kind, its statements make the others; `really_migrated` takes this
+    back for a test. And each statement is compiled once for all stores in SQLite, no longer for each of them.
+    Hundreds of tests begin with a new store, and each command of a test opens it again. Dagster, which loads
+    the scripts of all its migrations several times for each new instance, finds them loaded.
     """
     schema.migrate = _migrate_as_before
+    ScriptDirectory.from_config = staticmethod(_scripts_as_before)
+    engines.create_engine = _create_engine_as_before
+
+
+def _scripts_as_before(config: Config) -> ScriptDirectory:
+    key = (config.config_file_name, config.get_main_option("script_location"))
+    if key not in _scripts:
+        _scripts[key] = _load_scripts(config)
+    return _scripts[key]
+
+
+def _create_engine_as_before(*arguments: Any, **options: Any) -> Engine:
+    made = _create_engine(*arguments, **options)
+    if made.dialect.name == "sqlite":
+        if not _of_sqlite:
+            _of_sqlite.append(_create_engine("sqlite://"))
+            _of_sqlite[0].connect().close()  # only then does its dialect know the version of SQLite
+        # SQLAlchemy keeps compiled statements by engine and dialect, and has no public way to share them.
+        made.dialect, made._compiled_cache = _of_sqlite[0].dialect, _of_sqlite[0]._compiled_cache
+    return made
 
 
 def _migrate_as_before(connection: Connection) -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from dagster import DagsterInstance
 
 from tidegate.processes.dagster import DagsterProcesses
-from tidegate.processes.home import site_of
+from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME, site_of
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.open import open_store
 
@@ -27,10 +27,18 @@ class LiveProject:
     pause_seconds = 0.2
     """From one look to the next."""
 
+    mode = "fork"
+    """Of the run launcher, where the project has no settings of its own: each run starts a Spark of its own,
+    or takes one that was kept ("warm")."""
+
     instance: DagsterInstance
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        assert "mode: fork" in DEVELOPMENT
+        own = folder / SETTINGS_NAME
+        if not own.is_file():
+            own.write_text(DEVELOPMENT.replace("mode: fork", f"mode: {self.mode}"))
         self.settings = load_settings(folder)
         self.store = open_store(self.settings.store_url)
         self.site = site_of(self.settings)

@@ -1,7 +1,8 @@
 """A project of cycle tasks with Dagster running on it for real: code server, daemon, host, SQLite, Spark.
 
 Its zone is one in which it is about noon, so that its day does not end during a test. A day's orders are
-cleaned, and the revenue of the day is added to the sum of the day before (`self`).
+cleaned, and the revenue of the day is added to the sum of the day before (`self`). A run takes a Spark that
+was kept from the run before, if there is one: the runs are about the engine, and each would start a JVM.
 """
 
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -16,12 +17,13 @@ from tests.dagster_defs.live_project import LiveProject
 from tidegate.compiler.compile import compile_files
 from tidegate.scheduler.commands.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.instances import By, InstanceName, act
+from tidegate.scheduler.commands.instances import InstanceName, act
 from tidegate.scheduler.commands.live import Scope
 from tidegate.scheduler.commands.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action, status_of
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import By
 
 NOON = 12
 
@@ -87,6 +89,8 @@ class Night(LiveProject):
         today: the scheduled time of the instances of the running day.
         yesterday: its business date.
     """
+
+    mode = "warm"
 
     def __init__(self, folder: Path) -> None:
         (folder / "schedules").mkdir()

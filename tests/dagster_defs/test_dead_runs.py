@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from dagster import DagsterInstance, DagsterRunStatus
+from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 
 from tests.dagster_defs.instance import end_dead, evaluate, repository_of, started, status_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app, sample_store
@@ -15,16 +15,17 @@ from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run import program_op, run_lease
-from tidegate.dagster_defs.run.dead_runs import START_SECONDS
-from tidegate.dagster_defs.run.tags import PROJECT
+from tidegate.dagster_defs.run.dead_runs import SETTLED_SECONDS, START_SECONDS
+from tidegate.dagster_defs.run.tags import LAUNCH, PROJECT
 from tidegate.domain.model import App
+from tidegate.launcher.launcher import TidegateRunLauncher
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.commit.lease import Heartbeat
-from tidegate.spark_jobs.commit.process import this_process
+from tidegate.spark_jobs.commit.process import ProcessState, this_process
 
 pytestmark = pytest.mark.dagster
 
@@ -130,6 +131,49 @@ def test_a_run_that_no_process_has_taken_up(instance: DagsterInstance, store: Me
     ours = what != "a run of another project"
     assert len(said) == ours
     assert (status_of(instance, run_id) is DagsterRunStatus.FAILURE) is ours
+
+
+class Knowing(TidegateRunLauncher):
+    """A launcher that knows one thing of all runs."""
+
+    def __init__(self, state: ProcessState) -> None:
+        super().__init__()
+        self._state = state
+
+    def liveness(self, run: DagsterRun) -> tuple[ProcessState, str]:
+        return self._state, "its run server has ended"
+
+
+@pytest.mark.parametrize(
+    ("state", "seconds", "died"),
+    [
+        (ProcessState.ENDED, SETTLED_SECONDS - 1, None),
+        (ProcessState.ENDED, SETTLED_SECONDS + 1, "its run server has ended"),
+        (ProcessState.ALIVE, START_SECONDS + 1, None),
+        (ProcessState.UNKNOWN, START_SECONDS - 1, None),
+        (
+            ProcessState.UNKNOWN,
+            START_SECONDS + 1,
+            "no process has taken the run up within 120 s of its start",
+        ),
+    ],
+)
+def test_before_it_begins_a_run_is_what_its_launcher_knows_of_it(
+    instance: DagsterInstance,
+    store: MemoryStore,
+    monkeypatch: pytest.MonkeyPatch,
+    state: ProcessState,
+    seconds: int,
+    died: str | None,
+) -> None:
+    monkeypatch.setattr(instance, "_run_launcher", Knowing(state))
+    run_id = under_way(instance, store, {**add_job(store, "2023-03-09"), LAUNCH: "by it"})
+    record = instance.get_run_record_by_id(run_id)
+    assert record is not None
+
+    said = look(instance, store, record.update_timestamp - NOW + timedelta(seconds=seconds))
+
+    assert said == ([] if died is None else [f"run {run_id} died: {died}"])
 
 
 @pytest.mark.parametrize("what", ["the run of a job", "a run of the recovery job"])

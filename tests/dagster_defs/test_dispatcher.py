@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from time import sleep
 
 import msgspec
 import pytest
@@ -203,11 +204,30 @@ def test_an_app_whose_dispatcher_was_switched_off_before_an_upgrade_is_on_hold(
     assert len(evaluate(disk_instance, restarted).run_requests or []) == 1, "it is held once only"
 
 
+def test_ticks_have_one_pace_of_pruning(
+    instance: DagsterInstance, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slices = list[str]()
+
+    def slow(*_: object) -> None:
+        slices.append("pruned")
+        sleep(0.5)
+
+    monkeypatch.setattr(steps, "prune_slice", slow)
+    repository = repository_of(location_of(store))
+
+    for tick in range(3):
+        evaluate(instance, repository, log_key=str(tick))
+
+    assert slices == ["pruned"], "the next slice comes after some ten seconds"
+
+
 def test_an_idle_tick_asks_the_store_as_little_for_many_apps_as_for_one(
     instance: DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # It has its turn every ten seconds of the computer's clock.
+    # They have their turns by the computer's clock.
     monkeypatch.setattr(steps, "end_dead_runs", lambda *_: None)
+    monkeypatch.setattr(steps, "prune_slice", lambda *_: None)
 
     def asked(apps: int) -> int:
         store = open_sql_store(f"sqlite:///{tmp_path}/{apps}.db")

@@ -16,13 +16,13 @@ from tidegate.dagster_defs.run import program_op
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.commands.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.instances import By, InstanceName, act
+from tidegate.scheduler.commands.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.stopped import FIRST_PAUSE
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.model.run import ALL_RUNS, RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.tick import tick

@@ -16,18 +16,21 @@ from dagster import (
 from dagster._core.definitions.schedule_definition import ScheduleExecutionData
 from dagster._core.test_utils import create_run_for_test, instance_for_test
 
-from tests.dagster_defs.instance import failure, repository_of
+from tests.dagster_defs.instance import failure, repository_of, status_of
 from tests.dagster_defs.sample import DAILY, NOW, location_of
 from tests.dagster_defs.test_program_op import add_job
+from tests.spark_jobs.commit.test_process import of_a_dead_process
 from tests.spark_jobs.staging import put, read_rows, stage_rows
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run import cleaning, recovery
 from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.owners import RunOwner, own
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import RunStatus
@@ -262,6 +265,19 @@ def test_a_second_one_is_not_started_beside_it(location: Location, instance: Dag
     create_run_for_test(instance, job_name=RECOVERY, status=DagsterRunStatus.STARTED, tags=tags)
 
     assert look(location, instance).skip_message == "a recovery run is active"
+
+
+def test_a_dead_one_is_reported_and_does_not_count_as_active(
+    location: Location, instance: DagsterInstance
+) -> None:
+    leave(location, "c1")
+    tags = {PROJECT: NO_PROJECT}
+    run = create_run_for_test(instance, job_name=RECOVERY, status=DagsterRunStatus.STARTED, tags=tags)
+    owner = RunOwner(instance=storage_id(instance), process=of_a_dead_process(), until=NOW + LEASE)
+    own(location.open_store(), run.run_id, owner)
+
+    assert len(look(location, instance).run_requests or ()) == 1
+    assert status_of(instance, run.run_id) is DagsterRunStatus.FAILURE
 
 
 def test_no_spark_is_started_where_nothing_needs_it(

@@ -22,11 +22,12 @@ from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.scheduler.commands.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.instances import By, InstanceName, act
+from tidegate.scheduler.commands.instances import InstanceName, act
 from tidegate.scheduler.commands.manual import resume
 from tidegate.scheduler.decision.instances.actions import Action, status_of
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = [pytest.mark.spark, pytest.mark.dagster]

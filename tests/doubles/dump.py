@@ -73,6 +73,7 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         pruned=[list(each) for each in held.pruned],
         sums=[[*key, events] for key, events in held.sums.items()],
         snapshots=held.snapshots.values(),
+        tokens=held.tokens.values(),
         journal=held.journal,
     )
 
@@ -114,6 +115,7 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
             Snapshot(number=number, at=at, state=state)
             for number, at, state in rows(retention_tables.snapshots, "number", "at", "state")
         ],
+        tokens=reader.tokens(),
         journal=[JOURNAL.value(row) for row in connection.execute(journal)],
     )
 

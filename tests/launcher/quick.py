@@ -3,10 +3,11 @@
 The session of its programs is a dummy, so that a run costs what the launcher costs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from dagster import AssetKey, DagsterRun, RunRequest
 from dagster._core.workspace.context import WorkspaceProcessContext
@@ -85,6 +86,13 @@ def dirty(spark, inputs, params):
     return {}
 
 
+def grow(spark, inputs, params):
+    """Leave a hundred megabytes where no run after it looks."""
+    os.left_behind = b"x" * (100 * 1024 * 1024)
+    Path("said").write_text(f"{ANSWER} {os.getpid()}")
+    return {}
+
+
 def linger(spark, inputs, params):
     """Leave a thread that goes on until a file is there."""
     end = Path("linger-no-more").resolve()
@@ -118,7 +126,7 @@ run_launcher:
   config: {{{config}, preload: [quick_library]}}
 """
 
-NAMES = ("done", "dirty", "fail", "linger", "wait")
+NAMES = ("done", "dirty", "fail", "grow", "linger", "wait")
 
 
 def quick_app() -> App:
@@ -150,14 +158,14 @@ class Quick(LiveProject):
         """Deploy the app, which is always the same."""
         deploy(self.store, quick_app(), datetime.now(UTC), revision, self.settings.name)
 
-    def launch(self, program: str) -> str:
+    def launch(self, program: str, tags: Mapping[str, str] = MappingProxyType({})) -> str:
         """Launch a run of a program, and return its id."""
         self._made += 1
         key = f"quick-{self._made}"
         request = RunRequest(
             run_key=key, job_name=ALL_ASSETS_JOB, asset_selection=[AssetKey(["quick", program])]
         )
-        Runs(self.instance, self.workspace, "quick").submit(request, {})
+        Runs(self.instance, self.workspace, "quick").submit(request, tags)
         return run_id_of(key)
 
     def run(self, run_id: str) -> DagsterRun:

@@ -12,6 +12,8 @@ import pytest
 from dagster import DagsterRunStatus
 
 from tests.launcher.quick import PROGRAMS, Quick, quick_project
+from tidegate.launcher.config import LauncherConfig
+from tidegate.launcher.warm.worker import MEGABYTE, within_limits
 
 pytestmark = pytest.mark.dagster
 
@@ -21,7 +23,7 @@ RUNS = 6
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    config = f"mode: warm, workers: 1, worker_runs: {RUNS}"
+    config = f"mode: warm, workers: 1, worker_runs: {RUNS}, worker_growth_mb: 64"
     with quick_project(tmp_path_factory.mktemp("warm"), config) as quick:
         yield quick
 
@@ -56,6 +58,25 @@ def test_a_worker_ends_after_its_last_run(quick: Quick) -> None:
     pids = [worker_of(quick) for _ in range(2 * RUNS)]
 
     assert max(map(pids.count, pids)) == RUNS
+
+
+def test_a_worker_that_has_grown_since_its_first_run_takes_no_further_one(quick: Quick) -> None:
+    used = worker_of(quick)
+    while (first := worker_of(quick)) == used:
+        pass
+
+    assert worker_of(quick, "grow") == first
+    assert worker_of(quick) != first
+
+
+@pytest.mark.parametrize(
+    ("runs", "seconds", "growth", "expected"),
+    [(2, 59, 1, True), (3, 59, 1, False), (2, 60, 1, False), (2, 59, 2 * MEGABYTE, False)],
+    ids=["within_all", "runs", "minutes", "growth"],
+)
+def test_each_limit_ends_a_worker(runs: int, seconds: float, growth: int, expected: bool) -> None:
+    config = LauncherConfig(worker_runs=3, worker_minutes=1, worker_growth_mb=2)
+    assert within_limits(config, runs, seconds, growth) is expected
 
 
 def test_a_changed_program_is_executed_by_a_new_worker(quick: Quick) -> None:

@@ -4,6 +4,8 @@ Two sorts of failure. A crash is the death of the process: nothing can catch it,
 again like a restarted process. An error is what a database says whose server went away; said at
 the commit, no process knows whether it was done. What was not committed is gone, what was committed
 stays although no process heard of it.
+
+SQLAlchemy is loaded for a store in SQL only: hunts for planted bugs are short processes with one in memory.
 """
 
 import random
@@ -11,11 +13,8 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal
 
-from sqlalchemy import event
-
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
-from tidegate.scheduler.store.sql.store import SqlStore
 
 Place = Literal["call", "commit", "committed"]
 
@@ -67,13 +66,18 @@ class FaultyStore:
         self._most_calls = calls
         self._inside = False
         self._dies = True
-        if isinstance(store, SqlStore):
-            event.listen(store.engine, "before_cursor_execute", self._statement)
+        self._engine: Any = getattr(store, "engine", None)
+        if self._engine is not None:
+            from sqlalchemy import event
+
+            event.listen(self._engine, "before_cursor_execute", self._statement)
 
     def release(self) -> None:
         """Leave the store alone; another one may be put around it."""
-        if isinstance(self.store, SqlStore):
-            event.remove(self.store.engine, "before_cursor_execute", self._statement)
+        if self._engine is not None:
+            from sqlalchemy import event
+
+            event.remove(self._engine, "before_cursor_execute", self._statement)
 
     def reading(self) -> AbstractContextManager[Reader]:
         """See `Store.reading`."""
@@ -86,8 +90,7 @@ class FaultyStore:
         self._inside = True
         try:
             with self.store.transaction() as transaction:
-                sql = isinstance(self.store, SqlStore)
-                yield transaction if sql else _FaultyTransaction(transaction, self)
+                yield transaction if self._engine is not None else _FaultyTransaction(transaction, self)
                 # The commit itself is not a statement of ours.
                 self._inside = False
                 self.pass_point("commit", fails=fated == "commit")

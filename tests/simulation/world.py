@@ -12,6 +12,7 @@ from tests.simulation.kept_counts import counts_are_right
 from tests.simulation.oracle.oracle import Oracle
 from tests.simulation.places import without_places
 from tidegate.domain.model import App, Schedule
+from tidegate.scheduler.model.deployed import noted
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job
 
@@ -106,4 +107,4 @@ STATES = {
 
 def bare(spec: Schedule) -> Any:
     """A spec as the journal keeps it."""
-    return without_places(msgspec.json.decode(msgspec.json.encode(spec)))
+    return without_places(msgspec.json.decode(msgspec.json.encode(noted(spec))))

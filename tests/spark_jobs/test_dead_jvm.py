@@ -22,6 +22,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
+from tidegate.spark_jobs.iceberg.failures import java_failures
 from tidegate.spark_jobs.session.session import SparkSettings, session
 
 pytestmark = pytest.mark.spark
@@ -38,21 +39,23 @@ def pid() -> int:
 
 @step_kind("deadly")
 class Deadly(Value, kw_only=True):
-    """Counts with Spark; the first time its JVM is killed meanwhile."""
+    """Counts with Spark; the first time its JVM is killed meanwhile. Its check takes the next JVM."""
 
     effect: ClassVar[Effect] = Effect.PUBLISHES
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
+        assert session(SETTINGS).range(3).count() == 3
         return DONE if DONE_BY else NOT_DONE
 
     def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
-        spark = session(SETTINGS)
+        java: Any = session(SETTINGS)._jsparkSession
         if not DEATHS:
             DEATHS.append(pid())
             os.kill(pid(), signal.SIGKILL)
-        DONE_BY.append(spark.range(10).count())
+        with java_failures("count"):
+            DONE_BY.append(java.range(10).count())
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
@@ -72,8 +75,10 @@ def killed_during_recovery() -> None:
     )
     assert store.put("c1", ("app/a",), sequence.token, encode_sequence(sequence)) == "stored"
 
+    since = jvm.ends()
     (first,) = recover_all(store, CONTEXT)
-    assert first.error is not None and jvm.was_lost(first.error), first.error
+    assert first.error is not None and jvm.was_lost(first.error, since), first.error
+    assert not jvm.has_ended(), "another JVM has taken its place"
     assert failures(store, "c1") == (0, "")
 
     (second,) = recover_all(store, CONTEXT)

@@ -114,6 +114,19 @@ def test_one_that_answers_after_an_error_was_not_lost(
     thread.join()
 
 
+def test_one_that_was_replaced_since_the_work_began_was_lost(
+    gateway: SimpleNamespace, server: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jvm, "_replaced", [])
+    since = jvm.ends()
+    jvm.note_end()
+    assert jvm.was_lost(ConnectionResetError(), since)
+    assert not jvm.was_lost(ValueError("no fares"), since)
+    thread = answering(server)
+    assert not jvm.was_lost(ConnectionResetError(), jvm.ends()), "the work began after it"
+    thread.join()
+
+
 def test_a_forked_child_does_not_take_the_jvm_of_its_parent_for_dead(gateway: SimpleNamespace) -> None:
     def look() -> None:
         assert not jvm.has_ended()

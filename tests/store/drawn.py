@@ -34,6 +34,7 @@ from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.model.tally import KeptTally, LeafTally, Tally
+from tidegate.scheduler.model.token import Role, Token
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
@@ -173,6 +174,16 @@ tallied_keys = st.dictionaries(
     st.tuples(st.sampled_from(["", "0"]), st.sampled_from(["k", "K", "ä"])), st.integers(0, 2**40), max_size=3
 )
 
+tokens = st.builds(
+    Token,
+    name=ids,
+    hash=st.sampled_from(["h", "H"]),
+    role=st.sampled_from(list(Role)),
+    app=st.none() | st.sampled_from(["a", "B"]),
+    created_at=instants,
+    revoked_at=maybe_instants,
+)
+
 
 def many(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
     """A few values, of which some may repeat."""
@@ -211,6 +222,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "put_records": (many(maintenance.records),),
     "delete_records": (many(maintenance.records),),
     "put_operation_runs": (many(maintenance.operation_runs),),
+    "put_tokens": (many(tokens),),
     **retention.ARGUMENTS,
 }
 """What each method of a transaction is called with."""
@@ -263,5 +275,6 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.ledger(),
         reader.ledger(app="a"),
         *maintenance.answers(reader, now),
+        reader.tokens(),
         *retention.answers(reader, now),
     ]

@@ -11,11 +11,11 @@ from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.reports import Times, report
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.tick.tick import tick

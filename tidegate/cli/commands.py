@@ -76,6 +76,11 @@ COMMANDS: dict[str, Entry] = {
         "tidegate.cli.operate.host:host",
         "Drive the engine and create runs without waiting for Dagster's sensors; a service in production.",
     ),
+    "serve": Entry(
+        "tidegate.cli.operate.serve:serve",
+        "Answer over HTTP: apps, schedules, events, jobs; runs the host too.",
+    ),
+    "token": Entry("tidegate.cli.operate.tokens:app", "Create, list and revoke the tokens of callers."),
     "doctor": Entry(
         "tidegate.cli.operate.doctor:doctor",
         "Check the store, the host, Dagster's daemon, database and code location; say what to do.",

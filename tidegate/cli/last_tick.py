@@ -9,31 +9,17 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from tidegate.domain.wording import plural
+from tidegate.scheduler.explain.last_tick import last_tick_line, minutes_ago
 
 if TYPE_CHECKING:
     from tidegate.processes.alive import DagsterState, Dispatcher
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.launch.active_host import ActiveHost
 
-TICKS_MISSED = 12
-"""After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""
-
 HEARTBEAT_WITHIN = timedelta(minutes=2)
 """Dagster's daemon writes a heartbeat every 30 seconds."""
 
 CHECK = "check the Dagster daemon, the code location and the dispatcher's switch"
-
-
-def is_late(last: datetime, now: datetime, every: int) -> bool:
-    """Whether the next tick should have come long ago.
-
-    Args:
-        every: the seconds between two ticks.
-    """
-    from tidegate.scheduler.tick.tick import CLOCK_KEPT_FOR
-
-    return now - last > CLOCK_KEPT_FOR + timedelta(seconds=TICKS_MISSED * every)
 
 
 def scheduler_lines(
@@ -52,9 +38,10 @@ def scheduler_lines(
         host: the active host of the project. It ticks, so a recent tick says nothing of Dagster's daemon.
     """
     from tidegate.cli.printing import instant
+    from tidegate.scheduler.tick.tick import is_late
 
     late = ticked_at is None or is_late(ticked_at, now, settings.tick_seconds)
-    yield _last_tick(ticked_at, now, late)
+    yield last_tick_line(ticked_at, now, late)
     if host is not None:
         from tidegate.spark_jobs.commit.process import shown
 
@@ -73,14 +60,6 @@ def scheduler_lines(
         yield f"{CHECK}: {state}"
 
 
-def _last_tick(ticked_at: datetime | None, now: datetime, late: bool) -> str:
-    from tidegate.cli.printing import instant
-
-    if ticked_at is None:
-        return "the scheduler has never ticked: start Dagster, for example with `tidegate dev`"
-    return f"last tick of the scheduler: {instant(ticked_at)}" + (f", {_minutes(ticked_at, now)} ago" * late)
-
-
 def state_lines(state: "DagsterState", now: datetime) -> Iterator[str]:
     """Yield one line each for the daemon, the code servers and the dispatchers."""
     from tidegate.cli.printing import instant
@@ -90,7 +69,7 @@ def state_lines(state: "DagsterState", now: datetime) -> Iterator[str]:
     elif now - state.heartbeat <= HEARTBEAT_WITHIN:
         yield f"Dagster's daemon is alive: heartbeat at {instant(state.heartbeat)}"
     else:
-        at = f"last heartbeat at {instant(state.heartbeat)}, {_minutes(state.heartbeat, now)} ago"
+        at = f"last heartbeat at {instant(state.heartbeat)}, {minutes_ago(state.heartbeat, now)} ago"
         yield f"Dagster's daemon does not run: {at}"
     for server in state.servers:
         yield f"code location at {server.address} {server.problem or 'is alive'}"
@@ -109,10 +88,6 @@ def _dispatcher(dispatcher: "Dispatcher") -> str:
     return f"last evaluated at {instant(dispatcher.at)}{problem}"
 
 
-def _minutes(last: datetime, now: datetime) -> str:
-    return plural((now - last) // timedelta(minutes=1), "minute")
-
-
 class TickWatch:
     """Watches that ticks come while Dagster runs; warns once, and again when they had come back."""
 
@@ -127,6 +102,8 @@ class TickWatch:
         Args:
             ticked_at: the last tick, as the store has it.
         """
+        from tidegate.scheduler.tick.tick import is_late
+
         if ticked_at is not None:
             self._last = max(self._last, ticked_at)
         late = is_late(self._last, now, self._every)
@@ -136,4 +113,4 @@ class TickWatch:
             return None
         if not late:
             return "the scheduler ticks again"
-        return f"warning: no tick for {_minutes(self._last, now)}: {CHECK}"
+        return f"warning: no tick for {minutes_ago(self._last, now)}: {CHECK}"

@@ -22,6 +22,7 @@ from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.builders.task import build_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Related
 from tidegate.compiler.reader import MappingNode, Node, ScalarNode, from_value, plain, read
+from tidegate.compiler.reader.json_text import JsonText
 from tidegate.compiler.rules.cycles import check_cycles, check_cycles_across
 from tidegate.compiler.rules.daylight_saving import check_daylight_saving
 from tidegate.compiler.rules.former_names import check_former_app
@@ -117,6 +118,7 @@ def compile_files(
     warehouse: str | None = None,
     drafts: Collection[str] = (),
     everywhere: bool = True,
+    documents: Files[str, JsonText] | None = None,
 ) -> Compilation:
     """Compile files, each of which holds one app.
 
@@ -129,11 +131,13 @@ def compile_files(
         warehouse: the folder of the warehouse, relative to where paths begin (`Folders`).
         drafts: names of files that are not deployed; they may use the folders of other files.
         everywhere: upstream tasks are detected in all deployed apps; else only if a file names one of them.
+        documents: further apps that are not files but values, by the name that their diagnostics have.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
     sources = [_source(file, files[file]) for file in sorted(files)]
+    sources += [_of_value(name, document) for name, document in sorted((documents or {}).items())]
     others = Others(files=_offers(sources, formats), known=known)
     built = [
         _Built(
@@ -223,6 +227,11 @@ def _source(file: str, content: bytes) -> _Source:
     return _Source(root, findings, frozenset() if root is None else check_app(root, findings))
 
 
+def _of_value(name: str, document: JsonText) -> _Source:
+    findings = Findings(name, document.text)
+    return _Source(document.root, findings, check_app(document.root, findings))
+
+
 def _offers(sources: list[_Source], formats: Formats) -> dict[str, Callable[[], OtherApp]]:
     found: dict[str, Callable[[], OtherApp]] = {}
     for root, _, broken in sources:
@@ -232,14 +241,18 @@ def _offers(sources: list[_Source], formats: Formats) -> dict[str, Callable[[], 
 
 
 def compile_schedule(
-    app: App, name: str, spec: dict[str, Any], at: At | None = None, on_update: OnUpdate = "reset"
+    app: App,
+    name: str,
+    spec: dict[str, Any] | JsonText,
+    at: At | None = None,
+    on_update: OnUpdate = "reset",
 ) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
     """Compile one schedule with the datasets, programs, groups and calendars of an app.
 
     Args:
         app: the app, with the parts of other apps that the schedule may name (`with_others`).
-        spec: the schedule as builtin values of its YAML.
-        at: the place of all diagnostics.
+        spec: the schedule as builtin values of its YAML, or as a text with the place of each value.
+        at: the place of all diagnostics of builtin values.
         on_update: the default of a schedule that does not have it.
 
     Returns:
@@ -261,7 +274,7 @@ def compile_schedule(
 def compile_task(
     app: App,
     name: str,
-    spec: dict[str, Any],
+    spec: dict[str, Any] | JsonText,
     at: At | None = None,
     on_update: OnUpdate = "reset",
     others: Iterable[App] = (),
@@ -283,8 +296,10 @@ def compile_task(
     return (None if findings.failed else task), findings.diagnostics()
 
 
-def _alone(app: App, name: str, spec: dict[str, Any], at: At | None) -> tuple[Node, Findings]:
+def _alone(app: App, name: str, spec: dict[str, Any] | JsonText, at: At | None) -> tuple[Node, Findings]:
     """Return one specification as a node at its place, and the collector of its diagnostics."""
+    if isinstance(spec, JsonText):
+        return spec.root, Findings(f"{app.name}/{name}", spec.text)
     place = at if at is not None else At(file=f"{app.name}/{name}", line=1, column=1)
     findings = Findings(
         place.file,

@@ -26,11 +26,11 @@ from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.commands.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.commands.manual import trigger
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.maintenance import Ending, OperationRun
 from tidegate.scheduler.store.open import open_store
 

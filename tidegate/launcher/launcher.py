@@ -15,11 +15,13 @@ from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
 from dagster._core.storage.tags import GRPC_INFO_TAG
 from dagster._serdes import ConfigurableClassData, serialize_value
 
+from tidegate.dagster_defs.run.tags import LAUNCH
 from tidegate.launcher.client import ServerFailed, find_record, interrupt, launch
 from tidegate.launcher.config import SCHEMA, LauncherConfig, config_of
+from tidegate.launcher.liveness import NO_SERVER, liveness_of, note_of_launch
 from tidegate.launcher.place import environment_of, place_of
 from tidegate.launcher.protocol import Launch
-from tidegate.spark_jobs.commit.process import ProcessState, shown, state_of
+from tidegate.spark_jobs.commit.process import ProcessState
 
 
 class TidegateRunLauncher(DefaultRunLauncher):
@@ -52,8 +54,12 @@ class TidegateRunLauncher(DefaultRunLauncher):
         run = context.dagster_run
         place = place_of(run, self._instance.root_directory, self.config)
         if place is None:
+            if LAUNCH in run.tags:
+                # A run that is executed again has the tags of the one before.
+                self._instance.add_run_tags(run.run_id, {LAUNCH: NO_SERVER})
             super().launch_run(context)
             return
+        self._instance.add_run_tags(run.run_id, {LAUNCH: note_of_launch(place)})
         request = Launch(
             run_id=run.run_id,
             instance=serialize_value(self._instance.get_ref()),
@@ -90,9 +96,12 @@ class TidegateRunLauncher(DefaultRunLauncher):
 
     def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
         """Say whether the process of a run lives, as far as this machine knows."""
-        found = find_record(self._instance.root_directory, run.run_id)
-        process = "" if found is None else found[1].process
-        if process and state_of(process) is ProcessState.ENDED:
-            return CheckRunHealthResult(WorkerStatus.FAILED, f"{shown(process)} has ended without a word")
+        state, text = self.liveness(run)
+        if state is ProcessState.ENDED:
+            return CheckRunHealthResult(WorkerStatus.FAILED, text)
         # Of a run elsewhere its lease decides, by which Tidegate's dispatchers report dead runs.
         return CheckRunHealthResult(WorkerStatus.RUNNING)
+
+    def liveness(self, run: DagsterRun) -> tuple[ProcessState, str]:
+        """Say whether a run has a process or can get one; see `dagster_defs.run.dead_runs`."""
+        return liveness_of(run)

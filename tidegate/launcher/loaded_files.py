@@ -5,9 +5,9 @@ not loaded before a run; for what is, a run server looks at the files before eac
 a new server when one has changed.
 """
 
+import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 
 def loaded_files() -> dict[str, int]:
@@ -23,6 +23,6 @@ def changed_file(files: Mapping[str, int]) -> str | None:
 
 def _modified(file: str) -> int:
     try:
-        return Path(file).stat().st_mtime_ns
+        return os.stat(file).st_mtime_ns  # noqa: PTH116 - a `Path` for each takes ten times as long
     except OSError:
         return -1

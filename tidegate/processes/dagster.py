@@ -1,4 +1,4 @@
-"""Dagster's three processes for one project, the code server, the daemon and the webserver, and the host.
+"""Dagster's three processes for one project, code server, daemon and webserver, and our host and server.
 
 Each runs in its own process group, writes to a log file, and is stopped together with its child
 processes, at the latest when this Python process ends. `tidegate dev`, the demo and the
@@ -214,6 +214,11 @@ class DagsterProcesses:
     def start_host(self) -> ManagedProcess:
         """Start the host, which drives the engine and creates runs, without waiting for its first loop."""
         return self._start("host", [sys.executable, "-m", "tidegate.cli.main", "host"])
+
+    def start_server(self, port: int) -> ManagedProcess:
+        """Start `tidegate serve` beside the host, without waiting for its first answer."""
+        command = ["-m", "tidegate.cli.main", "serve", "--no-host", "--host", HOST, "--port", str(port)]
+        return self._start("server", [sys.executable, *command])
 
     def start_webserver(self) -> ManagedProcess:
         """Start the webserver and wait until it answers.

@@ -37,6 +37,9 @@ NOT_STARTED = "[JAVA_GATEWAY_EXITED]"
 
 _AUTHENTICATED = b"!yv"
 
+_replaced: list[int] = []
+"""The JVMs of this process that have ended, and whose place another one takes; by process id."""
+
 
 def jvm_process() -> "subprocess.Popen[bytes] | None":
     """Return the JVM that this process has started."""
@@ -74,12 +77,31 @@ def answers(seconds: float = ANSWER_SECONDS) -> bool:
         return False
 
 
-def was_lost(error: BaseException) -> bool:
-    """Return whether an error was raised because the JVM of this process has ended, or ended at its start."""
+def note_end() -> None:
+    """Count the JVM of this process, which has ended and is about to be replaced."""
+    process = jvm_process()
+    if process is not None:
+        _replaced.append(process.pid)
+
+
+def ends() -> int:
+    """Return how many JVMs of this process have ended and were replaced so far."""
+    return len(_replaced)
+
+
+def was_lost(error: BaseException, since: int | None = None) -> bool:
+    """Return whether an error was raised because the JVM of this process has ended, or ended at its start.
+
+    Args:
+        since: `ends` of when the work began that has failed. Its JVM may have been replaced meanwhile: by
+            another thread, or by this one to see what the work has left.
+    """
     if any(NOT_STARTED in str(each) for each in _causes(error)):
         return True
     if not any(_is_of_connection(each) for each in _causes(error)):
         return has_ended()
+    if since is not None and ends() > since:
+        return True
     until = monotonic() + END_SECONDS
     while not has_ended():
         if _gateway() is None or answers(GREETING_SECONDS):

@@ -21,6 +21,9 @@ from tidegate.scheduler.model.job import Job
 ELSEWHERE = "elsewhere/{}/m/b/s/9"
 """The name of a process of which nothing is known here, so that its lease decides."""
 
+NOTHING_EXECUTED = DEVELOPMENT.replace("max_concurrent_runs: 4", "max_concurrent_runs: 0")
+"""The settings of an instance whose runs all stay in the queue."""
+
 
 class Killed(BaseException):
     """The host's process ends here."""
@@ -70,11 +73,9 @@ class HostWorld:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Live]:
-    """A project whose code server runs, and nothing else; all its runs stay in the queue."""
-    (folder / SETTINGS_NAME).write_text(
-        DEVELOPMENT.replace("max_concurrent_runs: 4", "max_concurrent_runs: 0")
-    )
+def served(folder: Path, settings: str = NOTHING_EXECUTED) -> Iterator[Live]:
+    """A project whose code server runs, and nothing else."""
+    (folder / SETTINGS_NAME).write_text(settings)
     live = Live(folder)
     try:
         live.processes.__enter__()
@@ -86,8 +87,8 @@ def served(folder: Path) -> Iterator[Live]:
 
 
 @contextmanager
-def host_world(folder: Path) -> Iterator[HostWorld]:
-    with served(folder) as live:
+def host_world(folder: Path, settings: str = NOTHING_EXECUTED) -> Iterator[HostWorld]:
+    with served(folder, settings) as live:
         target = WorkspaceFileTarget([str(live.site.workspace)])
         with WorkspaceProcessContext(live.instance, target) as workspace:
             yield HostWorld(live=live, instance=live.instance, workspace=workspace)

@@ -21,11 +21,10 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.names import MAINTENANCE
 from tidegate.dagster_defs.maintenance.operation_run import BY_HAND, TIMED_OUT
 from tidegate.domain.model import HealthRules, Operation
-from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.launch.owners import owners
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending, table_resource
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store import patience

@@ -24,12 +24,12 @@ from tidegate.domain.model import App
 from tidegate.project.settings.settings import load_settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.live import Scope
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.commands.manual import trigger
 from tidegate.scheduler.launch.owners import owners
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.maintenance import OperationRun, Record
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.open import open_store

@@ -90,7 +90,7 @@ def test_a_dead_letter_is_queued_again():
         world.offer_launches(f"{11 + offer}:00")
     world.retry("19:00", world.only("s").id)
     (entry,) = [entry for entry in world.journal("s") if entry.kind is EntryKind.MANUAL]
-    assert entry.data == {"action": "requeue", "key": "", "attempt": 2}
+    assert entry.data == {"action": "requeue", "key": "", "attempt": 2, "by": "cli"}
 
 
 def redeployed(schedules: str) -> World:

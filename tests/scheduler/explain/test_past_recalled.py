@@ -6,7 +6,14 @@ import msgspec
 import pytest
 
 from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.explain.test_past_snapshots import ALL, RAW, Snapped, SnappedTasks
+from tests.scheduler.explain.test_past_snapshots import (
+    ALL,
+    RAW,
+    Snapped,
+    SnappedTasks,
+    with_a_job_ended,
+    with_a_retried_job,
+)
 from tests.scheduler.explain.test_past_tasks import DAYS
 from tests.scheduler.world import DATASETS, app_of, at
 from tidegate.scheduler.commands.deploy import deploy
@@ -14,20 +21,9 @@ from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past import store_at
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.retention.prune import prune
 
 FIVE_MINUTES = msgspec.structs.replace(ALL, journal=timedelta(minutes=5))
-
-
-def with_a_job_done() -> tuple[Snapped, str]:
-    """A world with a snapshot of 10:03, before which a job has succeeded."""
-    world = Snapped(RAW, 100)
-    world.arrive("10:00", "raw", "2026-03-01")
-    world.tick("10:00")
-    (job,) = world.launch_all("10:01")
-    world.end("10:02", job)
-    world.tick("10:03")
-    world.snap("10:03")
-    return world, job
 
 
 def rename(world: Snapped, clock: str) -> None:
@@ -43,7 +39,7 @@ def jobs_at(world: Snapped, instant: datetime, *ids: str) -> tuple[Job, ...]:
 
 
 def test_the_journal_is_read_from_its_beginning_if_an_app_was_renamed_after_the_snapshot():
-    world, job = with_a_job_done()
+    world, job = with_a_job_ended("succeeded")
     rename(world, "10:10")
 
     for clock, state in (("10:01", "LAUNCHED"), ("10:05", "SUCCEEDED"), ("10:15", "SUCCEEDED")):
@@ -52,7 +48,7 @@ def test_the_journal_is_read_from_its_beginning_if_an_app_was_renamed_after_the_
 
 
 def test_what_was_before_a_rename_is_refused_if_the_journal_was_pruned():
-    world, _ = with_a_job_done()
+    world, _ = with_a_job_ended("succeeded")
     world.tick("10:20")
     world.snap("10:20", FIVE_MINUTES)
     rename(world, "10:30")
@@ -61,18 +57,30 @@ def test_what_was_before_a_rename_is_refused_if_the_journal_was_pruned():
         store_at(reader, at("10:25"))
     assert "nothing is known of 2026-03-10 10:25" in str(refused.value)
     assert "was pruned, and apps were renamed at 2026-03-10 10:30" in str(refused.value)
+    assert "ask after the next `tidegate store prune`" in str(refused.value)
+
+
+def test_a_snapshot_is_taken_after_a_rename_so_that_what_follows_is_known():
+    world, job = with_a_job_ended("succeeded")
+    world.tick("10:20")
+    world.snap("10:20", FIVE_MINUTES)
+    rename(world, "10:30")
+    world.tick("10:31")
+    with world.store.transaction() as transaction:
+        taken = len(transaction.snapshots())
+    world.tick("10:33")
+    prune(world.store, FIVE_MINUTES, at("10:33"))
+
+    with world.store.reading() as reader:
+        assert len(reader.snapshots()) == taken + 1
+        with pytest.raises(Refused, match="ask for 2026-03-10 10:33"):
+            store_at(reader, at("10:31"))
+    (found,) = jobs_at(world, at("10:34"), job)
+    assert (found.schedule, found.state) == ("b/s", "SUCCEEDED")
 
 
 def test_a_job_whose_beginning_was_pruned_begins_with_its_retry():
-    world = Snapped(RAW, 100)
-    world.arrive("10:00", "raw", "2026-03-01")
-    world.tick("10:00")
-    (job,) = world.launch_all("10:01")
-    world.end("10:02", job, "failed")
-    world.tick("10:03")
-    world.snap("10:03")
-    world.retry("10:05", job)
-    world.tick("10:06")
+    world, job = with_a_retried_job()
     assert world.offer_launches("10:07")
     assert world.claim("10:07", job, "run-2", 2).won
     world.run("10:08", "q", "started", "run-2", job, 2)
@@ -95,13 +103,19 @@ def live_days(world: TaskWorld) -> None:
         world.tick(f"{day}d 00:08")
 
 
-def test_an_old_instance_that_is_rerun_after_the_snapshot():
+def with_an_old_rerun() -> tuple[SnappedTasks, Job]:
+    """Six days with a snapshot at the end, after which the oldest instance is run again."""
     world = SnappedTasks(DAYS, 1_000)
     live_days(world)
     world.snap("6d 00:08")
     old = min(world.jobs("day", JobState.SUCCEEDED), key=lambda job: job.key)
     world.act("6d 01:00", "day", old.key, Action.RERUN)
     world.tick("6d 01:01")
+    return world, old
+
+
+def test_an_old_instance_that_is_rerun_after_the_snapshot():
+    world, old = with_an_old_rerun()
 
     (before,) = jobs_at(world, at("6d 00:30"), old.id)
     (after,) = jobs_at(world, at("6d 01:01"), old.id)
@@ -116,12 +130,7 @@ def test_an_old_instance_that_is_rerun_after_the_snapshot():
 
 
 def test_an_old_instance_that_was_rerun_is_found_after_its_task_was_deleted():
-    world = SnappedTasks(DAYS, 1_000)
-    live_days(world)
-    world.snap("6d 00:08")
-    old = min(world.jobs("day", JobState.SUCCEEDED), key=lambda job: job.key)
-    world.act("6d 01:00", "day", old.key, Action.RERUN)
-    world.tick("6d 01:01")
+    world, old = with_an_old_rerun()
     world.redeploy("6d 01:10", DAYS.replace("day:", "other:"))
     world.tick("6d 01:11")
 

@@ -94,16 +94,28 @@ def test_a_backfill_and_its_progress(every: int):
 RAW = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}"
 
 
-def test_a_failed_job_that_is_retried_after_the_snapshot():
+def with_a_job_ended(status: str) -> tuple[Snapped, str]:
+    """A world with a snapshot of 10:03, before which a job has ended."""
     world = Snapped(RAW, 100)
     world.arrive("10:00", "raw", "2026-03-01")
     world.tick("10:00")
     (job,) = world.launch_all("10:01")
-    world.end("10:02", job, "failed")
+    world.end("10:02", job, status)
     world.tick("10:03")
     world.snap("10:03")
+    return world, job
+
+
+def with_a_retried_job() -> tuple[Snapped, str]:
+    """A world whose job has failed before the snapshot, and is tried again at 10:05."""
+    world, job = with_a_job_ended("failed")
     world.retry("10:05", job)
     world.tick("10:06")
+    return world, job
+
+
+def test_a_failed_job_that_is_retried_after_the_snapshot():
+    world, job = with_a_retried_job()
 
     with world.store.reading() as reader:
         past = store_at(reader, at("10:06"))
@@ -116,15 +128,7 @@ def test_a_failed_job_that_is_retried_after_the_snapshot():
 
 
 def test_a_job_that_a_snapshot_does_not_hold_is_shown_as_it_was():
-    world = Snapped(RAW, 100)
-    world.arrive("10:00", "raw", "2026-03-01")
-    world.tick("10:00")
-    (job,) = world.launch_all("10:01")
-    world.end("10:02", job, "failed")
-    world.tick("10:03")
-    world.snap("10:03")
-    world.retry("10:05", job)
-    world.tick("10:06")
+    world, job = with_a_retried_job()
 
     with world.store.reading() as reader:
         past = store_at(reader, at("10:04"))

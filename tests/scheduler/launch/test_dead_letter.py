@@ -141,7 +141,7 @@ def test_the_journal_says_who_wanted_another_attempt():
     world = dead()
     world.requeue("19:00", world.only("s").id)
     (entry,) = [entry for entry in world.journal("s") if entry.kind is EntryKind.MANUAL]
-    assert entry.data == {"action": "requeue", "key": "", "attempt": 2}
+    assert entry.data == {"action": "requeue", "key": "", "attempt": 2, "by": "cli"}
 
 
 def test_dead_letters_are_listed_until_they_are_queued_again():

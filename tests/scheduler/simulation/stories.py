@@ -3,10 +3,15 @@
 from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
 
 from tidegate.compiler.compile import Compilation, CompiledApp
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.project.yaml_files import compile_paths
+from tidegate.scheduler.simulation import play as playing
+from tidegate.scheduler.simulation.expectation import judge
 from tidegate.scheduler.simulation.play import Performance, play
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,8 +39,35 @@ def reader_of(app: CompiledApp) -> Callable[[str], bytes]:
     return lambda name: ((ROOT / app.file).parent / name).read_bytes()
 
 
+class Judged(NamedTuple):
+    """What the judge of a scenario was given."""
+
+    scenario: Scenario
+    moments: Any
+    snapshots: Any
+    zone: str
+    states: Any
+
+
+class Played(NamedTuple):
+    """A scenario as it plays undisturbed, and what its judge was given."""
+
+    performance: Performance
+    judged: Judged
+
+
 @cache
-def performance(name: str) -> Performance:
-    """A scenario as it plays undisturbed."""
+def played(name: str) -> Played:
+    """Play a scenario once for all tests of this process."""
+    seen: list[Judged] = []
+
+    def recorder(*given: Any) -> Any:
+        seen.append(Judged(*given))
+        return judge(*given)
+
     app, scenario = scenarios()[name]
-    return play(scenario, app, read_file=reader_of(app))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(playing, "judge", recorder)
+        performance = play(scenario, app, read_file=reader_of(app))
+    (judged,) = seen
+    return Played(performance, judged)

@@ -1,4 +1,8 @@
-"""The eleven user stories and the eight scenarios of the original design, played on the real engine."""
+"""The eleven user stories and the eight scenarios of the original design, played on the real engine.
+
+Each scenario is played once undisturbed, and once by a scheduler that dies again and again. The judge is
+judged too: whatever is changed in what a scenario expects, what was observed does not fit any more.
+"""
 
 import re
 from collections import Counter
@@ -10,11 +14,12 @@ import msgspec
 import pytest
 
 from tests import tally
+from tests.scheduler.simulation.mutations import judged_again, mutations
 from tests.scheduler.simulation.stories import (
     FOLDER,
     ORIGINAL,
     compilation,
-    performance,
+    played,
     reader_of,
     scenarios,
 )
@@ -25,6 +30,7 @@ from tidegate.scheduler.simulation.play import play
 
 SCENARIOS = scenarios()
 SCENARIOS_PER_STORY = 2
+MUTATIONS_AT_LEAST = 500
 
 
 def what_came(moments: Iterable[Moment]) -> Counter[str]:
@@ -84,14 +90,28 @@ def test_the_eight_original_scenarios_are_there_under_their_numbers() -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_it_plays_as_it_says(name: str) -> None:
-    played = performance(name)
-    assert played.failures == (), "\n".join(map(str, (*played.moments, *played.failures)))
+    found = played(name).performance
+    assert found.failures == (), "\n".join(map(str, (*found.moments, *found.failures)))
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
+def test_with_anything_changed_in_what_it_expects_it_fails(name: str) -> None:
+    found = played(name).judged
+    broken = list(mutations(found.scenario))
+    assert [what for what, scenario, left_out in broken if not judged_again(scenario, found, left_out)] == []
+    tally.reach("wrong expectations reported", len(broken))
+
+
+def test_there_is_something_to_change() -> None:
+    count = sum(len(list(mutations(scenario))) for _, scenario in SCENARIOS.values())
+    assert count >= MUTATIONS_AT_LEAST
+
+
+@pytest.mark.endurance  # thousands of deaths
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scheduler_that_dies_at_every_instant_launches_the_same(name: str) -> None:
     app, scenario = SCENARIOS[name]
-    undisturbed = performance(name).moments
+    undisturbed = played(name).performance.moments
     deaths = [
         Given(when=when + later, action=Restart(), at=scenario.at)
         for when in sorted({moment.when for moment in undisturbed})

@@ -8,7 +8,7 @@ import pytest
 from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import at
 from tidegate.scheduler.commands import instances
-from tidegate.scheduler.commands.deploy import delete_schedules
+from tidegate.scheduler.commands.schedules import delete_schedules
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.decision.instances.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState

@@ -15,11 +15,12 @@ from tidegate.domain.model import TaskTrigger
 from tidegate.domain.time.task_grid import Slot, slot_at, slots_of_day
 from tidegate.domain.time.task_key import TaskKeyError, local_day, parse_scheduled
 from tidegate.scheduler.commands.backfills import Wanted, cancel_backfill, start_backfill
-from tidegate.scheduler.commands.instances import By, InstanceName, act
+from tidegate.scheduler.commands.instances import InstanceName, act
 from tidegate.scheduler.commands.reports import Reported, Times, report
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import Transaction

@@ -10,9 +10,10 @@ import pytest
 from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import at
 from tests.store.commits.sequences import LEASE, NOON
-from tidegate.scheduler.commands.instances import By, InstanceName, act
+from tidegate.scheduler.commands.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.work_of_job import commit_id
 from tidegate.scheduler.store.commits import watermarks
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore

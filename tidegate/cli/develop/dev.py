@@ -1,6 +1,7 @@
 """`tidegate dev`: Dagster on the project, and a redeployment whenever the YAML changes.
 
-Starts a code server, the daemon, the host and the UI, each a process with its log in `.tidegate/logs`.
+Starts a code server, the daemon, the host, `tidegate serve` and the UI, each a process with its log in
+`.tidegate/logs`.
 A file saved with a mistake is reported and not deployed: the previous deployment remains. So it does if the
 change would discard waiting jobs or their events, unless a person at the terminal agrees.
 The code server keeps the definitions in a process of its own; if only that ends, it is started again.
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from tidegate.project.settings.settings import Settings
 
 DEFAULT_PORT = 3000
+
+SERVER_PORT = 8080
+"""Preferred port of `tidegate serve`."""
 
 CHECK_MILLISECONDS = 1000
 """Interval of the check that the processes are alive, while no file changes."""
@@ -59,7 +63,7 @@ def dev(
 
 
 def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
-    from tidegate.processes.dagster import DagsterProcesses, ProcessFailed
+    from tidegate.processes.dagster import HOST, DagsterProcesses, ProcessFailed, free_port
     from tidegate.processes.home import site_of
 
     if not redeploy(settings) and not _anything_deployed(settings):
@@ -75,8 +79,11 @@ def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
             processes.start_code_server()
             processes.start_daemon()
             processes.start_host()
+            server_port = SERVER_PORT if _is_free(SERVER_PORT) else free_port()
+            processes.start_server(server_port)
             processes.start_webserver()
             typer.echo(f"Dagster UI: {site.url}   logs: {site.logs}   stop with Ctrl-C")
+            typer.echo(f"REST: http://{HOST}:{server_port}")
             _serve(settings, processes)
     except ProcessFailed as error:
         raise UserError(str(error), "read the log for the cause") from error

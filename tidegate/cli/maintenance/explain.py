@@ -17,8 +17,8 @@ _RANKS = ("any", "glob", "exact")
 
 def explain_table(table: TableArgument, format: FormatOption = Format.TEXT) -> None:
     """Show for each operation every policy that matches a table, which one counts, and why."""
-    from tidegate.cli.names import find_table
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.names import find_table
     from tidegate.scheduler.explain.operations.ranking import ranked_policies
 
     with opened_store() as store, store.reading() as reader:

@@ -52,7 +52,7 @@ def show_history(
 
 def _name(reader: "Reader", table: str) -> str:
     """Return the name of a table; one that is gone has only its whole name."""
-    from tidegate.cli.names import find_table
+    from tidegate.scheduler.explain.names import find_table
 
     if reader.operation_runs(tables=(table,), limit=1):
         return table

@@ -37,11 +37,11 @@ def run_operations(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Run operations on a table now, whatever their schedule and their conditions say."""
-    from tidegate.cli.names import find_table
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.instances import By
     from tidegate.scheduler.commands.maintain import run_by_hand
+    from tidegate.scheduler.explain.names import find_table
     from tidegate.scheduler.explain.operations.dry_run import would_run
+    from tidegate.scheduler.model.journal import By
 
     now = datetime.now(UTC)
     with opened_store() as store:

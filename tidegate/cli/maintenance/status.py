@@ -26,9 +26,9 @@ def show_status(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show a table's health and debt, and for each operation whether it would run now, and why not."""
-    from tidegate.cli.names import find_table
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.explain.maintenance import operation_status
+    from tidegate.scheduler.explain.names import find_table
     from tidegate.scheduler.explain.operations.measured import measured
     from tidegate.scheduler.tick.maintenance.policies import load_policies
 
@@ -60,9 +60,9 @@ def show_status(
 
 def _ask(table: str, now: datetime) -> None:
     """Ask for a measurement of a table."""
-    from tidegate.cli.names import find_table
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.measure import ask_for_health
+    from tidegate.scheduler.explain.names import find_table
 
     with opened_store() as store, store.transaction() as transaction:
         ask_for_health(transaction, find_table(transaction, table), now)

@@ -54,9 +54,9 @@ def list_apps(format: FormatOption = Format.TEXT) -> None:
 @app.command("hold")
 def hold_apps(names: NamesArgument) -> None:
     """Launch nothing of these apps until they are released; events still count, and nothing is discarded."""
-    from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.held_apps import hold_app
+    from tidegate.scheduler.explain.names import check_app
 
     with opened_store() as store, store.transaction() as transaction:
         for name in names:
@@ -74,9 +74,9 @@ def hold_apps(names: NamesArgument) -> None:
 @app.command("release")
 def release_apps(names: NamesArgument) -> None:
     """Launch again: first what was decided meanwhile."""
-    from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.held_apps import held_apps, release_app
+    from tidegate.scheduler.explain.names import check_app
 
     with opened_store() as store, store.transaction() as transaction:
         for name in names:

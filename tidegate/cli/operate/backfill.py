@@ -42,11 +42,11 @@ def start(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Start a backfill of a task, or of an app, for some business dates."""
-    from tidegate.cli.names import check_app, find_task
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.backfill_text import print_started
     from tidegate.scheduler.commands.backfills import Wanted, progress, start_backfill
-    from tidegate.scheduler.commands.instances import By
+    from tidegate.scheduler.explain.names import check_app, find_task
+    from tidegate.scheduler.model.journal import By
 
     if (task is None) == (app is None):
         raise typer.BadParameter("name a task, or an app with --app")
@@ -110,7 +110,7 @@ def cancel(number: NumberArgument, reason: ReasonOption = "", format: FormatOpti
     """Cancel a backfill: what does not run yet is discarded, what runs or is done stays."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.backfills import cancel_backfill
-    from tidegate.scheduler.commands.instances import By
+    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         left = cancel_backfill(transaction, number, datetime.now(UTC), By(actor="cli", reason=reason))

@@ -25,9 +25,9 @@ def day(
 ) -> None:
     """Show a day: tasks as rows, the hours of their scheduled times as columns, coloured by status."""
     from tidegate.cli.day_view.matrix import matrix_of, running_day
-    from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.listed_instances import chosen_tasks, day_of
+    from tidegate.scheduler.explain.names import check_app
 
     now = datetime.now(UTC)
     with opened_store() as store, store.reading() as reader:

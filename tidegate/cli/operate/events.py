@@ -112,9 +112,9 @@ def replay(
     """Feed the events of a dataset once more to the schedules that count it and have not collected them."""
     from datetime import UTC, datetime
 
-    from tidegate.cli.names import find_dataset
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.existing_events import replay_events
+    from tidegate.scheduler.explain.names import find_dataset
 
     with opened_store() as store, store.transaction() as transaction:
         name = find_dataset(transaction, dataset)

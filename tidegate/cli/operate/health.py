@@ -6,9 +6,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tidegate.cli.last_tick import HEARTBEAT_WITHIN, is_late
+from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
 from tidegate.scheduler.launch.active_host import ActiveHost
+from tidegate.scheduler.tick.tick import is_late
 from tidegate.spark_jobs.commit.process import shown
 
 if TYPE_CHECKING:

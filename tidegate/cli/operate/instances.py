@@ -73,7 +73,7 @@ def show_instance(
     """Show one instance: its times, its upstream instances, its consumers, its partitions and its history."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.shown_instance import print_shown, shown_instance, shown_json
-    from tidegate.cli.run_address import run_address
+    from tidegate.processes.run_address import run_address
     from tidegate.project.settings.settings import load_settings
 
     with opened_store() as store, store.reading() as reader:
@@ -153,11 +153,12 @@ def _act(
     *,
     downstream: bool = False,
 ) -> None:
-    from tidegate.cli.names import find_task
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instance_text import facts
-    from tidegate.scheduler.commands.instances import By, InstanceName, act
+    from tidegate.scheduler.commands.instances import InstanceName, act
     from tidegate.scheduler.explain.instances import status_since
+    from tidegate.scheduler.explain.names import find_task
+    from tidegate.scheduler.model.journal import By
 
     now, name = datetime.now(UTC), InstanceName(scheduled=scheduled, number=backfill or 0)
     with opened_store() as store, store.transaction() as transaction:

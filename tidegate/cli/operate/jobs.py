@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 100
 
+ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")]
+
 ROWS_SHOWN = 100
 """The most collected events, and the most entries, that `jobs show` prints as text; the last ones."""
 
@@ -47,8 +49,8 @@ def list_jobs(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the jobs that are not finished, oldest first, then those that failed in the last day."""
-    from tidegate.cli.names import find_source_of_jobs
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.names import find_source_of_jobs
     from tidegate.scheduler.launch.dead_letter import dead_letters
 
     with opened_store() as store, store.reading() as reader:
@@ -122,26 +124,22 @@ def show_job(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show one job: its state, its attempts, its collected events, the input of its run, and its history."""
-    from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.attempts import COLUMNS, attempts
-    from tidegate.cli.run_address import run_address
+    from tidegate.cli.operate.attempts import COLUMNS, rows
+    from tidegate.processes.run_address import run_address
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.explain.history import history_of
+    from tidegate.scheduler.explain.names import find_job
+    from tidegate.scheduler.explain.shown_job import shown_job
 
     with opened_store() as store, store.reading() as reader:
-        found = find_job(reader, job)
-        collected = reader.deliveries([found.id])[found.id]
-        history = history_of(reader, found)
-        runs = list(attempts(reader, found))
-        operation_run = next(iter(reader.operation_runs(jobs=[found.id])), None)
+        shown = shown_job(reader, find_job(reader, job))
     if format is Format.JSON:
-        rows = [dict(zip(COLUMNS, row, strict=True)) for row in runs]
-        shown = {"job": found, "attempts": rows, "collected": collected, "history": history}
-        print_json(shown if found.maintenance is None else {**shown, "operation_run": operation_run})
+        print_json(shown.json)
         return
+    found, runs = shown.job, rows(shown.attempts)
+    collected, history = shown.collected, shown.history
     address = run_address(load_settings(), found.run_id)
-    print_table(["job", found.id], list(_fields(found, address, operation_run)))
+    print_table(["job", found.id], list(_fields(found, address, shown.operation_run)))
     if runs:
         typer.echo("\nAttempts:")
         print_table(COLUMNS, runs)
@@ -156,34 +154,57 @@ def show_job(
 
 
 @app.command("cancel")
-def cancel_job(job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")]) -> None:
+def cancel_job(
+    job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")], reason: ReasonOption = ""
+) -> None:
     """Discard a job that waits or has no run (D-CANCELLED). Terminate an active run in the Dagster UI."""
-    from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.manual import cancel
+    from tidegate.scheduler.explain.names import find_job
+    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         found = find_job(transaction, job)
         _refuse_instance(found, "pause")
-        found = cancel(transaction, found.id, datetime.now(UTC))
+        found = cancel(transaction, found.id, datetime.now(UTC), By(reason=reason))
     typer.echo(f"job {found.id} of {found.schedule} is discarded: {found.reason}")
 
 
 @app.command("retry")
-def retry_job(job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")]) -> None:
+def retry_job(
+    job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")], reason: ReasonOption = ""
+) -> None:
     """Run a failed job again: a new attempt with the same partitions, arguments and commit id.
 
     It waits for the constraints of its schedule.
     """
-    from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.launch.dead_letter import retry
+    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         found = find_job(transaction, job)
         _refuse_instance(found, "rerun")
-        queued = retry(transaction, found.id, datetime.now(UTC))
+        queued = retry(transaction, found.id, datetime.now(UTC), By(reason=reason))
     typer.echo(f"job {queued.id} of {queued.schedule} is queued again, attempt {queued.attempt}")
+
+
+@app.command("force")
+def force_job(
+    job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")], reason: ReasonOption = ""
+) -> None:
+    """Run a waiting job whatever its trigger and constraints say; only concurrency still counts."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.force import force
+    from tidegate.scheduler.explain.names import find_job
+    from tidegate.scheduler.model.journal import By
+
+    with opened_store() as store, store.transaction() as transaction:
+        found = find_job(transaction, job)
+        _refuse_instance(found, "rerun")
+        forced = force(transaction, found.id, datetime.now(UTC), By(reason=reason))
+    typer.echo(f"job {forced.id} of {forced.schedule} is due at the next tick")
 
 
 @app.command("requeue")
@@ -195,9 +216,9 @@ def requeue_jobs(
 
     Each job gets a new attempt and waits for the constraints of its schedule again.
     """
-    from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
     from tidegate.domain.error import UserError
+    from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
 
     if bool(jobs) == every:

@@ -20,8 +20,8 @@ def ledger(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Balance the events: landed = consumed by runs (succeeded, running, failed) + pending + discarded."""
-    from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.names import check_app
 
     with opened_store() as store, store.reading() as reader:
         check_app(reader, app)

@@ -6,7 +6,6 @@ from datetime import UTC, date, datetime, timedelta
 
 import typer
 
-from tidegate.cli.names import check_app, find_task
 from tidegate.domain.error import UserError
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.suggest import did_you_mean
@@ -15,6 +14,7 @@ from tidegate.domain.time.task_key import TaskKeyError, local_day, parse_date
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.backfills import backfill_of
 from tidegate.scheduler.decision.instances.actions import status_of
+from tidegate.scheduler.explain.names import check_app, find_task
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job, JobState

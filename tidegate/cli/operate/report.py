@@ -41,10 +41,10 @@ def report(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Report instances of a source or an external task as successful or failed."""
-    from tidegate.cli.names import find_task
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands import reports
-    from tidegate.scheduler.commands.instances import By
+    from tidegate.scheduler.explain.names import find_task
+    from tidegate.scheduler.model.journal import By
 
     if bool(keys) == (from_ is not None or to is not None):
         raise typer.BadParameter("give scheduled times, or a range with --from and --to")

@@ -15,6 +15,7 @@ from tidegate.cli.printing import Format, FormatOption, instant, print_json, pri
 if TYPE_CHECKING:
     from tidegate.domain.model import OnSuspend
     from tidegate.scheduler.model.deployed import ScheduleState
+    from tidegate.scheduler.model.journal import By
     from tidegate.scheduler.store.protocol import Transaction
 
 RECENT_JOBS = 10
@@ -23,6 +24,7 @@ NameArgument = Annotated[
     str, typer.Argument(help='"app/schedule", or the schedule alone if only one app has it.')
 ]
 NamesArgument = Annotated[list[str], typer.Argument(help='Schedules as "app/schedule" or by name alone.')]
+ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")]
 
 app = typer.Typer(no_args_is_help=True, help="List, show, suspend, resume, trigger and delete schedules.")
 
@@ -33,9 +35,9 @@ def list_schedules(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the deployed schedules and tasks; `tidegate tasks list` says more of tasks."""
-    from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.task_text import next_start
+    from tidegate.scheduler.explain.names import check_app
     from tidegate.scheduler.model.job import WAITING
 
     with opened_store() as store, store.reading() as reader:
@@ -71,8 +73,8 @@ def list_schedules(
 @app.command("show")
 def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> None:
     """Show one schedule: its status, its deployed specification, and its newest jobs."""
-    from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.names import find_schedule
 
     with opened_store() as store, store.reading() as reader:
         state = find_schedule(reader, name)
@@ -92,7 +94,7 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
 
 
 @app.command("suspend")
-def suspend_schedules(names: NamesArgument) -> None:
+def suspend_schedules(names: NamesArgument, reason: ReasonOption = "") -> None:
     """Suspend schedules; `on_suspend` defines what happens to waiting jobs and new events.
 
     discard (default): waiting jobs are discarded, events are ignored.  drain: waiting jobs run, events are
@@ -101,16 +103,16 @@ def suspend_schedules(names: NamesArgument) -> None:
     from tidegate.cli.operate.suspend_line import suspended_line
     from tidegate.scheduler.commands.manual import suspend
 
-    _switch(names, suspend, "suspended", suspended_line)
+    _switch(names, suspend, "suspended", suspended_line, reason)
 
 
 @app.command("resume")
-def resume_schedules(names: NamesArgument) -> None:
+def resume_schedules(names: NamesArgument, reason: ReasonOption = "") -> None:
     """Resume schedules: new events and fires count from now on, and held jobs are released."""
     from tidegate.cli.operate.suspend_line import resumed_line
     from tidegate.scheduler.commands.manual import resume
 
-    _switch(names, resume, "active", resumed_line)
+    _switch(names, resume, "active", resumed_line, reason)
 
 
 @app.command("trigger")
@@ -120,12 +122,14 @@ def trigger_schedule(
     force: Annotated[
         bool, typer.Option("--force", help="Override all constraints except concurrency.")
     ] = False,
+    reason: ReasonOption = "",
 ) -> None:
     """Count a schedule's trigger as satisfied; the next tick decides the launch."""
-    from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
     from tidegate.domain.error import UserError
     from tidegate.scheduler.commands.manual import trigger
+    from tidegate.scheduler.explain.names import find_schedule
+    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         state = find_schedule(transaction, name)
@@ -134,7 +138,7 @@ def trigger_schedule(
                 f"{state.ref} is a task, and has instances in place of a trigger",
                 "`tidegate instances rerun` runs one again, `tidegate backfill start` those of the past",
             )
-        job = trigger(transaction, state.ref, datetime.now(UTC), key=key, force=force)
+        job = trigger(transaction, state.ref, datetime.now(UTC), key, force, By(reason=reason))
     typer.echo(f"job {job.id} of {state.ref} is due at the next tick")
     if not state.active:
         typer.echo("the schedule remains suspended; a job triggered by hand is not held")
@@ -148,10 +152,10 @@ def delete_schedule(
     ] = False,
 ) -> None:
     """Delete deployed schedules and discard their waiting jobs. A deploy adds schedules in the YAML again."""
-    from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
     from tidegate.compiler.render.diff_text import consequence_text
-    from tidegate.scheduler.commands.deploy import delete_schedules
+    from tidegate.scheduler.commands.schedules import delete_schedules
+    from tidegate.scheduler.explain.names import find_schedule
 
     with opened_store() as store, store.transaction() as transaction:
         refs = [find_schedule(transaction, name).ref for name in names]
@@ -164,14 +168,16 @@ def delete_schedule(
 
 def _switch(
     names: list[str],
-    switch: "Callable[[Transaction, str, datetime, str], bool]",
+    switch: "Callable[[Transaction, str, datetime, By], bool]",
     status: str,
     effect: "Callable[[OnSuspend, int], str]",
+    reason: str,
 ) -> None:
     """Switch schedules in one transaction: with an unknown name nothing is changed."""
-    from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.names import find_schedule
     from tidegate.scheduler.model.job import WAITING
+    from tidegate.scheduler.model.journal import By
     from tidegate.scheduler.tick.tick import advance_before
 
     with opened_store() as store, store.transaction() as transaction:
@@ -179,7 +185,7 @@ def _switch(
         now = datetime.now(UTC)
         advance_before(transaction, now)
         waiting = Counter(job.schedule for job in transaction.jobs(schedules=list(states), states=WAITING))
-        changed = {ref: switch(transaction, ref, now, "cli") for ref in states}
+        changed = {ref: switch(transaction, ref, now, By(reason=reason)) for ref in states}
     for ref, was_changed in changed.items():
         if was_changed:
             typer.echo(f"{ref} is {status}: {_effect(states[ref], effect, waiting[ref], status)}")

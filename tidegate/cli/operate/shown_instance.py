@@ -6,9 +6,8 @@ from typing import Any
 
 import typer
 
-from tidegate.cli.names import find_task
 from tidegate.cli.operate.attempts import COLUMNS as ATTEMPT_COLUMNS
-from tidegate.cli.operate.attempts import attempts
+from tidegate.cli.operate.attempts import rows as attempt_rows
 from tidegate.cli.operate.instance_text import facts, notes, reason_text, status_text
 from tidegate.cli.printing import instant, print_table
 from tidegate.domain.error import UserError
@@ -17,6 +16,7 @@ from tidegate.scheduler.commands.instances import InstanceName, instance_named
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.partitions import written
 from tidegate.scheduler.decision.instances.upstream import diagnostics_of
+from tidegate.scheduler.explain.attempts import Attempt, attempts
 from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.explain.instances import (
     Awaited,
@@ -25,6 +25,7 @@ from tidegate.scheduler.explain.instances import (
     status_since,
     upstream_of,
 )
+from tidegate.scheduler.explain.names import find_task
 from tidegate.scheduler.explain.no_edge import no_edge_help, no_edge_line
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Diagnostic, Instance
@@ -49,7 +50,7 @@ class Shown(Value, kw_only=True):
     diagnostics: tuple[Diagnostic, ...]
     consumers: tuple[tuple[Job, str], ...]
     partitions: dict[str, tuple[str, ...]]
-    attempts: tuple[list[str], ...]
+    attempts: tuple[Attempt, ...]
     history: tuple[Entry, ...]
 
 
@@ -93,7 +94,7 @@ def shown_json(shown: Shown) -> dict[str, Any]:
             for job, rule in shown.consumers
         ],
         "partitions": shown.partitions,
-        "attempts": [dict(zip(ATTEMPT_COLUMNS, row, strict=True)) for row in shown.attempts],
+        "attempts": shown.attempts,
         "history": shown.history,
     }
 
@@ -124,7 +125,7 @@ def print_shown(shown: Shown, address: str) -> None:
         )
     if shown.attempts:
         typer.echo("\nAttempts:")
-        print_table(ATTEMPT_COLUMNS, shown.attempts)
+        print_table(ATTEMPT_COLUMNS, attempt_rows(shown.attempts))
     if shown.history:
         typer.echo("\nHistory:")
         print_table(["at", "entry", "reason", "data"], [_entry(entry) for entry in shown.history])

@@ -25,9 +25,9 @@ def list_tasks(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the deployed tasks; `tidegate instances list` shows their instances."""
-    from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.task_text import times_text, upstream_text
+    from tidegate.scheduler.explain.names import check_app
 
     with opened_store() as store, store.reading() as reader:
         check_app(reader, app)

@@ -45,33 +45,30 @@ def why(
     """Explain why a schedule, job, instance or table's operation waits, what helps, and when it can run."""
     from tidegate.cli.last_tick import scheduler_lines
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.blocked_outputs import with_blocked
-    from tidegate.cli.operate.dead_holders import with_dead
     from tidegate.cli.operate.why_operation import explained_operations
-    from tidegate.cli.run_address import run_address
+    from tidegate.processes.explained import address_of, explained, explanation_json, past_instant
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.held_apps import held_apps
-    from tidegate.scheduler.explain.past import store_at
     from tidegate.scheduler.explain.why import explain
     from tidegate.scheduler.launch.active_host import active_host
     from tidegate.scheduler.tick.tick import last_tick
 
     now, settings = datetime.now(UTC), load_settings()
-    moment = now if at is None else past_instant(at, now)
+    moment = None if at is None else past_instant(at, now)
     with opened_store() as store, store.reading() as present:
-        explained = store if at is None else store_at(present, moment)
-        with explained.reading() as reader:
-            explanations = explained_operations(reader, present, name, scheduled, moment)
-            if explanations is None:
-                explanations = explain(reader, _target(reader, name, scheduled, backfill), moment)
+
+        def explain_it(reader: "Reader", then: datetime) -> "tuple[Explanation, ...]":
+            found = explained_operations(reader, present, name, scheduled, then)
+            if found is not None:
+                return found
+            return explain(reader, _target(reader, name, scheduled, backfill), then)
+
+        explanations = explained(store, present, explain_it, now, moment)
         ticked_at = last_tick(present)
         projects = {app.project for app in present.apps()}
-        if at is None:
-            blocked = [with_blocked(each, store, present) for each in explanations]
-            explanations = tuple(with_dead(each, present, now) for each in blocked)
         host = active_host(present, settings.name, now)
         held = held_apps(present)
-    addresses = [run_address(settings, _run_of(explanation)) for explanation in explanations]
+    addresses = [address_of(settings, explanation) for explanation in explanations]
     apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
     shared = projects > {settings.name}
     # Asked last: Dagster may take seconds to answer.
@@ -82,7 +79,7 @@ def why(
     )
     if format is Format.JSON:
         lines = list(alive)
-        print_json([_as_json(*each, lines) for each in zip(explanations, addresses, strict=True)])
+        print_json([explanation_json(*each, lines) for each in zip(explanations, addresses, strict=True)])
         return
     for explanation, address in zip(explanations, addresses, strict=True):
         _print(explanation, address)
@@ -109,8 +106,8 @@ def _print(explanation: "Explanation", address: str) -> None:
 
 def _target(reader: "Reader", name: str, scheduled: str | None, backfill: int | None) -> str:
     """Return the ref of a schedule, or the id of a job or of an instance."""
-    from tidegate.cli.names import find_target, find_task
     from tidegate.scheduler.commands.instances import InstanceName, instance_named
+    from tidegate.scheduler.explain.names import find_target, find_task
 
     if scheduled is None:
         if backfill:
@@ -119,38 +116,6 @@ def _target(reader: "Reader", name: str, scheduled: str | None, backfill: int | 
     return instance_named(
         reader, find_task(reader, name), InstanceName(scheduled=scheduled, number=backfill or 0)
     ).id
-
-
-def _run_of(explanation: "Explanation") -> str | None:
-    shown = explanation.failed or explanation.job
-    return None if shown is None else shown.run_id
-
-
-def _as_json(explanation: "Explanation", address: str, alive: list[str]) -> dict[str, object]:
-    """An explanation with the two facts that the engine does not know: its run's page, and what is alive."""
-    import msgspec
-
-    return {**msgspec.to_builtins(explanation), "run_address": address, "scheduler": alive}
-
-
-def past_instant(text: str, now: datetime) -> datetime:
-    """Parse the moment of `--at`.
-
-    Raises:
-        UserError: the text is not an instant with a zone, or is in the future.
-    """
-    from tidegate.domain.error import UserError
-
-    hint = "write for example 2026-03-10T22:00:00Z or 2026-03-10T18:00:00-04:00"
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise UserError(f'--at must be an ISO 8601 instant, got "{text}"', hint) from None
-    if moment.tzinfo is None:
-        raise UserError(f'--at must have a zone or an offset, got "{text}"', hint)
-    if moment > now:
-        raise UserError(f"--at must be in the past, got {text}", "omit it to explain the present")
-    return moment.astimezone(UTC)
 
 
 def explanation_tree(explanation: "Explanation") -> "Tree":

@@ -28,8 +28,8 @@ def explained_operations(
     Raises:
         UserError: an operation is named, and no such table is known.
     """
-    from tidegate.cli.names import find_table
     from tidegate.domain.error import UserError
+    from tidegate.scheduler.explain.names import find_table
     from tidegate.scheduler.explain.operations.why import explain_operations
 
     operation = Operation(which) if which in list(Operation) else None

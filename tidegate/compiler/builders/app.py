@@ -17,7 +17,7 @@ from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.builders.task import build_task, check_task_name
 from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
-from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.rules.cycles import check_cycles
 from tidegate.compiler.rules.former_names import check_former_names
 from tidegate.compiler.rules.incremental import check_incremental
@@ -32,6 +32,9 @@ from tidegate.domain.part_name import is_of_other
 from tidegate.domain.wording import shown
 
 DEFAULT_TIMEZONE = "UTC"
+
+APART = ("schedules", "tasks")
+"""Sections whose parts have a text of their own."""
 
 
 def build_app(
@@ -72,6 +75,7 @@ def build_app(
         maintenance=None if _is_broken("maintenance", broken) else build_maintenance(root, scope),
         renamed_from=renamed_from(root),
         description=root.text("description"),
+        written={name: plain(part) for name, part in root.values.items() if name not in APART},
         at=findings.at(place if place is not None else root),
     )
     check_cycles(app, findings)

@@ -59,6 +59,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         timezone=scope.timezone,
         owner=node.text("owner"),
         description=node.text("description"),
+        written=plain(node),
         at=scope.at(key),
     )
     check_waiting(schedule, key, scope)

@@ -89,6 +89,7 @@ def _schedule(
         timezone=trigger.timezone,
         owner=node.text("owner"),
         description=node.text("description"),
+        written=plain(node),
         at=scope.at(key),
     )
 

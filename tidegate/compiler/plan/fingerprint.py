@@ -1,9 +1,9 @@
 """Fingerprints, by which parts of an app are compared independently of file and line.
 
 A fingerprint is the SHA-256 of a canonical form without places (`at`) and without a schedule's initial
-`status`, which is never a difference (rule 23), nor are former names. Fields with their default value
-are left out, so that a new field of the model does not change stored fingerprints. `args` belong to the
-user: an "at" in them counts.
+`status`, which is never a difference (rule 23), nor are former names and the written text. Fields with their
+default value are left out, so that a new field of the model does not change stored fingerprints. `args`
+belong to the user: an "at" in them counts.
 """
 
 import hashlib
@@ -19,8 +19,8 @@ from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
 
 _LEFT_OUT: dict[type[Value], tuple[str, ...]] = {
-    Schedule: ("status",),
-    App: ("renamed_from",),
+    Schedule: ("status", "written"),
+    App: ("renamed_from", "written"),
     Program: ("renamed_from",),
     Dataset: ("renamed_from", "stored_as"),
 }

@@ -37,25 +37,29 @@ def renamed_app(app: App, names: Renames) -> App:
         )
         for name, each in app.programs.items()
     }
-    return msgspec.structs.replace(
+    renamed = msgspec.structs.replace(
         app,
         name=names.app(app.name),
         datasets=datasets,
         programs=programs,
         schedules={name: renamed_schedule(each, app.name, names) for name, each in app.schedules.items()},
     )
+    # Its text has the former names.
+    return renamed if renamed == app else msgspec.structs.replace(renamed, written={})
 
 
 def renamed_schedule(schedule: Schedule, app: str, names: Renames) -> Schedule:
     """Return a schedule of an app, by its former name, with the new names of what it uses."""
     output_from = schedule.output_from
-    return msgspec.structs.replace(
+    renamed = msgspec.structs.replace(
         schedule,
         program=names.local("programs", schedule.program, app) if schedule.program else "",
         trigger=_trigger(schedule.trigger, app, names),
         output_from=None if output_from is None else names.local("datasets", output_from, app),
         args=cast("dict[str, Any]", _arguments(schedule.args, app, names)),
     )
+    # Its text has the former names.
+    return renamed if renamed == schedule else msgspec.structs.replace(renamed, written={})
 
 
 def _trigger(trigger: Trigger, app: str, names: Renames) -> Trigger:

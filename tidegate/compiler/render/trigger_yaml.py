@@ -64,6 +64,11 @@ def _flow(value: Any) -> str:
     return dumped.removesuffix("\n").removesuffix("\n...")
 
 
+def written_trigger(form: dict[str, Any]) -> dict[str, Any]:
+    """Return a trigger in canonical form as it is written."""
+    return _trigger(form)
+
+
 def _written(value: Any) -> Any:
     if isinstance(value, list):
         return [_written(item) for item in cast("list[Any]", value)]

@@ -28,9 +28,7 @@ from tidegate.dagster_defs.definitions.plan_state import (
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope, current_scope
 from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
 from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher
-from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.rounds import Rounds
-from tidegate.dagster_defs.dispatch.steps import DEAD_RUNS_SECONDS
 from tidegate.dagster_defs.maintenance.measuring_job import measuring_job
 from tidegate.dagster_defs.maintenance.operation_job import operation_job
 from tidegate.dagster_defs.maintenance.presence import apps_with_policies
@@ -106,7 +104,6 @@ def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Lo
         plan=plan,
         switched=shown.switched,
         location=location,
-        looks=Turns(DEAD_RUNS_SECONDS),
         rounds=Rounds(location.dispatch_interval_seconds),
         maintains=bool(apps_with_policies(plan.plan)),
     )

@@ -29,12 +29,11 @@ from dagster._core.remote_origin import (
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB, DISPATCHER, MAINTENANCE, MEASURING
-from tidegate.dagster_defs.dispatch.former_switches import FormerSwitches
-from tidegate.dagster_defs.dispatch.pace import Pace, Turns
+from tidegate.dagster_defs.dispatch.pace import Pace
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
-from tidegate.dagster_defs.dispatch.steps import Steps
+from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
 from tidegate.dagster_defs.dispatch.targets import sensor_of
 from tidegate.dagster_defs.host.text import host_text
@@ -55,19 +54,17 @@ class Dispatcher:
         plan: the plan that this process has loaded.
         switched: the schedules that have a switch in the UI, by ref.
         maintains: whether an app has policies, so that the sensor also starts the jobs of maintenance.
-        looks: the looks for dead runs.
         rounds: the ticks of an evaluation.
-        former: the switches of former versions.
+        shared: what its ticks have in common.
         switch_pace: how often the switches are compared.
     """
 
     plan: AssetPlan
     switched: Mapping[str, Switched]
     location: Location
-    looks: Turns
     rounds: Rounds
     maintains: bool = False
-    former: FormerSwitches = field(default_factory=FormerSwitches)
+    shared: Shared = field(default_factory=Shared)
     switch_pace: Pace = field(default_factory=Pace)
 
     def sensor(self) -> SensorDefinition:
@@ -107,8 +104,7 @@ class Dispatch:
         self._steps = Steps(
             self._location,
             context.instance,
-            dispatcher.looks,
-            dispatcher.former,
+            dispatcher.shared,
             self._log,
             loaded=self._plan,
             maintains=dispatcher.maintains,

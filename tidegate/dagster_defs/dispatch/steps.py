@@ -7,6 +7,7 @@ it.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
@@ -39,6 +40,21 @@ DEAD_RUNS_SECONDS = 4
 this machine within 5 s, a sensor, which ticks every five seconds, within 10 s."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the ticks of a process have in common.
+
+    Attributes:
+        looks: the looks for dead runs.
+        former: the switches of former versions.
+        pruning: the share of time that pruning takes.
+    """
+
+    looks: Turns = field(default_factory=lambda: Turns(DEAD_RUNS_SECONDS))
+    former: FormerSwitches = field(default_factory=FormerSwitches)
+    pruning: Pace = field(default_factory=Pace)
+
+
 class Steps:
     """The steps of one tick or loop.
 
@@ -51,16 +67,14 @@ class Steps:
         self,
         location: Location,
         instance: DagsterInstance,
-        looks: Turns,
-        former: FormerSwitches,
+        shared: Shared,
         log: Log,
         *,
         loaded: AssetPlan | None = None,
         maintains: bool = True,
     ) -> None:
         """Args:
-        looks: the looks for dead runs, shared by all ticks of a process.
-        former: the switches of former versions, also shared.
+        shared: the same for all ticks of a process.
         loaded: the plan by which runs are requested; default: what is deployed.
         maintains: whether operations on tables can be requested.
         """
@@ -69,11 +83,9 @@ class Steps:
         self._location = location
         self._loaded = loaded
         self._instance = instance
-        self._looks = looks
-        self._former = former
+        self._shared = shared
         self._log = log
         self._maintains = maintains
-        self._prune_pace = Pace()
 
     @property
     def apps(self) -> frozenset[str]:
@@ -115,7 +127,7 @@ class Steps:
         Args:
             limit: the most launches to offer.
         """
-        self._former.take_over(self._instance, store, self._location.project, self.apps, self._now())
+        self._shared.former.take_over(self._instance, store, self._location.project, self.apps, self._now())
         with store.transaction() as transaction:
             apps = self.apps - held_apps(transaction).keys()
             offered = offer_launches(transaction, self._now(), apps, limit)
@@ -149,7 +161,9 @@ class Steps:
 
     def _dead(self, store: Store) -> None:
         now = self._now()
-        self._looks.run(lambda: end_dead_runs(self._instance, self._location, self.deployed, now, self._log))
+        self._shared.looks.run(
+            lambda: end_dead_runs(self._instance, self._location, self.deployed, now, self._log)
+        )
 
     def _overdue(self, store: Store) -> None:
         end_overdue(self._instance, store, self.deployed, self.apps, self._now(), self._log)
@@ -168,7 +182,7 @@ class Steps:
             self._log(error)
 
     def _prune(self, store: Store) -> None:
-        self._prune_pace.run(lambda: self._prune_slice(store))
+        self._shared.pruning.run(lambda: self._prune_slice(store))
 
     def _prune_slice(self, store: Store) -> None:
         prune_slice(store, self._location.retention, self._now())

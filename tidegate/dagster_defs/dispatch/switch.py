@@ -29,6 +29,7 @@ from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.manual import resume, suspend
 from tidegate.scheduler.model.deployed import ScheduleState, Status
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.protocol import Reader, Store
 
 BY = "ui"
@@ -140,7 +141,7 @@ def sync_switches(
         for ref, action in actions.items():
             if action is Action.UPDATE_STORE:
                 change = resume if switches[ref].shown == "active" else suspend
-                change(transaction, ref, now, by=BY)
+                change(transaction, ref, now, by=By(actor=BY))
         transaction.set_cursor(name, shown)
 
 

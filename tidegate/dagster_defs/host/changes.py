@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from dagster import DagsterInstance
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 
+from tidegate.dagster_defs.sqlite.connections import identity_of
 from tidegate.scheduler.store.protocol import Store
 
 
@@ -72,8 +73,10 @@ class _File:
 
     def version(self) -> object:
         """Return a value that changes with each commit of others, and with another file under this name."""
-        found = self._path.stat()
-        identity = found.st_dev, found.st_ino
+        identity = identity_of(self._path)
+        if identity is None:
+            # To connect would make an empty file.
+            raise FileNotFoundError(self._path)
         if self._connection is None or identity != self._identity:
             self.close()
             self._connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)

@@ -17,10 +17,9 @@ from dagster._core.workspace.context import IWorkspaceProcessContext
 
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import DISPATCHER
-from tidegate.dagster_defs.dispatch.former_switches import FormerSwitches
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.run_request import Invalid
-from tidegate.dagster_defs.dispatch.steps import DEAD_RUNS_SECONDS, Steps
+from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.host.changes import Changes
 from tidegate.dagster_defs.host.runs import Runs
 from tidegate.scheduler.launch.active_host import LEASE, ActiveHost, active_host, release, take
@@ -77,7 +76,7 @@ class Host:
         self._runs = Runs(instance, workspace, location.project)
         self._changes = Changes(instance)
         self._rest: tuple[tuple[object, ...], datetime] | None = None
-        self._steps = Steps(location, instance, Turns(DEAD_RUNS_SECONDS), FormerSwitches(), self._log)
+        self._steps = Steps(location, instance, Shared(), self._log)
         self._switches = Turns(SWITCHES_SECONDS)
         self._measuring = Turns(MEASURING_SECONDS)
         self._off = False
@@ -158,15 +157,22 @@ class Host:
         self._switches.run(self._look_at_switch)
         if self._off:
             return 0
-        launched = 0
+        launched, active = 0, self.active
         for launch, request in self._steps.launches(store, LAUNCHES_PER_LOOP):
-            if not self._lease(store):
-                # Another host is active, which offers the rest again.
+            if not self._holds_since(store, active):
+                # Another host or a dispatcher has been active, and offers the rest again.
                 return launched
             self._launch(store, launch, request)
             launched += 1
         self._measuring.run(lambda: self._measure(store))
         return launched
+
+    def _holds_since(self, store: Store, active: ActiveHost | None) -> bool:
+        """Return whether this host has been active all the time since it had this lease, and still is."""
+        renewed = self._lease(store)
+        return (
+            renewed and active is not None and self.active is not None and self.active.since == active.since
+        )
 
     def _launch(self, store: Store, launch: LaunchRequest, request: RunRequest) -> None:
         try:

@@ -30,6 +30,7 @@ from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.domain.error import UserError
 from tidegate.scheduler.store.error import StoreAway, StoreError
 from tidegate.scheduler.store.patience import patiently
+from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, SparkLost
 from tidegate.spark_jobs.publication.table import read
@@ -144,10 +145,11 @@ class AssetTables:
     @contextmanager
     def _acting(self, step: StepExecutionContext | None) -> Generator[None, None, None]:
         """Turn an expected failure of a step into Dagster's result: a retry if the failure is transient."""
+        since = jvm.ends()
         try:
             yield
         except Exception as error:
-            expected = spark_loss(error) or error
+            expected = spark_loss(error, since) or error
             if step is None or not isinstance(expected, UserError | OSError):
                 raise
             raise self._failure(step, expected) from error

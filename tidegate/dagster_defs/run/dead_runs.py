@@ -5,7 +5,10 @@ of everything, such a run stays "started" in Dagster and keeps its slots. So the
 look, every four seconds:
 
     the process of a run has ended (at once on this machine, by its lease elsewhere)  ─┐
-    a run of ours was started, and no process has taken it up for `START_SECONDS`     ─┴─► failed: it died
+    the process of a run, its server or its launcher has ended before it had begun     │
+    a run was started, nothing is known of it, and it has not begun in `START_SECONDS` ─┴─► failed: it died
+
+A run has begun when its process is recorded in the store. Before that only its launcher may know its process.
 
 The engine then starts the job again (`scheduler.decision.retry`), unless all that it publishes is published.
 One Dagster instance may show several projects, each with a store of its own: a run whose job or programs this
@@ -14,6 +17,7 @@ store does not have is left to them.
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Protocol, runtime_checkable
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
 
@@ -24,18 +28,30 @@ from tidegate.dagster_defs.definitions.names import MEASURING, RECOVERY
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import programs_of
-from tidegate.dagster_defs.run.tags import JOB, PROJECT, commit_of, job_of
+from tidegate.dagster_defs.run.tags import JOB, LAUNCH, PROJECT, commit_of, job_of
 from tidegate.scheduler.intake.recovered import observe_recovered
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.owners import RunOwner, disown, owners
 from tidegate.scheduler.store.protocol import Store
-from tidegate.spark_jobs.commit.process import has_ended, shown
+from tidegate.spark_jobs.commit.process import ProcessState, has_ended, shown
 from tidegate.spark_jobs.commit.publish import id_to_publish
 
 START_SECONDS = 120
 """A run takes seconds from its launch to its first step, on a busy machine perhaps a minute."""
 
+SETTLED_SECONDS = 10
+"""A launcher, a run server and a process say of each other within milliseconds who has a run now."""
+
 UNDER_WAY = [DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
+
+
+@runtime_checkable
+class LivenessLauncher(Protocol):
+    """A launcher that knows the processes of its runs."""
+
+    def liveness(self, run: DagsterRun) -> tuple[ProcessState, str]:
+        """Say whether a run has a process or can get one, and what has ended if it has not."""
+        ...
 
 
 def end_dead_runs(
@@ -59,21 +75,36 @@ def end_dead_runs(
         elif died:
             report_dead(instance, location, run, f"{shown(owner.process)} has ended without a word", now, log)
     disown(store, ended)
-    for run in _never_begun(instance, known, now):
-        if not _is_ours(run, store, plan, location.project):
-            continue
-        text = f"no process has taken the run up within {START_SECONDS} s of its start"
-        report_dead(instance, location, run, text, now, log)
+    for run, text in _never_begun(instance, known, now):
+        if _is_ours(run, store, plan, location.project):
+            report_dead(instance, location, run, text, now, log)
 
 
 def _never_begun(
     instance: DagsterInstance, known: dict[str, RunOwner], now: datetime
-) -> Iterator[DagsterRun]:
-    late = now - timedelta(seconds=START_SECONDS)
+) -> Iterator[tuple[DagsterRun, str]]:
+    settled, late = (now - timedelta(seconds=seconds) for seconds in (SETTLED_SECONDS, START_SECONDS))
     for record in instance.get_run_records(RunsFilter(statuses=UNDER_WAY)):
         run = record.dagster_run
-        if run.run_id not in known and record.update_timestamp < late:
-            yield run
+        if run.run_id in known or record.update_timestamp >= settled:
+            continue
+        state, text = _liveness(instance, run)
+        if state is ProcessState.UNKNOWN and record.update_timestamp < late:
+            text = f"no process has taken the run up within {START_SECONDS} s of its start"
+        elif state is not ProcessState.ENDED:
+            continue
+        # It may have come to its end before its process did.
+        found = instance.get_run_by_id(run.run_id)
+        if found is not None and not found.is_finished:
+            yield found, text
+
+
+def _liveness(instance: DagsterInstance, run: DagsterRun) -> tuple[ProcessState, str]:
+    # A launcher that sets no such tag may need libraries that are not here.
+    launcher = instance.run_launcher if LAUNCH in run.tags else None
+    if isinstance(launcher, LivenessLauncher):
+        return launcher.liveness(run)
+    return ProcessState.UNKNOWN, ""
 
 
 def _is_ours(run: DagsterRun, store: Store, plan: AssetPlan, project: str) -> bool:

@@ -38,6 +38,7 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patiently
+from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, RunOver, SparkJobError, SparkLost
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import program_conf, session
@@ -70,6 +71,7 @@ def _run(
         context.log.warning(
             f"commit {work.commit_id} is already published; skipping the run and reporting it again"
         )
+    since = jvm.ends()
     events = CommitEvents(
         location.open_store, location.clock, context.instance, own=work.commit_id, run_id=context.run.run_id
     )
@@ -89,7 +91,7 @@ def _run(
                 upstream=work.upstream,
             )
     except Exception as error:
-        expected = spark_loss(error) or error
+        expected = spark_loss(error, since) or error
         if not isinstance(expected, SparkJobError | OSError | StoreAway):
             raise _end(context, location, work, error) from error
         if isinstance(expected, OSError | SparkLost):

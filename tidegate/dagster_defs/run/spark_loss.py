@@ -20,9 +20,13 @@ def spark_until(seconds: float) -> Generator[None]:
         timer.cancel()
 
 
-def spark_loss(error: Exception) -> SparkLost | None:
-    """Return the failure of a step whose JVM has ended under it; None if an error has another cause."""
-    if not jvm.was_lost(error):
+def spark_loss(error: Exception, since: int | None = None) -> SparkLost | None:
+    """Return the failure of a step whose JVM has ended under it; None if an error has another cause.
+
+    Args:
+        since: `jvm.ends` of when the step began.
+    """
+    if not jvm.was_lost(error, since):
         return None
     return SparkLost(
         f"the JVM of Spark has ended: {type(error).__name__}",

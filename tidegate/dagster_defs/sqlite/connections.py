@@ -64,15 +64,19 @@ class Connections:
         self._engine.dispose()
 
     def _follow_file(self) -> None:
-        try:
-            found = self.path.stat()
-        except FileNotFoundError:
-            identity = None
-        else:
-            identity = (found.st_dev, found.st_ino)
+        identity = identity_of(self.path)
         if identity != self._file:
             self.close()
             self._file = identity
+
+
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one that takes its name later; None where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _prepare(connection: Any, _record: Any) -> None:

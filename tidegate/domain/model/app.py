@@ -3,6 +3,8 @@
 The encoding is the storage format: a renamed field needs a migration.
 """
 
+from typing import Any
+
 import msgspec
 
 from tidegate.domain.model.calendar import Calendar
@@ -22,6 +24,7 @@ class App(Value, kw_only=True):
         policies: maintenance policies by name.
         maintenance: the settings of the whole store's maintenance; None in all apps but one.
         renamed_from: former names; the first one that is deployed goes on under this name.
+        written: its YAML as builtin values, without schedules and tasks; empty if a version before wrote it.
     """
 
     name: str
@@ -35,6 +38,7 @@ class App(Value, kw_only=True):
     maintenance: Maintenance | None = None
     renamed_from: tuple[str, ...] = ()
     description: str = ""
+    written: dict[str, Any] = {}
     at: At | None = None
 
 

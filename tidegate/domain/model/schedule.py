@@ -49,6 +49,8 @@ class Schedule(Value, kw_only=True):
         on_update: whether a changed schedule discards its waiting job or keeps its events (rule 11).
         collect_existing: when new or reset, it also collects the partitions that arrived before.
         timezone: the app's zone, in which the business date of a cron schedule is counted.
+        written: its YAML as builtin values, without defaults; empty if a version before wrote it. It decides
+            nothing.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Schedule(Value, kw_only=True):
     timezone: str = "UTC"
     owner: str = ""
     description: str = ""
+    written: dict[str, Any] = {}
     at: At | None = None
 
     @property

@@ -101,12 +101,24 @@ class Worker:
         size = sum(_resident(pid) for pid in (os.getpid(), _jvm_process()) if pid is not None)
         if self._first_size is None:
             self._first_size = size
-        limits = self._config
-        return (
-            self._runs < limits.worker_runs
-            and time.monotonic() - self._since < limits.worker_minutes * 60
-            and size - self._first_size < limits.worker_growth_mb * MEGABYTE
+        return within_limits(
+            self._config, self._runs, time.monotonic() - self._since, size - self._first_size
         )
+
+
+def within_limits(config: LauncherConfig, runs: int, seconds: float, growth: int) -> bool:
+    """Return whether a worker may take another run.
+
+    Args:
+        runs: that it has executed.
+        seconds: since its start.
+        growth: in bytes, since its first run.
+    """
+    return (
+        runs < config.worker_runs
+        and seconds < config.worker_minutes * 60
+        and growth < config.worker_growth_mb * MEGABYTE
+    )
 
 
 def _jvm_process() -> int | None:

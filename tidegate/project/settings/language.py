@@ -47,6 +47,13 @@ class ProjectSection(Section, frozen=True, kw_only=True):
             "the apps of its own project only. Empty: the name of the project's folder.",
         ),
     ] = ""
+    namespace: Annotated[
+        str,
+        _text(
+            "analytics",
+            "The namespace of the project's apps in the paths of `tidegate serve`.",
+        ),
+    ] = "default"
     schedules: Annotated[str, _text("schedules", "The folder with the YAML files.")] = "schedules"
     undeployed: Annotated[
         tuple[str, ...],

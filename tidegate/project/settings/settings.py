@@ -37,6 +37,7 @@ class Settings:
     Attributes:
         project: the project folder, to which relative paths of apps are relative.
         name: name of the project, which owns the apps that it deploys.
+        namespace: of its apps, in the paths of the server.
         update_schedules: default of the option `--update-schedules`.
         check_imports: default of the option `--imports`.
         on_update: `on_update` of schedules that do not have it.
@@ -58,6 +59,7 @@ class Settings:
 
     project: Path
     name: str
+    namespace: str = "default"
     update_schedules: bool
     check_imports: bool = True
     on_update: OnUpdate = "reset"
@@ -190,6 +192,7 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
     return Settings(
         project=project,
         name=_name(file, found.project.name or project.name),
+        namespace=_namespace(file, found.project.namespace),
         update_schedules=found.deploy.update_schedules,
         check_imports=found.deploy.check_imports,
         on_update=found.deploy.on_update,
@@ -234,6 +237,16 @@ def _name(file: Path, name: str) -> str:
             f"{file}: the name of the project must be a printable text of 1 to {MAX_NAME_CHARACTERS}"
             f" characters, got {name!r:.100}",
             'write for example name = "flights" below [project]',
+        )
+    return name
+
+
+def _namespace(file: Path, name: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_-]{0,62}", name):
+        raise SettingsError(
+            f"{file}: project.namespace must be of lower-case letters, digits, `_` and `-`, beginning with a"
+            f" letter, at most 63, got {name!r:.100}",
+            'write for example namespace = "analytics" below [project]',
         )
     return name
 

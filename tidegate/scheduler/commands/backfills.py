@@ -15,13 +15,13 @@ from tidegate.domain.part_name import whole_name
 from tidegate.domain.time.task_grid import Slot, business_slots
 from tidegate.domain.time.task_key import TaskKeyError, parse_date
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.instances import By, task_state
+from tidegate.scheduler.commands.instances import task_state
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import InstanceKind, Status
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.protocol import Reader, Transaction

@@ -5,7 +5,7 @@
 `scheduler.commands.replace` handles changed ones.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import assert_never
 
@@ -15,16 +15,18 @@ from tidegate.compiler.plan.diff import AppChange, Diff, ScheduleChange
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.value import Value
 from tidegate.scheduler.commands.change_jobs import change_jobs
-from tidegate.scheduler.commands.live import WHOLE, compare, deployed_apps, difference
+from tidegate.scheduler.commands.live import WHOLE, difference
+from tidegate.scheduler.commands.manual import CLI
 from tidegate.scheduler.commands.policies import change_policies
 from tidegate.scheduler.commands.rename import apply_renames, forget_former, subscriptions
 from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
 from tidegate.scheduler.commands.storages import record_storage
 from tidegate.scheduler.commands.tasks import change_tasks, wake_consumers
 from tidegate.scheduler.decision.fate import Change
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, Source, noted
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.load import load_apps
@@ -38,6 +40,7 @@ def deploy(
     update_schedules: bool = True,
     force: bool = False,
     scope: Scope = WHOLE,
+    by: By = CLI,
 ) -> Diff:
     """Deploy all apps of a project.
 
@@ -71,69 +74,44 @@ def deploy(
         apply_renames(transaction, found, now)
         changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
         changes = msgspec.structs.replace(changes, renames=found, left=left)
-    _carry_out(transaction, changes, wanted, dict.fromkeys(wanted, scope.project), force, now)
+    deeds = Deeds(owners=dict.fromkeys(wanted, scope.project), force=force, by=by)
+    carry_out(transaction, changes, wanted, deeds, now)
     record_storage(transaction, scope)
     return changes
 
 
-def _carry_out(
-    transaction: Transaction,
-    changes: Diff,
-    wanted: Mapping[str, App],
-    owners: Mapping[str, str],
-    force: bool,
-    now: datetime,
+class Deeds(Value, kw_only=True):
+    """How a difference is carried out.
+
+    Attributes:
+        owners: the owner of each remaining app.
+        source: who creates the schedules that are new. A call for one schedule makes a changed one an
+            override, a deployment ends that.
+    """
+
+    owners: Mapping[str, str]
+    force: bool
+    by: By
+    source: Source = "deploy"
+
+
+def carry_out(
+    transaction: Transaction, changes: Diff, wanted: Mapping[str, App], deeds: Deeds, now: datetime
 ) -> None:
     """Carry out a difference.
-
-    Args:
-        owners: the owner of each remaining app.
 
     Raises:
         Refused: a removal would leave schedules without the dataset or program that triggers them.
     """
-    if changes.refusals and not force:
+    if changes.refusals and not deeds.force:
         raise _refused(changes)
     before = {deployed.name: deployed.app for deployed in transaction.apps()}
-    _put_apps(transaction, changes, owners, now)
+    _put_apps(transaction, changes, deeds.owners, now)
     forget_former(transaction, changes.after)
-    _put_schedules(transaction, changes, wanted, now)
+    _put_schedules(transaction, changes, wanted, deeds.source, now)
     change_policies(transaction, before, now)
     if not changes.empty:
-        transaction.add_journal([_entry(changes, force, now)])
-
-
-def delete_schedules(
-    transaction: Transaction, refs: Collection[str], now: datetime, *, force: bool = False
-) -> Diff:
-    """Delete deployed schedules ("app/name") and keep their apps; a later deploy may create them again.
-
-    Waiting jobs and decided launches without a run are discarded with D-DELETED.
-
-    Args:
-        force: delete tasks that remaining tasks wait for, too; these then run without them.
-
-    Raises:
-        Refused: such a schedule is not deployed, or a remaining task waits for it.
-    """
-    route_before(transaction, now, refs)
-    apps = deployed_apps(transaction)
-    for ref in refs:
-        app, _, name = ref.partition("/")
-        if app not in apps or name not in apps[app].schedules:
-            raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
-    touched = {ref.partition("/")[0] for ref in refs}
-    remaining = {
-        name: msgspec.structs.replace(
-            app, schedules={n: spec for n, spec in app.schedules.items() if f"{name}/{n}" not in refs}
-        )
-        for name, app in apps.items()
-        if name in touched
-    }
-    owners = {app.name: app.project for app in transaction.apps(names=touched)}
-    changes = compare(transaction, touched, remaining)
-    _carry_out(transaction, changes, remaining, owners, force, now)
-    return changes
+        transaction.add_journal([_entry(changes, deeds, now)])
 
 
 def _taken(changes: Diff, scope: Scope) -> Refused:
@@ -155,7 +133,9 @@ def _refused(changes: Diff) -> Refused:
     return Refused(f"the deployment would {what}", changes.refusals[0].remedy)
 
 
-def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str, App], now: datetime) -> None:
+def _put_schedules(
+    transaction: Transaction, changes: Diff, wanted: Mapping[str, App], source: Source, now: datetime
+) -> None:
     """Carry out the changes of schedules, in sets: a project may have thousands."""
     states = {state.ref: state for state in transaction.schedules()}
     gone: list[str] = []
@@ -168,7 +148,7 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
         ref = _ref(change)
         match change.action:
             case "create":
-                new.append(_new(ref, wanted[change.app].schedules[change.name], now))
+                new.append(_new(ref, wanted[change.app].schedules[change.name], source, now))
             case "replace" if _stays_task(states[ref], wanted[change.app].schedules[change.name]):
                 tasks.append((states[ref], wanted[change.app].schedules[change.name]))
             case "replace" if change.carries:
@@ -179,7 +159,7 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
                 # An unchanged schedule may have moved in its file: `why` shows its lines.
                 spec, state = wanted[change.app].schedules[change.name], states[ref]
                 if spec != state.spec:
-                    amended.append(msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec)))
+                    amended.append(_amended(state, spec))
             case "delete":
                 gone.append(ref)
             case "kept":
@@ -195,6 +175,11 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
     apps = load_apps(transaction, [msgspec.structs.replace(state, spec=spec) for state, spec in carried])
     started += carry_schedules(
         transaction, [state for state, _ in carried], [spec for _, spec in carried], apps, now
+    )
+    overridden = {_ref(change) for change in changes.schedules() if change.action in ("replace", "amend")}
+    started, amended = (
+        [_overriding(state, source == "api" and state.ref in overridden) for state in each]
+        for each in (started, amended)
     )
     transaction.put_schedules([*started, *amended])
     transaction.put_subscriptions(
@@ -213,7 +198,21 @@ def _ref(change: ScheduleChange) -> str:
     return f"{change.app}/{change.name}"
 
 
-def _new(ref: str, spec: Schedule, now: datetime) -> ScheduleState:
+def _amended(state: ScheduleState, spec: Schedule) -> ScheduleState:
+    """Return a schedule with other harmless fields, text or place; a new place alone makes none."""
+    found = fingerprint(spec)
+    same = found == state.fingerprint and spec.written == state.spec.written
+    revision = state.revision if same else state.revision + 1
+    return msgspec.structs.replace(state, spec=spec, fingerprint=found, revision=revision)
+
+
+def _overriding(state: ScheduleState, overrides: bool) -> ScheduleState:
+    if state.overridden == overrides:
+        return state
+    return msgspec.structs.replace(state, overridden=overrides)
+
+
+def _new(ref: str, spec: Schedule, source: Source, now: datetime) -> ScheduleState:
     return ScheduleState(
         ref=ref,
         spec=spec,
@@ -221,6 +220,7 @@ def _new(ref: str, spec: Schedule, now: datetime) -> ScheduleState:
         status=spec.status,
         changed_by="deploy",
         deployed_at=now,
+        source=source,
     )
 
 
@@ -249,7 +249,7 @@ def _put_apps(transaction: Transaction, changes: Diff, owners: Mapping[str, str]
 
 
 def _app_entry(name: str, action: str, deployed: DeployedApp | None, now: datetime) -> Entry:
-    spec = None if deployed is None else msgspec.to_builtins(deployed.app)
+    spec = None if deployed is None else msgspec.to_builtins(noted(deployed.app))
     revision = None if deployed is None else deployed.revision
     return Entry(
         at=now,
@@ -266,19 +266,20 @@ def _schedule_entries(changes: Diff, after: Mapping[str, ScheduleState], now: da
         state = after.get(_ref(change))
         data: dict[str, object] = {"action": change.action, "spec": None}
         if state is not None:
-            data |= {"spec": msgspec.to_builtins(state.spec), "status": state.status}
+            data |= {"spec": msgspec.to_builtins(noted(state.spec)), "status": state.status}
         if change.action == "replace":
             data["carries"] = change.carries
         yield Entry(at=now, kind=EntryKind.SPEC, schedule=_ref(change), data=data)
 
 
-def _entry(changes: Diff, force: bool, now: datetime) -> Entry:
+def _entry(changes: Diff, deeds: Deeds, now: datetime) -> Entry:
     return Entry(
         at=now,
         kind=EntryKind.DEPLOY,
         data={
             "update_schedules": changes.update_schedules,
-            "force": force,
+            "force": deeds.force,
+            **deeds.by.noted,
             "apps": {change.name: _noted(change) for change in changes.apps if change.action != "unchanged"},
         },
     )

@@ -17,7 +17,7 @@ from tidegate.scheduler.decision.instances.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Status, task_event_key
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
@@ -47,13 +47,6 @@ class InstanceName(Value, kw_only=True):
     def __str__(self) -> str:
         which = self.scheduled or f"of business date {self.business_date}"
         return which + (f" of backfill {self.number}" if self.number else "")
-
-
-class By(Value, kw_only=True):
-    """Who does something, and why, for the journal."""
-
-    actor: str = "cli"
-    reason: str = ""
 
 
 def act(

@@ -74,6 +74,7 @@ def difference(
     placed = with_places({name: wanted[name] for name in found.wanted}, places)
     touched = found.wanted | found.removed
     changes = compare(rows, touched, placed, update_schedules)
+    changes = _with_calls(changes, rows)
     before, neighbours = _parted(reader, rows, touched)
     shared = (
         *shared_places(changes.after, neighbours.in_warehouse(scope.project, scope.storage)),
@@ -89,6 +90,23 @@ def difference(
         blocked=(*blocks(reader, names, deployed, found.removed), *shared),
         left=tuple(left_behind(before, changes.after, rows.watermarked())),
     )
+
+
+def _with_calls(changes: Diff, rows: Rows) -> Diff:
+    """Return a difference that names the changes by calls which it undoes."""
+    states = {state.ref: state for state in rows.schedules()}
+
+    def named(change: ScheduleChange) -> ScheduleChange:
+        state = states.get(f"{change.app}/{change.name}")
+        if state is None or "unchanged" in (change.action, change.would):
+            return change
+        gone = state.source == "api" and "delete" in (change.action, change.would)
+        call = "it was created over REST" if gone else "it was changed over REST" if state.overridden else ""
+        because = "; ".join(each for each in (call, change.because) if each)
+        return msgspec.structs.replace(change, because=because)
+
+    apps = (msgspec.structs.replace(app, schedules=tuple(map(named, app.schedules))) for app in changes.apps)
+    return msgspec.structs.replace(changes, apps=tuple(apps))
 
 
 def _parted(reader: Reader, rows: Rows, touched: frozenset[str]) -> tuple[dict[str, App], Neighbours]:

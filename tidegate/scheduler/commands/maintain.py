@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from tidegate.domain.model import Operation
-from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.decision.maintenance.rank import Match, counting, matches
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.maintenance import TableState, Work
 from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.store.protocol import Reader, Transaction

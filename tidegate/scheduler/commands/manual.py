@@ -14,6 +14,7 @@ from tidegate.scheduler.commands.activation import clock_entries, started, stopp
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.existing_events import collect_existing
 from tidegate.scheduler.decision.after import opened, record
+from tidegate.scheduler.decision.end_job import discard_entry
 from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.launch.check import not_begun
@@ -21,19 +22,22 @@ from tidegate.scheduler.decision.launch.plan import output_scheme, plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.refused import Refused, refuse_instance, refuse_operation
+from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
 from tidegate.scheduler.store.protocol import Transaction
-from tidegate.scheduler.tick.end_jobs import discard_jobs
+from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before, route_before
+
+CLI = By()
+"""The actor where no other is named."""
 
 EARLIEST_PERIOD = "1900-01-01"
 """Start of periods in key checks: a coarser period may begin before its dataset's first partition."""
 
 
-def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -> bool:
+def suspend(transaction: Transaction, ref: str, now: datetime, by: By = CLI) -> bool:
     """Suspend a schedule. Its `on_suspend` decides about waiting jobs and new events (rule 10).
 
     Returns:
@@ -46,14 +50,16 @@ def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") 
     state = schedule_state(transaction, ref)
     if not state.active:
         return False
-    suspended = msgspec.structs.replace(state, status="suspended", changed_by=by)
+    suspended = msgspec.structs.replace(
+        state, status="suspended", changed_by=by.actor, suspended_at=now, revision=state.revision + 1
+    )
     _note_status(transaction, ref, "suspended", by, now)
     transaction.put_schedules([suspended if takes_events(suspended) else stopped(suspended)])
     change_jobs(transaction, Change.SUSPENDED, [state], now, {ref: suspended})
     return True
 
 
-def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -> bool:
+def resume(transaction: Transaction, ref: str, now: datetime, by: By = CLI) -> bool:
     """Make a schedule active.
 
     Events and fires from `now` on count. A schedule that held its jobs releases them, and continues as if
@@ -69,7 +75,9 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -
     state = schedule_state(transaction, ref)
     if state.active:
         return False
-    resumed = msgspec.structs.replace(state, status="active", changed_by=by)
+    resumed = msgspec.structs.replace(
+        state, status="active", changed_by=by.actor, suspended_at=None, revision=state.revision + 1
+    )
     _note_status(transaction, ref, "active", by, now)
     if state.holding or state.spec.task is not None:
         transaction.put_schedules([resumed])
@@ -84,7 +92,9 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -
     return True
 
 
-def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False) -> Job:
+def trigger(
+    transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False, by: By = CLI
+) -> Job:
     """Count a schedule's trigger as satisfied (rule 17).
 
     It triggers the waiting job with its events so far, or opens an empty one. The constraints still
@@ -128,7 +138,7 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
         kind=EntryKind.MANUAL,
         schedule=ref,
         job=found.id if found is not None else new_id,
-        data={"action": "force" if force else "trigger", "key": key},
+        data={"action": "force" if force else "trigger", "key": key, **by.noted},
     )
     _refuse_before_its_period(state.spec, app, key, now, exists=found is not None)
     job = found or opened(entry, state)
@@ -136,13 +146,13 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
     view = JobView(app=app, schedule=state.spec, job=job, deliveries=collected)
     full = is_full(state.spec, view.events)
     job = record(job, entry, state, closed=job.closed or full or named, next_check_at=now)
-    _refuse_without_partition(msgspec.structs.replace(view, job=job))
+    refuse_without_partition(msgspec.structs.replace(view, job=job))
     transaction.put_jobs([job])
     transaction.add_journal([entry])
     return job
 
 
-def _refuse_without_partition(view: JobView) -> None:
+def refuse_without_partition(view: JobView) -> None:
     """Refuse a job whose run must write partitions, if none follows from its events."""
     scheme = output_scheme(view.app, view.schedule.program)
     if scheme is None:
@@ -198,19 +208,20 @@ def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:
     return found
 
 
-def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
+def cancel(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
     """Discard a waiting job, or a job whose launch is decided and that has no run yet.
 
     A launch request may already be on its way; its run then fails to claim the job. Of operations on tables
     only a waiting one that a person asked for is discarded: a policy would ask for the others again.
 
     Raises:
-        Refused: the job does not exist, has a run, or has ended; or a policy asks for it.
+        UnknownName: the job does not exist.
+        Refused: it has a run, or has ended; or a policy asks for it.
     """
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
-        raise Refused(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
+        raise UnknownName(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
     refuse_instance(found, "tidegate instances pause")
     if found.maintenance is not None and not (found.maintenance.by_hand and found.waiting):
         refuse_operation(found)
@@ -219,7 +230,9 @@ def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
             f"job {job} is {found.state} and cannot be discarded",
             "to stop a launched job, terminate its run in the Dagster UI",
         )
-    (discarded,) = discard_jobs(transaction, [found], Reason.D_CANCELLED, now)
+    entry = discard_entry(found, Reason.D_CANCELLED, now, by)
+    transaction.add_journal([entry])
+    (discarded,) = end_jobs(transaction, [(found, entry)])
     return discarded
 
 
@@ -235,7 +248,6 @@ def schedule_state(transaction: Transaction, ref: str) -> ScheduleState:
     return state
 
 
-def _note_status(transaction: Transaction, ref: str, status: str, by: str, now: datetime) -> None:
-    transaction.add_journal(
-        [Entry(at=now, kind=EntryKind.STATUS, schedule=ref, data={"status": status, "by": by})]
-    )
+def _note_status(transaction: Transaction, ref: str, status: str, by: By, now: datetime) -> None:
+    data = {"status": status, **by.noted}
+    transaction.add_journal([Entry(at=now, kind=EntryKind.STATUS, schedule=ref, data=data)])

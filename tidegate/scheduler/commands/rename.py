@@ -22,7 +22,7 @@ from tidegate.domain.model import App, leaves
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.held_apps import rename_held
 from tidegate.scheduler.decision.renamed import renamed_delivery, renamed_job, renamed_state
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
 from tidegate.scheduler.model.event import Delivery, Subscription, listens_to
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -164,14 +164,14 @@ def _entries(
     data: dict[str, Any] = {"apps": names.apps, "programs": names.programs, "datasets": names.datasets}
     yield Entry(at=now, kind=EntryKind.RENAME, data=data)
     for deployed in apps:
-        spec = msgspec.to_builtins(deployed.app)
+        spec = msgspec.to_builtins(noted(deployed.app))
         yield Entry(
             at=now,
             kind=EntryKind.SPEC,
             data={"app": deployed.name, "action": "rename", "revision": deployed.revision, "spec": spec},
         )
     for state in states:
-        spec = msgspec.to_builtins(state.spec)
+        spec = msgspec.to_builtins(noted(state.spec))
         yield Entry(
             at=now,
             kind=EntryKind.SPEC,

@@ -58,6 +58,9 @@ def renewed(state: ScheduleState, spec: Schedule, now: datetime) -> ScheduleStat
         status=state.status,
         changed_by=state.changed_by,
         deployed_at=now,
+        revision=state.revision + 1,
+        source=state.source,
+        suspended_at=state.suspended_at,
     )
 
 

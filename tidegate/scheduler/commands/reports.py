@@ -17,14 +17,14 @@ from tidegate.domain.model import TaskTrigger
 from tidegate.domain.time.task_grid import Slot, slot_at
 from tidegate.domain.time.task_key import TaskKeyError, local_day, parse_scheduled, scheduled_key
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.instances import By, rerun, task_state
+from tidegate.scheduler.commands.instances import rerun, task_state
 from tidegate.scheduler.commands.tasks import wake_consumers
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import InstanceKind, Status
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs

@@ -77,7 +77,9 @@ def change_tasks(
     returned = before if is_away(transaction, now) else when_returned(transaction, before)
     catch_up(transaction, states, before, returned)
     after = [
-        msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec), deployed_at=now)
+        msgspec.structs.replace(
+            state, spec=spec, fingerprint=fingerprint(spec), deployed_at=now, revision=state.revision + 1
+        )
         for state, spec in zip(states, specs, strict=True)
     ]
     for state in after:

@@ -17,7 +17,7 @@ from tidegate.scheduler.decision.recovered import as_success
 from tidegate.scheduler.decision.run_events import run_events
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import ACTIVE, Job
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 
 
 class End(Value, kw_only=True):
@@ -59,6 +59,7 @@ def _events(job: Job, entry: Entry) -> tuple[Event, ...]:
     return run_events(run, entry.at, entry.at)
 
 
-def discard_entry(job: Job, reason: str, at: datetime) -> Entry:
-    """Return the entry of a discarded job, with the reason."""
-    return Entry(at=at, kind=EntryKind.DISCARDED, schedule=job.schedule, job=job.id, reason=reason)
+def discard_entry(job: Job, reason: str, at: datetime, by: By | None = None) -> Entry:
+    """Return the entry of a discarded job, with the reason and who discarded it, if it was a person."""
+    data = {} if by is None else by.noted
+    return Entry(at=at, kind=EntryKind.DISCARDED, schedule=job.schedule, job=job.id, reason=reason, data=data)

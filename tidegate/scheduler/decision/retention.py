@@ -4,7 +4,7 @@ Each function judges one row with the facts about it. What may go is decided her
 reads, deletes and counts. Pure.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tidegate.domain.model.constraint import Constraint
@@ -15,9 +15,6 @@ from tidegate.scheduler.model.run import ProgramHistory
 
 AROUND = timedelta(days=2)
 """A consumer has a scheduled time so near its upstream instances: no container is longer than a day."""
-
-BUDGETED = timedelta(days=2)
-"""Runs of operations stay so long in any case: budgets of a poll and of an hour count them."""
 
 Neighbours = Mapping[str, Collection[str]]
 """The tasks that wait for each task."""
@@ -53,8 +50,7 @@ def instance_may_go(
 
     Args:
         next_real: the scheduled time of the next instance of its task, past empty ones; None for the last
-        one,
-            which the next one to be made may wait for.
+            one, which the next one to be made may wait for.
         unfinished: instances that have not ended.
         waiting_for: the tasks that wait for each task.
     """
@@ -112,9 +108,13 @@ def launches_before(
         constraints: of all schedules.
         keep: what is kept in any case.
     """
-    spans = [each.launches_within for each in constraints]
-    longest = max((span for span in spans if span is not None), default=timedelta(0))
-    return clock - max(keep, longest + clock_error)
+    return clock - max(keep, longest_rate(constraints) + clock_error)
+
+
+def longest_rate(constraints: Iterable[Constraint]) -> timedelta:
+    """Return the longest span in which any `rate` counts launches; zero without one."""
+    spans = (each.launches_within for each in constraints)
+    return max((span for span in spans if span is not None), default=timedelta(0))
 
 
 def entry_may_go(job: Job | None) -> bool:

@@ -62,13 +62,15 @@ def _check_journal(reader: Reader, instant: datetime, renames: Collection[Number
     pruned = pruned_until(reader)
     if pruned is None:
         return
-    since, why = pruned, f"the journal before {instant_text(pruned)} was pruned"
+    since, why = [pruned], f"the journal before {instant_text(pruned)} was pruned"
     if instant >= pruned:
-        since = max(row.entry.at for row in renames)
-        why += f", and apps were renamed at {instant_text(since)}"
+        newest = max(renames, key=lambda row: row.number)
+        why += f", and apps were renamed at {instant_text(newest.entry.at)}"
+        since = [at for number, at in reader.snapshots() if number >= newest.number]
+    ask = f"for {instant_text(since[0])} or later" if since else "after the next `tidegate store prune`"
     raise Refused(
         f"nothing is known of {instant_text(instant)}: {why}",
-        f"ask for {instant_text(since)} or later; `journal` in [retention] of tidegate.toml keeps it longer",
+        f"ask {ask}; `journal` in [retention] of tidegate.toml keeps it longer",
     )
 
 

@@ -10,11 +10,14 @@ from datetime import datetime
 
 from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.refused import Refused, refuse_instance, refuse_operation
+from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.tick import advance_before
+
+CLI = By()
+"""The actor where no other is named."""
 
 
 def dead_letters(reader: Reader, schedules: Collection[str] | None = None) -> tuple[Job, ...]:
@@ -26,7 +29,7 @@ def dead_letters(reader: Reader, schedules: Collection[str] | None = None) -> tu
     return tuple(job for job in failed if job.reason is Reason.F_LAUNCH and job.maintenance is None)
 
 
-def requeue(transaction: Transaction, job: str, now: datetime) -> Job:
+def requeue(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
     """Queue a dead letter again.
 
     Raises:
@@ -36,7 +39,9 @@ def requeue(transaction: Transaction, job: str, now: datetime) -> Job:
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
-        raise Refused(f"there is no job {job}", "`tidegate jobs list --dead-letters` shows the dead letters")
+        raise UnknownName(
+            f"there is no job {job}", "`tidegate jobs list --dead-letters` shows the dead letters"
+        )
     refuse_operation(found)
     if found.reason is not Reason.F_LAUNCH:
         because = "" if found.reason is None else f" ({found.reason})"
@@ -45,10 +50,10 @@ def requeue(transaction: Transaction, job: str, now: datetime) -> Job:
             "only a dead letter (F-LAUNCH) can be queued again; `tidegate jobs retry` runs a job again"
             " whose run failed",
         )
-    return _again(transaction, found, "requeue", now)
+    return _again(transaction, found, "requeue", now, by)
 
 
-def retry(transaction: Transaction, job: str, now: datetime) -> Job:
+def retry(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
     """Run a job again whose run failed or was cancelled, with a new attempt and the same launch plan.
 
     Its commit id is the job's, so partitions that the failed attempt has published are not written twice. A
@@ -62,22 +67,22 @@ def retry(transaction: Transaction, job: str, now: datetime) -> Job:
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
-        raise Refused(f"there is no job {job}", "`tidegate jobs list --failed` shows the failed jobs")
+        raise UnknownName(f"there is no job {job}", "`tidegate jobs list --failed` shows the failed jobs")
     refuse_instance(found, "tidegate instances rerun")
     refuse_operation(found)
     if found.waiting and found.retry_at is not None:
-        return _at_once(transaction, found, now)
+        return _at_once(transaction, found, now, by)
     if found.state is not JobState.FAILED:
         raise Refused(
             f"job {job} is {found.state} and cannot be retried",
             "only a failed job can be retried; `tidegate schedules trigger` opens another job",
         )
-    return _again(transaction, found, "requeue" if found.reason is Reason.F_LAUNCH else "retry", now)
+    return _again(transaction, found, "requeue" if found.reason is Reason.F_LAUNCH else "retry", now, by)
 
 
-def _at_once(transaction: Transaction, found: Job, now: datetime) -> Job:
+def _at_once(transaction: Transaction, found: Job, now: datetime, by: By) -> Job:
     state = next(iter(transaction.schedules(refs=[found.schedule])))
-    data = {"action": "trigger", "key": found.key}
+    data = {"action": "trigger", "key": found.key, **by.noted}
     entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=found.schedule, job=found.id, data=data)
     again = record(found, entry, state, next_check_at=now)
     transaction.put_jobs([again])
@@ -85,7 +90,7 @@ def _at_once(transaction: Transaction, found: Job, now: datetime) -> Job:
     return again
 
 
-def _again(transaction: Transaction, found: Job, action: str, now: datetime) -> Job:
+def _again(transaction: Transaction, found: Job, action: str, now: datetime, by: By) -> Job:
     state = next(iter(transaction.schedules(refs=[found.schedule])), None)
     if state is None:
         raise Refused(
@@ -103,7 +108,7 @@ def _again(transaction: Transaction, found: Job, action: str, now: datetime) -> 
         kind=EntryKind.MANUAL,
         schedule=found.schedule,
         job=found.id,
-        data={"action": action, "key": found.key, "attempt": found.attempt + 1},
+        data={"action": action, "key": found.key, "attempt": found.attempt + 1, **by.noted},
     )
     again = record(found, entry, state)
     transaction.put_jobs([again])

@@ -6,7 +6,7 @@ schedule can change without its app.
 """
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +15,7 @@ from tidegate.domain.model import App, Schedule
 from tidegate.domain.value import Value
 
 Status = Literal["active", "suspended"]
+Source = Literal["deploy", "api"]
 
 
 class DeployedApp(Value, kw_only=True):
@@ -41,12 +42,16 @@ class ScheduleState(Value, kw_only=True):
     Attributes:
         ref: "app/name".
         fingerprint: of `spec`, see `compiler.plan.fingerprint`.
-        changed_by: what set the status last: deploy, cli, ui.
+        changed_by: what set the status last: deploy, cli, ui, rest or "rest:TOKEN".
         active_since: when it last became active; earlier fires and events do not count.
         fires_after: every fire up to this instant is an event already.
         next_fire_at: the next fire of its crons and timers; None without one, and while it is
             suspended and takes no events.
         clocks: the start of the timer of each `elapsed` leaf, by path; absent while the timer is stopped.
+        revision: number of the changes of its specification and status, from 1.
+        source: who created it: a deployment of its app, or a call for it alone.
+        overridden: its specification was changed by a call since its app was deployed.
+        suspended_at: since when it is suspended; None while it is active, and if it was created suspended.
     """
 
     ref: str
@@ -59,6 +64,10 @@ class ScheduleState(Value, kw_only=True):
     next_fire_at: datetime | None = None
     clocks: dict[str, datetime] = {}
     deployed_at: datetime
+    revision: int = 1
+    source: Source = "deploy"
+    overridden: bool = False
+    suspended_at: datetime | None = None
 
     @property
     def app(self) -> str:
@@ -81,6 +90,14 @@ class ScheduleState(Value, kw_only=True):
     def holding(self) -> bool:
         """Whether it is suspended and keeps its waiting jobs until it is resumed (rule 10)."""
         return not self.active and self.spec.on_suspend in ("hold", "backlog")
+
+
+V = TypeVar("V", App, Schedule)
+
+
+def noted(spec: V) -> V:
+    """Return a specification as the journal and snapshots have it: without its text."""
+    return msgspec.structs.replace(spec, written={})
 
 
 def whole_app(deployed: DeployedApp, schedules: tuple[ScheduleState, ...]) -> App:

@@ -53,6 +53,23 @@ class EntryKind(StrEnum):
     BACKFILL = "backfill"
     STOPPED = "stopped"
     OPERATION = "operation"
+    TOKEN = "token"
+
+
+class By(Value, kw_only=True):
+    """Who does something, and why.
+
+    Attributes:
+        actor: "cli", "ui" for a switch in Dagster, "rest" or "rest:TOKEN" for a call.
+    """
+
+    actor: str = "cli"
+    reason: str = ""
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What entries have of it."""
+        return {"by": self.actor, **({"why": self.reason} if self.reason else {})}
 
 
 class Entry(Value, kw_only=True):

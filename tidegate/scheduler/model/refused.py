@@ -8,6 +8,14 @@ class Refused(UserError):
     """A request of a person that cannot be carried out."""
 
 
+class UnknownName(Refused):
+    """A name that nothing deployed, or nothing in the store, has."""
+
+
+class AmbiguousName(Refused):
+    """A name that several have; it is written with its app."""
+
+
 class RefusedWithCode(Refused):
     """A refusal that programs recognize.
 

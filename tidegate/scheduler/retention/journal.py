@@ -3,8 +3,9 @@
     entries ... snapshot ... entries ... snapshot ... entries
     ◄─ go, but for those of jobs that may go on ─►│◄─ stay: `why --at` reads on from a snapshot
 
-A snapshot is taken every some thousand entries, and at least once a day. So `why --at` reads a bounded part
-of the journal, however long it is. Part of the shell.
+A snapshot is taken every some thousand entries, at least once a day, and after apps were renamed, for it has
+the names of its time. So `why --at` reads a bounded part of the journal, however long it is. Part of the
+shell.
 """
 
 from collections.abc import Collection
@@ -96,6 +97,7 @@ def _take_snapshot(transaction: Transaction, clock: datetime) -> None:
     taken = transaction.snapshots()
     number, at = taken[-1] if taken else (0, None)
     due = last - number >= ENTRIES_BETWEEN or at is None or clock - at >= SNAPSHOT_EVERY
+    due = due or any(row.number > number for row in transaction.renames())
     if last > number and due:
         # Commands and ingestion write entries of later instants than the engine's clock.
         newest = [row.entry.at for row in transaction.journal_page(max(number, last - PAGE), PAGE)]

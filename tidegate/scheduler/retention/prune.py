@@ -13,7 +13,7 @@ returns.
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.retention import (
@@ -70,7 +70,8 @@ def prune_slice(store: Store, keep: Keep, now: datetime, *, at_once: bool = Fals
         if clock is None:
             return Slice(ended=True)
         stage, after = _place(transaction.cursor(CURSOR) or {})
-        done = STAGES[stage](transaction, keep, min(clock, now), after, promised)
+        page = Page(transaction, keep, min(clock, now), after, promised)
+        done = STAGES[stage](page)
         ended = done.after is None and stage == len(STAGES) - 1
         noted = {"ended": now.isoformat()} if ended else _noted(stage, done.after)
         transaction.set_cursor(CURSOR, noted)
@@ -115,6 +116,22 @@ def _noted(stage: int, after: Position | None) -> dict[str, Any]:
 # --- the stages -------------------------------------------------------------------------
 
 
+class Page(NamedTuple):
+    """What a slice of a stage has to look at.
+
+    Attributes:
+        clock: from which the cutoffs count.
+        after: the last row of the page before.
+        promised: the jobs of unfinished commit sequences.
+    """
+
+    transaction: Transaction
+    keep: Keep
+    clock: datetime
+    after: Position | None
+    promised: Collection[str]
+
+
 class Done(Value, kw_only=True):
     """What a slice of a stage has done.
 
@@ -154,91 +171,61 @@ def prunable_jobs(
     ]
 
 
-def _jobs(
-    transaction: Transaction,
-    keep: Keep,
-    clock: datetime,
-    after: Position | None,
-    promised: Collection[str],
-) -> Done:
-    if keep.finished_jobs is None:
+def _jobs(page: Page) -> Done:
+    if page.keep.finished_jobs is None:
         return Done()
-    before = clock - keep.finished_jobs
-    rows = transaction.old_jobs(before, after, ROWS_PER_SLICE)
-    gone = prunable_jobs(transaction, rows, before, promised)
+    before = page.clock - page.keep.finished_jobs
+    rows = page.transaction.old_jobs(before, page.after, ROWS_PER_SLICE)
+    gone = prunable_jobs(page.transaction, rows, before, page.promised)
     if gone:
-        transaction.add_sums(transaction.events_of_jobs(gone))
-        transaction.drop_jobs(gone)
+        page.transaction.add_sums(page.transaction.events_of_jobs(gone))
+        page.transaction.drop_jobs(gone)
     return Done(pruned=Pruned(jobs=len(gone)), after=_next(rows, lambda old: (old.job.opened_at, old.job.id)))
 
 
-def _events(
-    transaction: Transaction,
-    keep: Keep,
-    clock: datetime,
-    after: Position | None,
-    promised: Collection[str],
-) -> Done:
-    if keep.events is None:
+def _events(page: Page) -> Done:
+    if page.keep.events is None:
         return Done()
-    rows = transaction.old_events(clock - keep.events, after, ROWS_PER_SLICE)
+    rows = page.transaction.old_events(page.clock - page.keep.events, page.after, ROWS_PER_SLICE)
     gone = [old.event.id for old in rows if event_may_go(old)]
     removed = 0
     if gone:
-        transaction.add_sums(transaction.events_without_job(gone))
-        removed = transaction.forget_events(gone)
+        page.transaction.add_sums(page.transaction.events_without_job(gone))
+        removed = page.transaction.forget_events(gone)
     pruned = Pruned(events=len(gone), deliveries=removed)
     return Done(pruned=pruned, after=_next(rows, lambda old: (old.event.arrived, old.event.id)))
 
 
-def _runs(
-    transaction: Transaction,
-    keep: Keep,
-    clock: datetime,
-    after: Position | None,
-    promised: Collection[str],
-) -> Done:
-    if keep.finished_jobs is None:
+def _runs(page: Page) -> Done:
+    if page.keep.finished_jobs is None:
         return Done()
-    before = clock - keep.finished_jobs
-    rows = transaction.old_runs(before, after, ROWS_PER_SLICE)
-    history = transaction.history({old.run.program for old in rows})
+    before = page.clock - page.keep.finished_jobs
+    rows = page.transaction.old_runs(before, page.after, ROWS_PER_SLICE)
+    history = page.transaction.history({old.run.program for old in rows})
     gone = [old.run.run_id for old in rows if run_may_go(old, history[old.run.program], before)]
     if gone:
-        transaction.forget_runs(gone)
+        page.transaction.forget_runs(gone)
     return Done(
         pruned=Pruned(runs=len(gone)), after=_next(rows, lambda old: (old.run.seen_at, old.run.run_id))
     )
 
 
-def _launches(
-    transaction: Transaction,
-    keep: Keep,
-    clock: datetime,
-    after: Position | None,
-    promised: Collection[str],
-) -> Done:
-    if keep.launches is None:
+def _launches(page: Page) -> Done:
+    if page.keep.launches is None:
         return Done()
-    constraints = [each for state in transaction.schedules() for each in state.spec.constraints]
-    before = launches_before(constraints, keep.launches, keep.clock_error, clock)
-    gone = transaction.old_launches(before, ROWS_PER_SLICE)
-    transaction.drop_launches(gone)
+    constraints = [each for state in page.transaction.schedules() for each in state.spec.constraints]
+    before = launches_before(constraints, page.keep.launches, page.keep.clock_error, page.clock)
+    gone = page.transaction.old_launches(before, ROWS_PER_SLICE)
+    page.transaction.drop_launches(gone)
     # Those that were looked at are gone: the next page begins with the oldest again.
     more = (before, "") if len(gone) == ROWS_PER_SLICE else None
     return Done(pruned=Pruned(launches=len(gone)), after=more)
 
 
-def _journal(
-    transaction: Transaction,
-    keep: Keep,
-    clock: datetime,
-    after: Position | None,
-    promised: Collection[str],
-) -> Done:
-    number = 0 if after is None else int(after[1])
-    pruned, reached = prune_journal(transaction, keep.journal, clock, number, ROWS_PER_SLICE)
-    return Done(pruned=pruned, after=None if reached is None else (clock, str(reached)))
+def _journal(page: Page) -> Done:
+    number = 0 if page.after is None else int(page.after[1])
+    pruned, reached = prune_journal(page.transaction, page.keep.journal, page.clock, number, ROWS_PER_SLICE)
+    return Done(pruned=pruned, after=None if reached is None else (page.clock, str(reached)))
 
 
 STAGES = (_jobs, _events, _runs, _launches, _journal)

@@ -1,22 +1,21 @@
 """State: what decisions and explanations depend on at an instant, as one compressed text.
 
 `why --at` begins with it and reads the journal on (`scheduler.explain.past`). It holds what is open, not
-what is
-over: jobs that have not ended, with their events; instances of the days around; slots, launches that a `rate`
-counts, the last runs of each program, gauges and backfills.
+what is over: jobs that have not ended, with their events; instances of the days around; slots, launches
+that a `rate` counts, the last runs of each program, gauges and backfills.
 """
 
 import zlib
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.backfills import NEWEST
-from tidegate.scheduler.decision.retention import AROUND
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.decision.retention import AROUND, longest_rate
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.run import Gauge, Launched, Run, RunStatus
@@ -51,11 +50,10 @@ def state_of(reader: Reader, clock: datetime) -> bytes:
     apps, schedules = reader.apps(), reader.schedules()
     open_ = {job.id: job for job in reader.jobs(states=OPEN)}
     jobs = {**{job.id: job for job in _instances(reader, schedules, list(open_.values()), clock)}, **open_}
-    spans = [each.launches_within for state in schedules for each in state.spec.constraints]
-    longest = max((span for span in spans if span is not None), default=timedelta(0))
+    longest = longest_rate(each for state in schedules for each in state.spec.constraints)
     state = State(
-        apps=apps,
-        schedules=schedules,
+        apps=tuple(msgspec.structs.replace(each, app=noted(each.app)) for each in apps),
+        schedules=tuple(msgspec.structs.replace(each, spec=noted(each.spec)) for each in schedules),
         jobs=tuple(jobs.values()),
         deliveries=tuple(each for found in reader.deliveries(open_.keys()).values() for each in found),
         slots=reader.slot_holders(),

@@ -12,9 +12,10 @@ from tidegate.compiler.scenarios.scenario_tasks import (
 )
 from tidegate.domain.part_name import whole_name
 from tidegate.scheduler.commands.backfills import Wanted, backfills, cancel_backfill, start_backfill
-from tidegate.scheduler.commands.instances import By, InstanceName, act
+from tidegate.scheduler.commands.instances import InstanceName, act
 from tidegate.scheduler.commands.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.protocol import Reader, Transaction
 

@@ -24,8 +24,10 @@ from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory, Run
 from tidegate.scheduler.store.deployed import DeployedRows
 from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
+from tidegate.scheduler.store.pages import PageRows
 from tidegate.scheduler.store.retention import RetentionChanges, RetentionRows
 from tidegate.scheduler.store.tallies import TallyChanges, TallyRows
+from tidegate.scheduler.store.tokens import TokenChanges, TokenRows
 
 
 class LedgerRow(Value, kw_only=True):
@@ -76,7 +78,9 @@ class Commitment(Value, kw_only=True):
         return any(part in refs for name in self.names for part in name.split(" <- "))
 
 
-class Reader(DeployedRows, InstanceRows, MaintenanceRows, TallyRows, RetentionRows, Protocol):
+class Reader(
+    DeployedRows, InstanceRows, MaintenanceRows, PageRows, TallyRows, RetentionRows, TokenRows, Protocol
+):
     """Reads one consistent state of the store."""
 
     def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
@@ -197,7 +201,7 @@ class Reader(DeployedRows, InstanceRows, MaintenanceRows, TallyRows, RetentionRo
         ...
 
 
-class Transaction(Reader, MaintenanceChanges, TallyChanges, RetentionChanges, Protocol):
+class Transaction(Reader, MaintenanceChanges, TallyChanges, RetentionChanges, TokenChanges, Protocol):
     """Changes the store; leaving the context commits, an exception rolls everything back.
 
     A transaction reads its own writes.

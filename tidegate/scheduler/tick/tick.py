@@ -52,6 +52,9 @@ AWAY_AFTER = timedelta(minutes=15)
 CLOCK_KEPT_FOR = timedelta(seconds=60)
 """An idle tick writes nothing while the stored clock is younger: replaying idle time has no effect."""
 
+TICKS_MISSED = 12
+"""After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""
+
 SETS_PER_TICK = 20
 """The most working sets of one transaction; the next tick continues with the rest."""
 
@@ -141,6 +144,15 @@ def last_tick(reader: Reader) -> datetime | None:
     stored = reader.cursor(TICKED)
     # A store of an older version has only the clock.
     return engine_clock(reader) if stored is None else datetime.fromisoformat(stored)
+
+
+def is_late(last: datetime, now: datetime, every: int) -> bool:
+    """Return whether the next tick should have come long ago.
+
+    Args:
+        every: the seconds between two ticks.
+    """
+    return now - last > CLOCK_KEPT_FOR + timedelta(seconds=TICKS_MISSED * every)
 
 
 def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:

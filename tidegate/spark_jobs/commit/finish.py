@@ -109,6 +109,7 @@ def _execute(
     clock: Clock,
 ) -> bool:
     """Execute all steps. Return False when the ownership was lost before the last one."""
+    since = jvm.ends()
     try:
         for number, steps in in_rows(sequence.steps):
             if ownership.lost:
@@ -124,7 +125,7 @@ def _execute(
         return _withdrawn(sequence, store, context, ownership, conflict, clock)
     except Exception as error:
         # The response of `remove` may have been lost, or another process may have been faster.
-        if _record_failure(sequence.id, store, ownership.owner, error, clock):
+        if _record_failure(sequence.id, store, ownership.owner, error, clock, since):
             raise
     except BaseException:
         # The process was asked to end, which is not a failure of the sequence.
@@ -142,10 +143,11 @@ def _withdrawn(
     clock: Clock,
 ) -> bool:
     """Withdraw the sequence and raise the conflict. Return False if it was published meanwhile."""
+    since = jvm.ends()
     try:
         gone = withdraw(sequence, store, context, ownership.owner, conflict, clock)
     except Exception as error:
-        if _record_failure(sequence.id, store, ownership.owner, error, clock):
+        if _record_failure(sequence.id, store, ownership.owner, error, clock, since):
             raise
         return False
     if gone:
@@ -153,10 +155,15 @@ def _withdrawn(
     return False
 
 
-def _record_failure(commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock) -> bool:
+def _record_failure(
+    commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock, since: int
+) -> bool:
     """Count a failure, unless the JVM has ended, which says nothing of the sequence.
 
     A failure that cannot be counted ends the lease all the same, so that no process waits for it.
+
+    Args:
+        since: see `jvm.was_lost`.
 
     Returns:
         False when the sequence is finished, by this or another process.
@@ -164,7 +171,7 @@ def _record_failure(commit: str, store: CommitStepStore, owner: str, error: Exce
     try:
         if store.result(commit) is not None:
             return False
-        if jvm.was_lost(error):
+        if jvm.was_lost(error, since):
             # The next try, with a new JVM, need not wait for the lease.
             store.release(commit, owner)
             log.warning("could not finish commit %s, since the JVM has ended: %s", commit, error)

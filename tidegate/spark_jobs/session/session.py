@@ -100,6 +100,7 @@ def session(settings: SparkSettings) -> SparkSession:
         known = sessions.get(os.getpid())
         if jvm.has_ended():
             # Killed, or out of memory, perhaps before there was a session: none of its objects works again.
+            jvm.note_end()
             forget_jvm()
             known = None
         # A stopped context has no `_jsc`; PySpark has no public API for that.

@@ -16,7 +16,6 @@ from tests.simulation.quick_sqlite import quick_sqlite
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.domain.model import App, Operation
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
@@ -26,7 +25,7 @@ from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.journal import By, Entry
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health, OperationRun, Record, TableState
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore

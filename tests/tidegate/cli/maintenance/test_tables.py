@@ -71,9 +71,9 @@ def test_without_tables_it_says_so_and_a_wrong_order_is_wrong_use(project: Proje
 
 
 def test_a_command_that_looks_up_other_names_loads_nothing_of_tables() -> None:
-    parts = ("domain.maintenance.pattern", "scheduler.decision.maintenance", "scheduler.explain")
+    parts = ("domain.maintenance.pattern", "scheduler.decision.maintenance", "scheduler.explain.operations")
     code = (
-        "import sys, tidegate.cli.names;"
+        "import sys, tidegate.scheduler.explain.names;"
         f" print([each for each in {parts} if f'tidegate.{{each}}' in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -27,9 +27,10 @@ from tidegate.scheduler.store.memory.retention import EVENT, RetentionWriter
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
 from tidegate.scheduler.store.memory.tallies import TallyWriter
+from tidegate.scheduler.store.memory.tokens import TokenWriter
 
 
-class MemoryTransaction(MaintenanceWriter, TallyWriter, RetentionWriter, MemoryReader):
+class MemoryTransaction(MaintenanceWriter, TallyWriter, RetentionWriter, TokenWriter, MemoryReader):
     """See `Transaction`. Works on a fork of the committed tables."""
 
     def put_apps(self, apps: Sequence[DeployedApp]) -> None:

@@ -17,6 +17,7 @@ from tidegate.scheduler.model.maintenance import OperationRun, Record, TableStat
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.model.tally import KeptTally
+from tidegate.scheduler.model.token import Token
 
 DeliveryKey = tuple[str, str, str]
 """Event id, schedule, leaf: the key of a delivery within its job."""
@@ -61,6 +62,7 @@ class Tables:
         pruned: kind and name of what was pruned.
         sums: of the ledger, by schedule, day, outcome and reason.
         snapshots: by number.
+        tokens: by name.
         owned: names of the tables that this transaction has copied already.
     """
 
@@ -99,6 +101,7 @@ class Tables:
     pruned: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
     sums: dict[SumKey, int] = field(default_factory=dict[SumKey, int])
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
+    tokens: dict[str, Token] = field(default_factory=dict[str, Token])
     owned: set[str] = field(default_factory=set[str])
 
     def fork(self) -> "Tables":

@@ -26,6 +26,7 @@ from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
+from tidegate.scheduler.store.sql.pages import PageReader
 from tidegate.scheduler.store.sql.queries import Statement, every
 from tidegate.scheduler.store.sql.retention.reader import SUMS, RetentionReader
 from tidegate.scheduler.store.sql.rows import (
@@ -41,6 +42,7 @@ from tidegate.scheduler.store.sql.rows import (
     delivery_of,
 )
 from tidegate.scheduler.store.sql.tallies import TallyReader
+from tidegate.scheduler.store.sql.tokens import TokenReader
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 ENDED_RUNS = tuple(status for status in RunStatus if status in ENDED)
@@ -119,7 +121,7 @@ def _history(dialect: str) -> Statement:
     return select(programs.c.value, *(look.scalar_subquery().correlate(programs) for look in looks))
 
 
-class SqlReader(InstanceReader, MaintenanceReader, TallyReader, RetentionReader):
+class SqlReader(InstanceReader, MaintenanceReader, PageReader, TallyReader, RetentionReader, TokenReader):
     """See `Reader`."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:

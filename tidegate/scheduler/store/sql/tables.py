@@ -57,6 +57,10 @@ schedules = Table(
     Column("next_fire_at", Instant),
     Column("deployed_at", Instant, nullable=False),
     Column("clocks", Json(dict[str, datetime]), nullable=False, server_default=text("'{}'")),
+    Column("revision", Integer, nullable=False, server_default=text("1")),
+    Column("source", Text, nullable=False, server_default=text("'deploy'")),
+    Column("overridden", Boolean, nullable=False, server_default=false()),
+    Column("suspended_at", Instant),
     # `next_fire_at` of a schedule that is active, or that takes events while it is suspended.
     Column("due_at", Instant),
     # `next_fire_at` of a task. A tick makes the instances of some tasks only, and must not read the others.

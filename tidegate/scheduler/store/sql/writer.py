@@ -45,6 +45,7 @@ from tidegate.scheduler.store.sql.rows import (
     delivery_row,
 )
 from tidegate.scheduler.store.sql.tallies import TallyWriter
+from tidegate.scheduler.store.sql.tokens import TokenWriter
 
 
 @cache
@@ -59,7 +60,7 @@ def _mark_routed(dialect: str) -> Update:
     return update(table).where(among(dialect, table.c.id, "ids")).values(unrouted_since=None)
 
 
-class SqlTransaction(MaintenanceWriter, TallyWriter, RetentionWriter, SqlReader):
+class SqlTransaction(MaintenanceWriter, TallyWriter, RetentionWriter, TokenWriter, SqlReader):
     """See `Transaction`."""
 
     def __init__(self, connection: Connection) -> None:

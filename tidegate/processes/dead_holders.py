@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from tidegate.cli.printing import instant
 from tidegate.scheduler.explain.explanation import DeadHolder, Explanation
 from tidegate.scheduler.explain.holders import holders
+from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.launch.owners import RunOwner, owners
 from tidegate.scheduler.model.run import Run
 from tidegate.scheduler.store.protocol import Reader
@@ -49,7 +49,7 @@ def _dead(resource: str | None, run: Run, owner: RunOwner, now: datetime) -> Dea
             state, freed = "is on another machine, and its lease has ended", AT_THE_NEXT_LOOK
         case ProcessState.UNKNOWN:
             state = "is on another machine, and gives no sign of life"
-            freed = f"its lease ends at {instant(owner.until)}; then a dispatcher releases it"
+            freed = f"its lease ends at {instant_text(owner.until)}; then a dispatcher releases it"
     return DeadHolder(
         resource=resource,
         run_id=_run_id(run),

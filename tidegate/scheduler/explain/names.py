@@ -1,14 +1,15 @@
-"""Lookup of names as users type them: "app/schedule", or the schedule alone if only one app has it.
+"""Names: their lookup as users type them: "app/schedule", or the schedule alone if only one app has it.
 
 An unknown name is refused with the closest existing name.
 """
 
-from tidegate.domain.error import UserError
+from collections.abc import Collection
+
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import TableState, policy_ref
-from tidegate.scheduler.model.refused import MaintenanceRefused
+from tidegate.scheduler.model.refused import AmbiguousName, MaintenanceRefused, UnknownName
 from tidegate.scheduler.store.protocol import Reader
 
 JOBS_COMPARED = 1000
@@ -25,35 +26,36 @@ def find_schedule(reader: Reader, name: str) -> ScheduleState:
     """Return the deployed schedule of a name.
 
     Raises:
-        UserError: the name is unknown or several apps have it.
+        UnknownName: no app has it.
+        AmbiguousName: several apps have it.
     """
     states = reader.schedules()
     found = [state for state in states if name in (state.ref, state.name)]
     if len(found) == 1:
         return found[0]
     if found:
-        raise UserError(
+        raise AmbiguousName(
             f'several apps have a schedule "{name}"',
             f"write one of {', '.join(state.ref for state in found)}",
         )
     if not states:
-        raise UserError(
+        raise UnknownName(
             f'schedule "{name}" is not deployed; the store has no schedules', "run `tidegate deploy` first"
         )
     if _POLICY in name:
-        raise UserError(
+        raise UnknownName(
             f'"{name}" is a policy for tables, not a schedule',
             "`tidegate maintenance plan` shows what policies do next, `tidegate why TABLE` why one waits",
         )
     known = [state.ref for state in states] if "/" in name else [state.name for state in states]
-    raise UserError(f'schedule "{name}" is not deployed', did_you_mean(name, known, "schedules"))
+    raise UnknownName(f'schedule "{name}" is not deployed', did_you_mean(name, known, "schedules"))
 
 
 def find_source_of_jobs(reader: Reader, name: str) -> str:
     """Return the name under which jobs are listed: of a schedule, or of a policy as "app/policy:NAME".
 
     Raises:
-        UserError: the name is unknown.
+        UnknownName: nothing has it.
     """
     if _POLICY not in name:
         return find_schedule(reader, name).ref
@@ -63,51 +65,56 @@ def find_source_of_jobs(reader: Reader, name: str) -> str:
     # The policy may be deleted, and its jobs are still there.
     if name in known or reader.jobs(schedules=[name], limit=1):
         return name
-    raise UserError(f'policy "{name}" is not deployed', did_you_mean(name, known, "policies"))
+    raise UnknownName(f'policy "{name}" is not deployed', did_you_mean(name, known, "policies"))
 
 
-def find_task(reader: Reader, name: str) -> ScheduleState:
+def find_task(reader: Reader, name: str, apps: Collection[str] | None = None) -> ScheduleState:
     """Return the deployed task of a name.
 
+    Args:
+        apps: the only ones to look in; None for all.
+
     Raises:
-        UserError: the name is unknown, several apps have it, or it is that of a schedule.
+        UnknownName: no app has it, or it is that of a schedule.
+        AmbiguousName: several apps have it.
     """
-    tasks = [state for state in reader.schedules() if state.spec.task is not None]
+    states = [state for state in reader.schedules() if apps is None or state.app in apps]
+    tasks = [state for state in states if state.spec.task is not None]
     known = [state.ref for state in tasks] if "/" in name else [state.name for state in tasks]
-    if name not in known and name in (
-        each for state in reader.schedules() for each in (state.ref, state.name)
-    ):
-        raise UserError(f'"{name}" is a schedule, and no task', did_you_mean(name, known, "tasks"))
+    if name not in known and name in (each for state in states for each in (state.ref, state.name)):
+        raise UnknownName(f'"{name}" is a schedule, and no task', did_you_mean(name, known, "tasks"))
     found = [state for state in tasks if name in (state.ref, state.name)]
     if len(found) == 1:
         return found[0]
     if found:
         refs = ", ".join(state.ref for state in found)
-        raise UserError(f'several apps have a task "{name}"', f"write one of {refs}")
-    raise UserError(f'task "{name}" is not deployed', did_you_mean(name, known, "tasks"))
+        raise AmbiguousName(f'several apps have a task "{name}"', f"write one of {refs}")
+    raise UnknownName(f'task "{name}" is not deployed', did_you_mean(name, known, "tasks"))
 
 
 def find_dataset(reader: Reader, name: str) -> str:
     """Return "app/dataset" of the deployed dataset of a name.
 
     Raises:
-        UserError: the name is unknown or several apps have it.
+        UnknownName: no app has it.
+        AmbiguousName: several apps have it.
     """
     known = [f"{deployed.name}/{each}" for deployed in reader.apps() for each in deployed.app.datasets]
     found = [ref for ref in known if name in (ref, ref.partition("/")[2])]
     if len(found) == 1:
         return found[0]
     if found:
-        raise UserError(f'several apps have a dataset "{name}"', f"write one of {', '.join(found)}")
+        raise AmbiguousName(f'several apps have a dataset "{name}"', f"write one of {', '.join(found)}")
     shown = known if "/" in name else [ref.partition("/")[2] for ref in known]
-    raise UserError(f'dataset "{name}" is not deployed', did_you_mean(name, shown, "datasets"))
+    raise UnknownName(f'dataset "{name}" is not deployed', did_you_mean(name, shown, "datasets"))
 
 
 def find_job(reader: Reader, name: str) -> Job:
     """Return the job of an id, or of a prefix that only one job id has.
 
     Raises:
-        UserError: the id is unknown or several jobs have the prefix.
+        UnknownName: no job has it.
+        AmbiguousName: several jobs have the prefix.
     """
     exact = reader.jobs(ids=[name])
     if exact:
@@ -117,18 +124,18 @@ def find_job(reader: Reader, name: str) -> Job:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UserError(
+        raise AmbiguousName(
             f'{len(found)} jobs have an id that begins with "{name}"',
             f"the newest is {found[-1].id}; `tidegate jobs list --all` shows the others",
         )
-    raise UserError(f'there is no job "{name}"', did_you_mean(name, [job.id for job in recent], "jobs"))
+    raise UnknownName(f'there is no job "{name}"', did_you_mean(name, [job.id for job in recent], "jobs"))
 
 
 def find_target(reader: Reader, name: str) -> str:
     """Return the ref of a schedule or the id of a job.
 
     Raises:
-        UserError: the name is unknown.
+        UnknownName: nothing has it.
     """
     if "/" not in name:
         jobs = reader.jobs(ids=[name])
@@ -141,7 +148,8 @@ def find_table(reader: Reader, name: str) -> TableState:
     """Return the table of a name: any of its whole names, or an end of them that only one table has.
 
     Raises:
-        UserError: the name is unknown (E-TABLE), or several tables have it.
+        MaintenanceRefused: the name is unknown (E-TABLE).
+        AmbiguousName: several tables have it.
     """
     from tidegate.scheduler.explain.operations.measured import known_tables
     from tidegate.scheduler.tick.maintenance.tables import table_named
@@ -158,7 +166,7 @@ def find_table(reader: Reader, name: str) -> TableState:
     if len(ends) == 1:
         return ends[0]
     if ends:
-        raise UserError(
+        raise AmbiguousName(
             f'{len(ends)} tables have the name "{name}"',
             f"write one of {', '.join(table.name for table in ends[:TABLES_NAMED])}",
         )
@@ -176,8 +184,8 @@ def check_app(reader: Reader, app: str | None) -> None:
     """Refuse the name of an app that is not deployed; None means all apps.
 
     Raises:
-        UserError: the app is not deployed.
+        UnknownName: the app is not deployed.
     """
     names = [deployed.name for deployed in reader.apps()]
     if app is not None and app not in names:
-        raise UserError(f'app "{app}" is not deployed', did_you_mean(app, names, "apps"))
+        raise UnknownName(f'app "{app}" is not deployed', did_you_mean(app, names, "apps"))

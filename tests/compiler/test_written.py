@@ -1,0 +1,47 @@
+"""What was deployed as YAML again: the text that was written, or the same spelled from the model."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tidegate.compiler.compile import CompiledApp, compile_files, compile_schedule
+from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.render.written import written_app, written_schedule
+from tidegate.domain.model.others import with_others
+
+STORIES = Path(__file__).parents[2] / "schedules" / "stories"
+
+
+def story(file: Path) -> CompiledApp:
+    """The app of a file, with those beside it that it may name."""
+    files = {each.name: each.read_bytes() for each in STORIES.glob("*.yaml")}
+    (found,) = [each for each in compile_files(files, drafts=files).apps.values() if each.file == file.name]
+    return found
+
+
+@pytest.mark.parametrize("file", sorted(STORIES.glob("*.yaml")), ids=lambda file: file.stem)
+def test_a_story_comes_back_as_it_was_written(file: Path):
+    compiled = story(file)
+
+    assert written_app(compiled.app) == compiled.document
+
+
+@pytest.mark.parametrize("file", sorted(STORIES.glob("*.yaml")), ids=lambda file: file.stem)
+def test_a_schedule_without_a_text_is_spelled_so_that_it_means_the_same(file: Path):
+    compiled = story(file)
+
+    for name, schedule in compiled.app.schedules.items():
+        if schedule.task is not None:
+            continue
+        spelled = written_schedule(msgspec.structs.replace(schedule, written={}))
+        app = with_others(compiled.app, compiled.others)
+        again, diagnostics = compile_schedule(app, name, spelled)
+        assert again is not None, diagnostics
+        assert fingerprint(again) == fingerprint(schedule)
+
+
+def test_an_app_without_a_text_has_none():
+    (app,) = compile_files({"a.yaml": b"app: a\nprograms: {p: {run: m.p}}"}).models().values()
+
+    assert written_app(msgspec.structs.replace(app, written={})) is None

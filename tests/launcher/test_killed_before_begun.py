@@ -1,0 +1,80 @@
+"""Runs that are killed with their run server after their launch, before they begin: found in seconds.
+
+Their op is kept from beginning by a lock on the store, in which it would record its process.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+from dagster import DagsterRunStatus
+from dagster._core.launcher.base import WorkerStatus
+
+from tests.launcher.quick import Quick, quick_project
+from tests.spark_jobs.commit.test_process import of_a_dead_process
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.run.dead_runs import SETTLED_SECONDS, end_dead_runs
+from tidegate.dagster_defs.run.tags import LAUNCH
+from tidegate.launcher.config import LauncherConfig
+from tidegate.launcher.liveness import LaunchNote
+from tidegate.project.location import location_of
+from tidegate.scheduler.launch.owners import owners
+from tidegate.spark_jobs.commit.process import ProcessState
+
+pytestmark = pytest.mark.dagster
+
+SETTLED = timedelta(seconds=SETTLED_SECONDS + 5)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
+    with quick_project(tmp_path_factory.mktemp("killed"), "mode: fork") as quick:
+        yield quick
+
+
+def sweep(quick: Quick, after: timedelta) -> list[str]:
+    """Look for dead runs, some time from now; returns what is said."""
+    with quick.store.reading() as reader:
+        plan = AssetPlan(deployed_plan(reader, "quick"))
+    said: list[str] = []
+    end_dead_runs(quick.instance, location_of(quick.settings), plan, datetime.now(UTC) + after, said.append)
+    return said
+
+
+def test_a_run_that_is_killed_with_its_server_is_found(quick: Quick) -> None:
+    with quick.store.transaction():
+        run_id = quick.launch("done")
+        quick.until("its start", lambda: quick.run(run_id).status is DagsterRunStatus.STARTED)
+        record = quick.record(run_id)
+        assert record is not None
+        with quick.store.reading() as reader:
+            assert run_id not in owners(reader)
+        assert quick.launcher.liveness(quick.run(run_id))[0] is ProcessState.ALIVE
+        for name in (record.server, record.process):
+            os.kill(int(name.split("/")[1]), signal.SIGKILL)
+        quick.until("the server's end", lambda: not quick.servers(run_id))
+
+    assert sweep(quick, timedelta(0)) == []
+    (said,) = sweep(quick, SETTLED)
+    assert said.endswith("has ended without a word")
+    assert quick.ended(run_id).status is DagsterRunStatus.FAILURE
+    assert "the run died: process" in quick.text(run_id)
+
+
+def test_a_run_of_dagsters_launcher_is_not_judged_by_the_note_of_the_run_before(
+    quick: Quick, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    note = LaunchNote(launcher=of_a_dead_process(), folder=str(tmp_path))
+    monkeypatch.setattr(quick.launcher, "config", LauncherConfig(modules=("another.module",)))
+
+    with quick.store.transaction():
+        run_id = quick.launch("done", {LAUNCH: msgspec.json.encode(note).decode()})
+        quick.until("its start", lambda: quick.run(run_id).status is DagsterRunStatus.STARTED)
+        assert quick.launcher.liveness(quick.run(run_id))[0] is ProcessState.UNKNOWN
+        assert quick.launcher.check_run_worker_health(quick.run(run_id)).status is WorkerStatus.RUNNING
+    assert quick.ended(run_id).status is DagsterRunStatus.SUCCESS

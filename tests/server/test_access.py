@@ -1,0 +1,107 @@
+"""Who may call: tokens and their roles, loopback without tokens, and pages of other sites."""
+
+import pytest
+
+from tests.server.serving import Served, problem
+from tidegate.scheduler.commands.tokens import revoke_token
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.token import Role
+
+pytestmark = [pytest.mark.store]
+
+PATH = "/openapi.json"
+
+
+def test_without_tokens_everything_is_allowed_from_this_machine(server: Served):
+    assert server.client.get(PATH).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"X-Forwarded-For": "10.0.0.1"},
+        {"Forwarded": "for=10.0.0.1"},
+        {"Authorization": "Bearer guessed"},
+    ],
+    ids=["a name that is not of this machine", "a proxy", "a standard proxy", "an unknown token"],
+)
+def test_without_tokens_others_are_refused(server: Served, headers: dict[str, str]):
+    answer = server.client.get(PATH, headers=headers)
+
+    problem(answer, 401)
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize(
+    "given", [None, "", "Bearer", "Bearer ", "Basic cmVhZA==", "Bearer wrong", "read-all"]
+)
+def test_with_tokens_a_call_without_a_valid_one_is_401(server: Served, given: str | None):
+    server.token(Role.READ)
+
+    answer = server.client.get(PATH, headers={} if given is None else {"Authorization": given})
+
+    problem(answer, 401)
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_a_valid_token_is_accepted(server: Served, scheme: str):
+    token = server.token(Role.READ)
+
+    assert server.client.get(PATH, headers={"Authorization": f"{scheme} {token}"}).status_code == 200
+
+
+def test_creating_and_revoking_count_at_once(server: Served):
+    assert server.client.get(PATH).status_code == 200
+
+    reader = server.of(server.token(Role.READ))
+    assert server.client.get(PATH).status_code == 401
+    assert reader.get(PATH).status_code == 200
+
+    with server.store.transaction() as transaction:
+        revoke_token(transaction, "read-all", server.now, "test")
+    problem(reader.get(PATH), 401)
+    # A server that had tokens does not open itself when the last one is revoked.
+    problem(server.client.get(PATH), 401)
+
+
+def test_the_store_keeps_a_hash_and_the_journal_an_entry(server: Served):
+    server.token(Role.ADMIN, name="deployer")
+
+    with server.store.reading() as reader:
+        (token,) = reader.tokens()
+        (entry,) = [each for each in reader.journal() if each.kind is EntryKind.TOKEN]
+    assert token.name == "deployer"
+    assert len(token.hash) == 64
+    assert "deployer" not in token.hash
+    assert (entry.data["action"], entry.data["by"]) == ("create", "test")
+
+
+def test_a_name_is_used_once_until_its_token_is_revoked(server: Served):
+    server.token(Role.READ, name="reports")
+    with pytest.raises(Refused, match="already"):
+        server.token(Role.ADMIN, name="reports")
+
+    with server.store.transaction() as transaction:
+        revoke_token(transaction, "reports", server.now, "test")
+    with server.store.transaction() as transaction, pytest.raises(Refused, match="no token"):
+        revoke_token(transaction, "reports", server.now, "test")
+
+    server.token(Role.ADMIN, name="reports")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-x", "x" * 64, "a/b"])
+def test_a_malformed_name_is_refused(server: Served, name: str):
+    with server.store.transaction() as transaction, pytest.raises(Refused, match="name of a token"):
+        from tidegate.scheduler.commands.tokens import create_token
+
+        create_token(transaction, name, Role.READ, None, "hash", server.now, "test")
+
+
+def test_unknown_paths_and_methods_are_problems(server: Served):
+    problem(server.client.get("/nothing"), 404)
+    answer = server.client.post("/healthz")
+    problem(answer, 405)
+    assert "GET" in answer.headers["allow"]

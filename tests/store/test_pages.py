@@ -1,0 +1,64 @@
+"""Every store reads long lists a page at a time, newest first."""
+
+import pytest
+
+from tests.store.samples import at, entry, job
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.pages import JobsWanted
+from tidegate.scheduler.store.protocol import Store
+
+FAILED = JobState.FAILED
+
+
+@pytest.fixture
+def jobs(store: Store) -> Store:
+    """A store with jobs of two apps, two of which were opened at the same instant."""
+    with store.transaction() as transaction:
+        transaction.put_jobs(
+            [
+                job("j1", opened_at=at(1)),
+                job("j2", opened_at=at(2), state=FAILED, reason=Reason.F_RUN),
+                job("j3", opened_at=at(2), schedule="b/s"),
+                job("j4", opened_at=at(3), state=FAILED, reason=Reason.F_LAUNCH),
+            ]
+        )
+    return store
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (JobsWanted(), ["j4", "j3", "j2", "j1"]),
+        (JobsWanted(apps=["a"]), ["j4", "j2", "j1"]),
+        (JobsWanted(apps=[]), []),
+        (JobsWanted(schedule="b/s"), ["j3"]),
+        (JobsWanted(state=FAILED), ["j4", "j2"]),
+        (JobsWanted(reason=Reason.F_RUN), ["j2"]),
+        (JobsWanted(state=FAILED, reason=Reason.F_LAUNCH, apps=["a"]), ["j4"]),
+        (JobsWanted(before=(at(2), "j3")), ["j2", "j1"]),
+        (JobsWanted(before=(at(2), "j2x"), state=FAILED), ["j2"]),
+        (JobsWanted(before=(at(1), "j1")), []),
+    ],
+)
+def test_jobs_are_filtered_and_come_newest_first(jobs: Store, wanted: JobsWanted, found: list[str]) -> None:
+    with jobs.reading() as reader:
+        assert [each.id for each in reader.newest_jobs(wanted, 10)] == found
+        assert [each.id for each in reader.newest_jobs(wanted, 1)] == found[:1]
+
+
+def test_deployments_are_the_entries_of_that_kind_with_their_numbers(store: Store) -> None:
+    with store.transaction() as transaction:
+        for number in range(3):
+            transaction.add_journal(
+                [
+                    entry(EntryKind.DEPLOY, at=at(number), data={"number": number}),
+                    entry(EntryKind.GAUGE, at=at(number)),
+                ]
+            )
+    with store.reading() as reader:
+        (newest, first), (middle, second) = reader.deployments(None, 2)
+        ((_, third),) = reader.deployments(middle, 2)
+    assert newest > middle
+    assert [each.data["number"] for each in (first, second, third)] == [2, 1, 0]

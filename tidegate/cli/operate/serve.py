@@ -1,0 +1,44 @@
+"""`tidegate serve`: the server of the project."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+PORT_MAX = 65_535
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Others than loopback need a token in the store.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=PORT_MAX)] = 8080,
+    ready_file: Annotated[
+        Path | None,
+        typer.Option(help="A file that gets the address once the server answers.", metavar="PATH"),
+    ] = None,
+    with_host: Annotated[
+        bool,
+        typer.Option(
+            " /--no-host",
+            help="Run the host too, which drives the engine and creates runs; not where another one does.",
+        ),
+    ] = True,
+) -> None:
+    """Answer over HTTP until a signal ends it."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.project.settings.settings import load_settings
+    from tidegate.server.access import is_loopback
+    from tidegate.server.host import HostThread
+    from tidegate.server.listen import listen
+    from tidegate.server.service import Service
+
+    settings = load_settings()
+    with opened_store(settings, create=True) as store:
+        service = Service(settings=settings, store=store, loopback=is_loopback(host))
+        beside = HostThread(settings, store, lambda line: typer.echo(f"host: {line}"))
+        begun = beside.start if with_host else lambda: None
+        try:
+            listen(service, host, port, ready_file, typer.echo, begun)
+        finally:
+            beside.stop()

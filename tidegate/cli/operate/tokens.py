@@ -1,0 +1,83 @@
+"""`tidegate token`: create, list and revoke the tokens of callers of `tidegate serve`."""
+
+import secrets
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.scheduler.model.token import Role
+
+SECRET_BYTES = 32
+"""So random that a plain hash of it cannot be searched."""
+
+NameArgument = Annotated[str, typer.Argument(help="The name of the token, under which the journal has it.")]
+
+app = typer.Typer(
+    no_args_is_help=True, help="Create, list and revoke the tokens that `tidegate serve` accepts."
+)
+
+
+@app.command("create")
+def create(
+    name: NameArgument,
+    role: Annotated[Role, typer.Option(help="What it allows; each role includes those before it.")],
+    app: Annotated[str | None, typer.Option(help="Only this app.", metavar="NAME")] = None,
+) -> None:
+    """Create a token, and print it: on the last line, this once."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.tokens import create_token
+    from tidegate.scheduler.model.token import token_hash
+
+    secret = secrets.token_urlsafe(SECRET_BYTES)
+    with opened_store(create=True) as store, store.transaction() as transaction:
+        create_token(transaction, name, role, app, token_hash(secret), datetime.now(UTC), "cli")
+    typer.echo(
+        f"token {name} ({role}, {'all apps' if app is None else f'app {app}'}); it is not shown again:"
+    )
+    typer.echo(secret)
+
+
+@app.command("list")
+def list_tokens(format: FormatOption = Format.TEXT) -> None:
+    """List the tokens, revoked ones too."""
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store(missing_is_empty=True) as store, store.reading() as reader:
+        found = reader.tokens()
+    if format is Format.JSON:
+        print_json(
+            [
+                {
+                    "name": token.name,
+                    "role": token.role,
+                    "app": token.app,
+                    "created_at": token.created_at,
+                    "revoked_at": token.revoked_at,
+                }
+                for token in found
+            ]
+        )
+        return
+    if not found:
+        typer.echo("There are no tokens: `tidegate serve` answers on loopback only.")
+        return
+    print_table(
+        ["token", "role", "app", "created", "revoked"],
+        [
+            [token.name, token.role, token.app or "all", instant(token.created_at), instant(token.revoked_at)]
+            for token in found
+        ],
+    )
+
+
+@app.command("revoke")
+def revoke(name: NameArgument) -> None:
+    """Revoke a token; a running server refuses it from its next request on."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.tokens import revoke_token
+
+    with opened_store() as store, store.transaction() as transaction:
+        revoke_token(transaction, name, datetime.now(UTC), "cli")
+    typer.echo(f"token {name} is revoked")

@@ -1,0 +1,74 @@
+"""Schedules: create, change and delete single ones of a deployed app, in the caller's one transaction.
+
+It is a deployment of the app as it is, with one schedule more, changed or less: the same difference, the
+same consequences for jobs, the same journal (`scheduler.commands.deploy`). The app's YAML stays as it is.
+What a call created or changed is remembered, and a later deployment that updates schedules undoes it.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+import msgspec
+
+from tidegate.compiler.plan.diff import Diff
+from tidegate.domain.model import App, Schedule
+from tidegate.scheduler.commands.deploy import Deeds, carry_out
+from tidegate.scheduler.commands.live import compare, deployed_apps
+from tidegate.scheduler.commands.manual import CLI
+from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.tick import route_before
+
+
+def put_schedule(transaction: Transaction, app: str, spec: Schedule, now: datetime, by: By) -> Diff:
+    """Create a schedule of a deployed app, or replace it.
+
+    What happens to the jobs and events of a replaced one its `on_update` decides.
+
+    Raises:
+        Refused: other schedules would be left without their trigger.
+    """
+    route_before(transaction, now, [f"{app}/{spec.name}"])
+    before = deployed_apps(transaction)[app]
+    after = msgspec.structs.replace(before, schedules={**before.schedules, spec.name: spec})
+    return _carry_out(transaction, {app: after}, False, now, by)
+
+
+def delete_schedules(
+    transaction: Transaction, refs: Collection[str], now: datetime, *, force: bool = False, by: By = CLI
+) -> Diff:
+    """Delete deployed schedules ("app/name") and keep their apps; a later deploy may create them again.
+
+    Waiting jobs and decided launches without a run are discarded with D-DELETED.
+
+    Args:
+        force: delete tasks that remaining tasks wait for, too; these then run without them.
+
+    Raises:
+        Refused: such a schedule is not deployed, or a remaining task waits for it.
+    """
+    route_before(transaction, now, refs)
+    apps = deployed_apps(transaction)
+    for ref in refs:
+        app, _, name = ref.partition("/")
+        if app not in apps or name not in apps[app].schedules:
+            raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
+    touched = {ref.partition("/")[0] for ref in refs}
+    remaining = {
+        name: msgspec.structs.replace(
+            app, schedules={n: spec for n, spec in app.schedules.items() if f"{name}/{n}" not in refs}
+        )
+        for name, app in apps.items()
+        if name in touched
+    }
+    return _carry_out(transaction, remaining, force, now, by)
+
+
+def _carry_out(
+    transaction: Transaction, wanted: Mapping[str, App], force: bool, now: datetime, by: By
+) -> Diff:
+    owners = {app.name: app.project for app in transaction.apps(names=wanted.keys())}
+    changes = compare(transaction, wanted.keys(), wanted)
+    carry_out(transaction, changes, wanted, Deeds(owners=owners, force=force, by=by, source="api"), now)
+    return changes

@@ -1,0 +1,67 @@
+"""Tokens: create and revoke what allows callers to use the server.
+
+The caller makes the secret, which is random, and shows it once; only its hash comes here.
+"""
+
+import re
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.suggest import did_you_mean
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.token import Role, Token
+from tidegate.scheduler.store.protocol import Transaction
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+"""Names of tokens. They are in the journal as the actor of changes."""
+
+APP = re.compile(r"[a-z][a-z0-9_]{0,62}")
+"""Names of apps; a token may be created before its app is deployed."""
+
+
+def create_token(
+    transaction: Transaction, name: str, role: Role, app: str | None, hash: str, now: datetime, by: str
+) -> Token:
+    """Store a new token; the name of a revoked one may be used again.
+
+    Raises:
+        Refused: the name is malformed or taken, or the app is malformed.
+    """
+    if NAME.fullmatch(name) is None:
+        raise Refused(
+            f"the name of a token is of letters, digits and `_.-`, at most 63, got {name!r:.100}",
+            "write for example `nightly-reports`",
+        )
+    known = {token.name: token for token in transaction.tokens()}
+    if name in known and known[name].revoked_at is None:
+        raise Refused(
+            f"there is a token {name} already", f"choose another name, or `tidegate token revoke {name}`"
+        )
+    if app is not None and APP.fullmatch(app) is None:
+        raise Refused(f"no app has the name {app!r:.100}", "write the name of one app, deployed or not")
+    token = Token(name=name, hash=hash, role=role, app=app, created_at=now)
+    transaction.put_tokens([token])
+    transaction.add_journal([_entry(token, "create", by, now)])
+    return token
+
+
+def revoke_token(transaction: Transaction, name: str, now: datetime, by: str) -> Token:
+    """Revoke a token: from the next request on it is refused.
+
+    Raises:
+        Refused: there is no such token, or it is revoked.
+    """
+    known = {token.name: token for token in transaction.tokens() if token.revoked_at is None}
+    if name not in known:
+        raise Refused(f'there is no token "{name}"', did_you_mean(name, list(known), "tokens"))
+    token = msgspec.structs.replace(known[name], revoked_at=now)
+    transaction.put_tokens([token])
+    transaction.add_journal([_entry(token, "revoke", by, now)])
+    return token
+
+
+def _entry(token: Token, action: str, by: str, now: datetime) -> Entry:
+    data = {"action": action, "token": token.name, "role": str(token.role), "app": token.app, "by": by}
+    return Entry(at=now, kind=EntryKind.TOKEN, data=data)

@@ -1,0 +1,54 @@
+"""The attempts of a job: the run of each, how it ended, and why it failed."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.store.protocol import Reader
+
+
+class Attempt(Value, kw_only=True):
+    """One attempt.
+
+    Attributes:
+        run: id of its run; "" for the one that waits for its pause to end.
+        status: of the run, or "waits".
+        started: of the attempt that waits, when it starts at the earliest.
+        because: why it failed, as its run has said; "" if it has not.
+    """
+
+    attempt: int | None
+    run: str
+    status: str
+    started: datetime | None = None
+    ended: datetime | None = None
+    because: str = ""
+
+
+def attempts(reader: Reader, job: Job) -> Iterator[Attempt]:
+    """Yield an attempt for each observed run of a job, the oldest first, and one for a pause."""
+    noted = {
+        entry.run_id: entry.data["message"]
+        for entry in reader.journal(job=job.id)
+        if entry.kind is EntryKind.FAILURE
+    }
+    runs = reader.runs(jobs=[job.id])
+    for run in sorted(runs, key=lambda run: (run.attempt or 0, run.seen_at)):
+        yield Attempt(
+            attempt=run.attempt,
+            run=run.run_id,
+            status=run.status.value,
+            started=run.started_at,
+            ended=run.ended_at,
+            because=noted.get(run.run_id, ""),
+        )
+    if job.waiting and job.retry_at is not None:
+        yield Attempt(
+            attempt=job.attempt,
+            run="",
+            status="waits",
+            started=job.retry_at,
+            because="not earlier than this",
+        )

@@ -1,0 +1,46 @@
+"""Tokens of callers over HTTP: who may do what, with which app.
+
+A token itself is never stored: the store has its hash, which says nothing about it, since a token is random
+and long. A revoked token stays in the store, so that its name in the journal keeps its meaning.
+"""
+
+import hashlib
+from datetime import datetime
+from enum import StrEnum
+
+from tidegate.domain.value import Value
+
+
+class Role(StrEnum):
+    """What a token allows; each role includes those before it."""
+
+    READ = "read"
+    OPERATE = "operate"
+    ADMIN = "admin"
+
+    def includes(self, other: "Role") -> bool:
+        """Return whether this role allows what the other one allows."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
+class Token(Value, kw_only=True):
+    """A token as the store keeps it.
+
+    Attributes:
+        hash: see `token_hash`.
+        app: the only app that it is for; None for all.
+        revoked_at: since when it is refused; None while it counts.
+    """
+
+    name: str
+    hash: str
+    role: Role
+    app: str | None = None
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+def token_hash(secret: str) -> str:
+    """Return what the store keeps of a token."""
+    return hashlib.sha256(secret.encode()).hexdigest()

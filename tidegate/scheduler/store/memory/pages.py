@@ -1,0 +1,36 @@
+"""Pages of long lists in memory; see `scheduler.store.pages`."""
+
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.pages import JobsWanted
+
+
+class PageReader:
+    """See `PageRows`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
+        """See `PageRows.newest_jobs`."""
+        found = [
+            job
+            for job in self._tables.jobs.values()
+            if (wanted.apps is None or job.app in wanted.apps)
+            and wanted.schedule in (None, job.schedule)
+            and wanted.state in (None, job.state)
+            and wanted.reason in (None, job.reason)
+            and (wanted.before is None or (job.opened_at, job.id) < wanted.before)
+        ]
+        return tuple(sorted(found, key=lambda job: (job.opened_at, job.id), reverse=True)[:limit])
+
+    def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
+        """See `PageRows.deployments`."""
+        every = zip(self._tables.numbers, self._tables.journal, strict=True)
+        found = [
+            (number, entry)
+            for number, entry in every
+            if entry.kind is EntryKind.DEPLOY and (before is None or number < before)
+        ]
+        return tuple(found[::-1][:limit])

@@ -1,0 +1,26 @@
+"""The tokens of callers in memory; see `scheduler.store.tokens`."""
+
+from collections.abc import Sequence
+
+from tidegate.scheduler.model.token import Token
+from tidegate.scheduler.store.memory.tables import Tables
+
+
+class TokenReader:
+    """See `TokenRows`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def tokens(self) -> tuple[Token, ...]:
+        """See `TokenRows.tokens`."""
+        return tuple(token for _, token in sorted(self._tables.tokens.items()))
+
+
+class TokenWriter(TokenReader):
+    """See `TokenChanges`."""
+
+    def put_tokens(self, tokens: Sequence[Token]) -> None:
+        """See `TokenChanges.put_tokens`."""
+        self._tables.own("tokens")
+        self._tables.tokens.update({token.name: token for token in tokens})

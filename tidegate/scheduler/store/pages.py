@@ -1,0 +1,43 @@
+"""The protocol of long lists that are read a page at a time, newest first; see `scheduler.store.protocol`.
+
+A page begins behind an item, so rows that come or go between two pages repeat and skip nothing else.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Protocol
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.reason import Reason
+
+
+class JobsWanted(Value, kw_only=True):
+    """Which jobs are listed: those that match all given filters.
+
+    Attributes:
+        before: `opened_at` and id of the job behind which the page begins.
+    """
+
+    apps: Collection[str] | None = None
+    schedule: str | None = None
+    state: JobState | None = None
+    reason: Reason | None = None
+    before: tuple[datetime, str] | None = None
+
+
+class PageRows(Protocol):
+    """Reads pages."""
+
+    def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
+        """Jobs, the newest first by `opened_at`, then id."""
+        ...
+
+    def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
+        """The journal's entries of deployments with their numbers, the newest first.
+
+        Args:
+            before: the number of the entry behind which the page begins.
+        """
+        ...

@@ -1,0 +1,61 @@
+"""Pages of long lists in SQL; see `scheduler.store.pages`."""
+
+from typing import Any
+
+from sqlalchemy import Column, Integer, Text, and_, bindparam, or_, select
+
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.store.pages import JobsWanted
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.columns import Instant
+from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.rows import JOBS, JOURNAL
+
+LIMIT = bindparam("limit", type_=Integer)
+OPENED = bindparam("opened", type_=Instant)
+BEHIND = bindparam("behind", type_=Text)
+BEFORE = bindparam("before", type_=Integer)
+
+_OPENED, _ID, _NUMBER = tables.jobs.c.opened_at, tables.jobs.c.id, tables.journal.c.number
+
+FIRST_JOBS = every(JOBS).order_by(_OPENED.desc(), _ID.desc()).limit(LIMIT)
+NEXT_JOBS = FIRST_JOBS.where(
+    # The first condition alone tells the index where to begin.
+    and_(_OPENED <= OPENED, or_(_OPENED < OPENED, _ID < BEHIND))
+)
+FIRST_DEPLOYMENTS = (
+    select(*JOURNAL.read, _NUMBER.label("place"))
+    .where(tables.journal.c.kind == EntryKind.DEPLOY)
+    .order_by(_NUMBER.desc())
+    .limit(LIMIT)
+)
+NEXT_DEPLOYMENTS = FIRST_DEPLOYMENTS.where(_NUMBER < BEFORE)
+
+
+class PageReader(Queries):
+    """See `PageRows`."""
+
+    def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
+        """See `PageRows.newest_jobs`."""
+        jobs = tables.jobs
+        lists: dict[Column[Any], Any] = {jobs.c.app: wanted.apps}
+        equals = {
+            jobs.c.schedule: wanted.schedule,
+            jobs.c.state: wanted.state,
+            jobs.c.reason: wanted.reason,
+        }
+        if wanted.before is None:
+            return tuple(self._all(FIRST_JOBS, JOBS.value, lists, equals, limit=limit))
+        opened, id_ = wanted.before
+        return tuple(self._all(NEXT_JOBS, JOBS.value, lists, equals, limit=limit, opened=opened, behind=id_))
+
+    def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
+        """See `PageRows.deployments`."""
+        if before is None:
+            return tuple(self._all(FIRST_DEPLOYMENTS, _numbered, limit=limit))
+        return tuple(self._all(NEXT_DEPLOYMENTS, _numbered, limit=limit, before=before))
+
+
+def _numbered(row: Any) -> tuple[int, Entry]:
+    return row[-1], JOURNAL.value(row)

@@ -1,0 +1,41 @@
+"""The tokens of callers in SQL; see `scheduler.store.tokens`."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Column, Table, Text
+
+from tidegate.scheduler.model.token import Role, Token
+from tidegate.scheduler.store.sql.changes import Changes
+from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.store.sql.columns import Coded, Instant, Name
+from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.queries import Queries, every
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("hash", Text, nullable=False),
+    Column("role", Coded(Role), nullable=False),
+    Column("app", Name),
+    Column("created_at", Instant, nullable=False),
+    Column("revoked_at", Instant),
+)
+TOKENS = Codec(tokens, Token)
+ALL_TOKENS = every(TOKENS)
+
+
+class TokenReader(Queries):
+    """See `TokenRows`."""
+
+    def tokens(self) -> tuple[Token, ...]:
+        """See `TokenRows.tokens`."""
+        return tuple(sorted(self._all(ALL_TOKENS, TOKENS.value), key=lambda token: token.name))
+
+
+class TokenWriter(TokenReader, Changes):
+    """See `TokenChanges`."""
+
+    def put_tokens(self, tokens: Sequence[Token]) -> None:
+        """See `TokenChanges.put_tokens`."""
+        self._put(TOKENS, tokens)

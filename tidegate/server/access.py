@@ -1,0 +1,179 @@
+"""Access: who calls, and whether the call is allowed.
+
+    a token in the store   ──► `Authorization: Bearer …` is needed: 401 without one, 403 if it allows less
+    no token in the store  ──► everything is allowed, from this machine only
+
+Without tokens a page of another site, opened in a browser on this machine, must not reach the server: the
+`Host` has to be a name of this machine, no proxy may be between, and a write of another origin is refused
+always.
+"""
+
+import hmac
+import ipaddress
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request
+
+from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.token import Role, Token, token_hash
+from tidegate.server.problem import Problem
+from tidegate.server.service import Here, Service
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing."""
+
+FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+"""Headers of a proxy."""
+
+ACTOR = "rest"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls.
+
+    Attributes:
+        token: None where no token is needed.
+    """
+
+    token: Token | None
+
+    @property
+    def app(self) -> str | None:
+        """The only app that the caller may see and change; None for all."""
+        return None if self.token is None else self.token.app
+
+    @property
+    def name(self) -> str:
+        """The actor in the journal."""
+        return ACTOR if self.token is None else f"{ACTOR}:{self.token.name}"
+
+    def by(self, reason: str = "") -> By:
+        """Return the actor with a reason."""
+        return By(actor=self.name, reason=reason)
+
+    def check(self, role: Role) -> None:
+        """Refuse a call that needs more than the caller's role.
+
+        Raises:
+            Problem: 403.
+        """
+        if self.token is not None and not self.token.role.includes(role):
+            raise Problem(403, f"this needs a token of the role {role}, and yours has {self.token.role}")
+
+    def check_app(self, app: str) -> None:
+        """Refuse a call about another app than that of the caller's token.
+
+        Raises:
+            Problem: 403.
+        """
+        if self.app not in (None, app):
+            raise Problem(403, f"your token is for the app {self.app} only")
+
+    def check_all_apps(self) -> None:
+        """Refuse a call that concerns all apps to a token for one.
+
+        Raises:
+            Problem: 403.
+        """
+        if self.app is not None:
+            raise Problem(403, f"your token is for the app {self.app} only, and this concerns all apps")
+
+    def sees(self, app: str) -> bool:
+        """Return whether lists show an app to the caller."""
+        return self.app in (None, app)
+
+
+def caller_of(request: Request, service: Here) -> Caller:
+    """Find out who calls.
+
+    Raises:
+        Problem: 401 without a valid token where one is needed, 403 for a page of another site.
+    """
+    _refuse_foreign_page(request)
+    with service.store.reading() as reader:
+        tokens = reader.tokens()
+    given = request.headers.get("authorization")
+    if given is None:
+        if tokens or not service.loopback or not _is_local(request):
+            raise _unknown("a token is needed: Authorization: Bearer TOKEN")
+        return Caller(None)
+    scheme, _, secret = given.partition(" ")
+    if scheme.lower() != "bearer" or not secret.strip():
+        raise _unknown("the Authorization header must be: Bearer TOKEN")
+    hashed = token_hash(secret.strip())
+    for token in tokens:
+        if hmac.compare_digest(token.hash, hashed) and token.revoked_at is None:
+            return Caller(token)
+    raise _unknown("the token is unknown or revoked")
+
+
+Called = Annotated[Caller, Depends(caller_of)]
+"""The caller, as a parameter of a route."""
+
+
+def needs(role: Role) -> Callable[[Request, Caller], None]:
+    """Return the dependency of routes that need a role; an `{app}` in the path must be the caller's."""
+
+    def check(request: Request, caller: Called) -> None:
+        caller.check(role)
+        app = request.path_params.get("app")
+        if app is not None:
+            caller.check_app(app)
+
+    return check
+
+
+READ = Depends(needs(Role.READ))
+OPERATE = Depends(needs(Role.OPERATE))
+ADMIN = Depends(needs(Role.ADMIN))
+
+
+def known_namespace(ns: str, service: Here, _caller: Called) -> None:
+    """Refuse the namespace of another project.
+
+    Raises:
+        Problem: 404.
+    """
+    if ns != service.namespace:
+        raise Problem(404, f'there is no namespace "{ns}" here; this one is "{service.namespace}"')
+
+
+def check_start(service: Service) -> bool:
+    """Return whether a token is needed, when a server starts."""
+    with service.store.reading() as reader:
+        return bool(reader.tokens())
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address is of this machine only."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]").partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_local(request: Request) -> bool:
+    client = request.client
+    if client is None or not is_loopback(client.host):
+        return False
+    if any(name in request.headers for name in FORWARDED):
+        return False
+    return is_loopback(request.url.hostname or "")
+
+
+def _refuse_foreign_page(request: Request) -> None:
+    origin = request.headers.get("origin")
+    if origin is None or request.method in SAFE:
+        return
+    if urlsplit(origin).netloc != request.headers.get("host", ""):
+        raise Problem(403, "a page of another site may not change anything here")
+
+
+def _unknown(detail: str) -> Problem:
+    return Problem(401, detail, {"WWW-Authenticate": "Bearer"})

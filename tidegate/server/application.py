@@ -1,0 +1,65 @@
+"""The application: all routes of a server, with its errors."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio.to_thread
+from fastapi import APIRouter, Depends, FastAPI
+
+from tidegate.project.release import release
+from tidegate.server.access import known_namespace
+from tidegate.server.contract import describe
+from tidegate.server.problem import add_handlers
+from tidegate.server.routes import across_apps, apps, health, jobs, run_times, schedules, why
+from tidegate.server.service import Service
+
+NAMESPACE = "/v3/namespaces/{ns}"
+
+DESCRIPTION = (
+    "Apps, schedules, jobs, events, tasks and tables of a project. `tidegate docs rest` explains it."
+)
+
+OF_NAMESPACE: tuple[APIRouter, ...] = (
+    apps.router,
+    schedules.router,
+    across_apps.router,
+    run_times.router,
+    why.router,
+    jobs.router,
+)
+"""The routes below `NAMESPACE`."""
+
+OTHERS: tuple[APIRouter, ...] = (health.router,)
+"""The routes with whole paths."""
+
+
+THREADS = 12
+"""Requests that are worked on at once; each holds one connection to the store, of which there are 15."""
+
+
+@asynccontextmanager
+async def _few_threads(_application: FastAPI) -> AsyncGenerator[None]:
+    anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+    yield
+
+
+def create_application(service: Service) -> FastAPI:
+    """Return the application of a service."""
+    application = FastAPI(
+        title="Tidegate",
+        version=release() or "0",
+        description=DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        lifespan=_few_threads,
+    )
+    application.state.service = service
+    add_handlers(application)
+    for router in OF_NAMESPACE:
+        application.include_router(router, prefix=NAMESPACE, dependencies=[Depends(known_namespace)])
+    for router in OTHERS:
+        application.include_router(router)
+    describe(application)
+    return application

@@ -1,0 +1,114 @@
+"""Bodies of requests: JSON in UTF-8, within a limit.
+
+malformed JSON, or not of the wanted form   400
+longer than `BYTES_MAX`                     413
+another content type                        415
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+from fastapi import Request
+
+from tidegate.server.problem import Problem
+
+BYTES_MAX = 5_000_000
+"""5 MB."""
+
+JSON = "application/json"
+
+T = TypeVar("T")
+
+
+async def read_json(request: Request) -> Any:
+    """Return the body as builtin values; None for an empty one.
+
+    Raises:
+        Problem: see the module.
+    """
+    content = await _read(request)
+    if not content:
+        return None
+    kind, _, parameters = request.headers.get("content-type", "").partition(";")
+    charset = parameters.strip().lower().removeprefix("charset=").strip('"')
+    if kind.strip().lower() != JSON or charset not in ("", "utf-8", "utf8"):
+        raise Problem(
+            415, f"a body is {JSON} in UTF-8, got {request.headers.get('content-type', 'no type')!r}"
+        )
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Problem(400, f"the body is not JSON: {error}") from error
+
+
+async def read_object(request: Request) -> dict[str, Any]:
+    """Return the body, which is an object.
+
+    Raises:
+        Problem: see the module.
+    """
+    found = await read_json(request)
+    if not isinstance(found, dict):
+        raise Problem(400, f"the body must be an object, got {_kind(found)}")
+    return found
+
+
+async def read_optional(request: Request) -> dict[str, Any]:
+    """Return the body, which is an object or left out.
+
+    Raises:
+        Problem: see the module.
+    """
+    found = await read_json(request)
+    if found is not None and not isinstance(found, dict):
+        raise Problem(400, f"the body must be an object, got {_kind(found)}")
+    return found or {}
+
+
+async def read_list(request: Request) -> list[Any]:
+    """Return the body, which is a list.
+
+    Raises:
+        Problem: see the module.
+    """
+    found = await read_json(request)
+    if not isinstance(found, list):
+        raise Problem(400, f"the body must be a list, got {_kind(found)}")
+    return found
+
+
+def as_form(value: Any, form: type[T]) -> T:
+    """Return a body as a value of a struct.
+
+    Raises:
+        Problem: 400, it does not fit.
+    """
+    try:
+        return msgspec.convert(value, form)
+    except msgspec.ValidationError as error:
+        raise Problem(400, f"the body does not fit: {error}") from error
+
+
+async def _read(request: Request) -> bytes:
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > BYTES_MAX:
+        raise _too_long()
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > BYTES_MAX:
+            raise _too_long()
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _too_long() -> Problem:
+    return Problem(413, f"a body has at most {BYTES_MAX:,} bytes")
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a text", list: "a list"}
+    return names.get(type(value), "an object")

@@ -1,0 +1,138 @@
+"""What a route says of itself in `/openapi.json`, from the structs that it takes and returns.
+
+FastAPI would read bodies and shape answers by pydantic's models. Here bodies are decoded by `server.body`,
+with its own refusals, and answers are encoded from the values of the engine; the schemas of both come from
+msgspec.
+"""
+
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI, Response
+from fastapi.openapi.utils import get_openapi
+
+from tidegate.domain.value import Value
+from tidegate.server.problem import MEDIA_TYPE
+
+REF = "#/components/schemas/{name}"
+JSON = "application/json"
+
+ANY_OBJECT: dict[str, Any] = {"type": "object"}
+"""The schema of what has a language of its own, such as the specification of an app."""
+
+_components: dict[str, Any] = {}
+
+
+class Described(Value, kw_only=True):
+    """The problem of an answer, as its schema."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    hint: str = ""
+    code: str = ""
+    diagnostics: list[dict[str, Any]] = []
+
+
+def json_answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return a value of the engine, or builtin values, as JSON."""
+    return Response(msgspec.json.encode(value), status, headers=headers, media_type=JSON)
+
+
+def listed(items: list[Any], cursor: str | None) -> Response:
+    """Return a page of a list."""
+    return json_answer({"items": items, "next": cursor})
+
+
+def page_of(item: Any) -> dict[str, Any]:
+    """Return the schema of a page of a list."""
+    return {
+        "type": "object",
+        "required": ["items", "next"],
+        "properties": {
+            "items": {"type": "array", "items": schema_of(item)},
+            "next": {"type": ["string", "null"]},
+        },
+    }
+
+
+def schema_of(kind: Any) -> dict[str, Any]:
+    """Return the schema of a type; a schema as it is."""
+    if isinstance(kind, dict):
+        return kind
+    (found,), components = msgspec.json.schema_components([kind], ref_template=REF)
+    _components.update(components)
+    return found
+
+
+def contract(
+    answers: Any,
+    *,
+    status: int = 200,
+    body: Any = None,
+    example: Any = None,
+    optional: bool = False,
+    errors: tuple[int, ...] = (),
+    also: dict[int, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the arguments of a route that describe it.
+
+    Args:
+        answers: type or schema of the answer.
+        body: type or schema of the body.
+        example: of the body.
+        optional: the body may be left out.
+        errors: statuses of problems, beside those that every route has.
+        also: further statuses with the type or schema of their answers.
+    """
+    responses: dict[int | str, Any] = {
+        code: {"description": HTTPStatus(code).phrase, "content": {JSON: {"schema": schema_of(kind)}}}
+        for code, kind in {status: answers, **(also or {})}.items()
+    }
+    of_body = () if body is None else (400, 413, 415)
+    for code in sorted({400, 401, 403, 404, 503, *errors, *of_body} - responses.keys()):
+        responses[code] = {
+            "description": HTTPStatus(code).phrase,
+            "content": {MEDIA_TYPE: {"schema": schema_of(Described)}},
+        }
+    found: dict[str, Any] = {"status_code": status, "responses": responses, "response_class": Response}
+    if body is not None:
+        media: dict[str, Any] = {"schema": schema_of(body)}
+        if example is not None:
+            media["example"] = example
+        content = {"required": not optional, "content": {JSON: media}}
+        found["openapi_extra"] = {"requestBody": content}
+    return found
+
+
+def describe(application: FastAPI) -> None:
+    """Let `/openapi.json` have the schemas of the structs, the kind of tokens, and no answer 422."""
+
+    def document() -> dict[str, Any]:
+        if application.openapi_schema is None:
+            application.openapi_schema = _document(application)
+        return application.openapi_schema
+
+    application.openapi = document
+
+
+def _document(application: FastAPI) -> dict[str, Any]:
+    found = get_openapi(
+        title=application.title,
+        version=application.version,
+        description=application.description,
+        routes=application.routes,
+    )
+    for methods in found["paths"].values():
+        for operation in methods.values():
+            operation["responses"].pop("422", None)
+    components = found.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    schemas.update(_components)
+    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    found["security"] = [{"token": []}, {}]
+    return found

@@ -1,0 +1,1 @@
+"""The forms of answers: values of the engine as the JSON of the contract."""

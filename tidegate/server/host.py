@@ -1,0 +1,140 @@
+"""The host of a server: what drives the engine and creates runs, in a thread of the same process.
+
+    code location   that of `tidegate dev` while it runs on the project, else that of a workspace file of the
+                    project, else one of its own: a process that Dagster starts, and that ends with this one
+    a deployment    has the code location loaded again, so that new programs can be launched
+
+A host that fails to begin (no Dagster home, definitions that cannot be loaded) is logged and tried again. The
+server answers meanwhile, and `/readyz` says that nothing ticks.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+from tidegate.processes.home import HOME_VARIABLE, WORKSPACE_NAME, home_in_use, prepare_home
+from tidegate.processes.lock import address_in_use
+from tidegate.project.environment import PROJECT_VARIABLE
+from tidegate.project.settings.settings import Settings
+from tidegate.scheduler.store.protocol import Store
+
+if TYPE_CHECKING:
+    from dagster._core.workspace.context import WorkspaceProcessContext
+    from dagster._core.workspace.load_target import WorkspaceLoadTarget
+
+LOG = logging.getLogger("tidegate.server.host")
+
+AGAIN_SECONDS = 10
+"""From a host that failed to the next one."""
+
+LOOK_SECONDS = 2
+"""How often deployments are looked for."""
+
+END_SECONDS = 20
+"""How long a host may take to release its lease."""
+
+
+class HostThread:
+    """A host that runs beside the server until it is stopped."""
+
+    def __init__(self, settings: Settings, store: Store, say: Callable[[str], None]) -> None:
+        """Args:
+        say: prints a line.
+        """
+        self._settings = settings
+        self._store = store
+        self._say = say
+        self._home_is_given = HOME_VARIABLE in os.environ
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="host", daemon=True)
+
+    def start(self) -> None:
+        """Begin, without waiting for the first loop."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, and release the lease."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(END_SECONDS)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._once()
+            except Exception:
+                LOG.exception("the host failed; it begins again in %s s", AGAIN_SECONDS)
+                self._stop.wait(AGAIN_SECONDS)
+
+    def _once(self) -> None:
+        from dagster._core.workspace.context import WorkspaceProcessContext
+
+        from tidegate.dagster_defs.host.host import Host
+        from tidegate.dagster_defs.host.instance import host_instance
+        from tidegate.project.location import location_of
+        from tidegate.spark_jobs.commit.process import this_process
+
+        settings = self._settings
+        home = home_in_use(settings) if self._home_is_given else prepare_home(settings)
+        _set_environment(settings, home)
+        with (
+            host_instance(home) as instance,
+            WorkspaceProcessContext(instance, self._target(home)) as context,
+        ):
+            watch = Thread(target=self._reload, args=(context,), name="deployments", daemon=True)
+            watch.start()
+            host = Host(location_of(settings), instance, context, this_process(), self._say)
+            try:
+                host.run(self._stop)
+            finally:
+                watch.join(END_SECONDS)
+
+    def _reload(self, context: "WorkspaceProcessContext") -> None:
+        """Load the code locations again after each deployment."""
+        known = self._revisions()
+        while not self._stop.wait(LOOK_SECONDS):
+            try:
+                found = self._revisions()
+                if found == known:
+                    continue
+                for name in context.code_location_names:
+                    context.reload_code_location(name)
+                known = found
+            except Exception:
+                LOG.exception("the definitions could not be loaded again")
+
+    def _target(self, home: Path) -> "WorkspaceLoadTarget":
+        from dagster._core.workspace.load_target import ModuleTarget, WorkspaceFileTarget
+
+        from tidegate.processes.dagster import LOCATION_NAME, MODULE
+
+        project = self._settings.project
+        own, of_home = project / WORKSPACE_NAME, home / WORKSPACE_NAME
+        if of_home.is_file() and address_in_use(project):
+            return WorkspaceFileTarget([str(of_home)])
+        if own.is_file():
+            return WorkspaceFileTarget([str(own)])
+        if of_home.is_file() and self._home_is_given:
+            return WorkspaceFileTarget([str(of_home)])
+        return ModuleTarget(
+            module_name=MODULE,
+            attribute=None,
+            working_directory=str(project),
+            location_name=LOCATION_NAME,
+        )
+
+    def _revisions(self) -> Mapping[str, int]:
+        with self._store.reading() as reader:
+            return reader.revisions()
+
+
+def _set_environment(settings: Settings, home: Path) -> None:
+    """Let the processes that Dagster starts find the project and the instance."""
+    os.environ[PROJECT_VARIABLE] = str(settings.project)
+    os.environ[HOME_VARIABLE] = str(home)
+    known = os.environ.get("PYTHONPATH", "")
+    if str(settings.project) not in known.split(os.pathsep):
+        os.environ["PYTHONPATH"] = os.pathsep.join(part for part in (str(settings.project), known) if part)

@@ -1,0 +1,124 @@
+"""Listening: one process that answers on an address until it gets a signal.
+
+store ──► address is bound ──► requests are answered ──► the address is printed, and written to a file
+                                       │ SIGTERM, SIGINT
+                                       └──► open requests end ──► the host ends ──► the store is closed
+"""
+
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from tidegate.domain.error import UserError
+from tidegate.server.access import check_start, is_loopback
+from tidegate.server.application import create_application
+from tidegate.server.service import Service
+
+GRACE_SECONDS = 5
+"""How long open requests may take at the end."""
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, answers: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._answers = answers
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """See `uvicorn.Server.capture_signals`. A signal ends the server; it is not raised again."""
+        with super().capture_signals():
+            yield
+            self._captured_signals.clear()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """See `uvicorn.Server.startup`."""
+        await super().startup(sockets)
+        if self.started:
+            self._answers()
+
+
+def listen(
+    service: Service,
+    host: str,
+    port: int,
+    ready_file: Path | None,
+    say: Callable[[str], None],
+    begun: Callable[[], None],
+) -> None:
+    """Answer requests until a signal ends it.
+
+    Args:
+        port: 0 for any free one.
+        ready_file: gets the address once it answers.
+        say: prints a line.
+        begun: is called once it answers.
+
+    Raises:
+        UserError: the address is taken, or others may reach it and there is no token.
+    """
+    guarded = check_start(service)
+    if not guarded and not is_loopback(host):
+        raise UserError(
+            f"without a token in the store the server listens on this machine only, and {host} is reached"
+            " by others",
+            "create one with `tidegate token create NAME --role admin`, or leave --host out",
+        )
+    if ready_file is not None:
+        ready_file.unlink(missing_ok=True)
+    listening = bound(host, port)
+    address = _address(host, listening.getsockname()[1])
+    config = uvicorn.Config(
+        create_application(service),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        # The client's address decides what is allowed without tokens; a header must not.
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+    def answers() -> None:
+        say(f"serving {address}")
+        if not guarded:
+            say("there is no token in the store: all reads and writes are allowed, from this machine only")
+        if ready_file is not None:
+            _write(ready_file, address)
+        begun()
+
+    with listening:
+        _Server(config, answers).run([listening])
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that is bound to an address.
+
+    Raises:
+        UserError: the address is taken, or not of this machine.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, kind, protocol)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+    except OSError as error:
+        raise UserError(
+            f"{host}:{port} cannot be used: {error.strerror or error}",
+            "choose another --host or --port; --port 0 takes a free one",
+        ) from error
+    return found
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _write(file: Path, address: str) -> None:
+    """Write the address whole or not at all: another process waits for the file."""
+    draft = file.with_name(f"{file.name}.new")
+    draft.write_text(address)
+    draft.replace(file)

@@ -1,0 +1,58 @@
+"""The filters of lists of schedules."""
+
+from typing import Annotated
+
+from fastapi import Query
+
+from tidegate.compiler.triggers import KINDS
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.server.problem import Problem
+
+TRIGGER_TYPES = (*KINDS, "task")
+
+STATUSES = {"active": "active", "scheduled": "active", "suspended": "suspended"}
+"""The status of each word for it."""
+
+
+class Filters:
+    """Which schedules are listed; an empty filter is none."""
+
+    def __init__(
+        self,
+        trigger_type: Annotated[
+            str, Query(alias="trigger-type", description=f"Kind of the root: {', '.join(TRIGGER_TYPES)}.")
+        ] = "",
+        status: Annotated[
+            str,
+            Query(alias="schedule-status", description="active or SCHEDULED, suspended or SUSPENDED."),
+        ] = "",
+        program: Annotated[str, Query(description="A program of the app.")] = "",
+    ) -> None:
+        if trigger_type and trigger_type not in TRIGGER_TYPES:
+            raise _unknown("trigger-type", trigger_type, TRIGGER_TYPES)
+        if status and status.lower() not in STATUSES:
+            raise _unknown("schedule-status", status, ("active", "SCHEDULED", "suspended", "SUSPENDED"))
+        self._kind = trigger_type
+        self._status = STATUSES.get(status.lower(), "")
+        self._program = program
+
+    def check(self, deployed: DeployedApp) -> None:
+        """Refuse a program that the app does not have.
+
+        Raises:
+            Problem: 400.
+        """
+        if self._program and self._program not in deployed.app.programs:
+            raise _unknown("program", self._program, sorted(deployed.app.programs))
+
+    def fit(self, state: ScheduleState) -> bool:
+        """Return whether a schedule is listed."""
+        return (
+            self._kind in ("", state.spec.trigger.kind)
+            and self._status in ("", state.status)
+            and self._program in ("", state.spec.program)
+        )
+
+
+def _unknown(name: str, value: str, known: "tuple[str, ...] | list[str]") -> Problem:
+    return Problem(400, f"{name} has the unknown value {value!r:.100}", hint=f"one of {', '.join(known)}")

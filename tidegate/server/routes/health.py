@@ -1,0 +1,71 @@
+"""Health: whether the server is alive and ready, and what its paths are."""
+
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from tidegate.domain.error import UserError
+from tidegate.domain.value import Value
+from tidegate.scheduler.launch.active_host import active_host
+from tidegate.scheduler.tick.tick import is_late, last_tick
+from tidegate.server.access import READ
+from tidegate.server.contract import ANY_OBJECT, contract, json_answer
+from tidegate.server.service import Here, Service
+
+router = APIRouter(tags=["health"])
+
+SERVICE_UNAVAILABLE = 503
+
+
+class Alive(Value, kw_only=True):
+    """The server answers."""
+
+    status: str = "alive"
+
+
+class Ready(Value, kw_only=True):
+    """Whether what the server needs is there.
+
+    Attributes:
+        store: "reachable" or "unreachable".
+        scheduler: "ticking", "late" or "never ticked"; "unknown" without a store.
+        last_tick: when a host or dispatcher ticked last.
+    """
+
+    ready: bool
+    store: str
+    scheduler: str
+    last_tick: datetime | None = None
+
+
+@router.get("/healthz", **contract(Alive))
+def healthz() -> Response:
+    """Say that the server is alive."""
+    return json_answer(Alive())
+
+
+@router.get("/readyz", **contract(Ready, also={SERVICE_UNAVAILABLE: Ready}))
+def readyz(service: Here) -> Response:
+    """Say whether the store is reachable, and a host or dispatcher ticks."""
+    found = _ready(service)
+    return json_answer(found, 200 if found.ready else SERVICE_UNAVAILABLE)
+
+
+def _ready(service: Service) -> Ready:
+    now, settings = service.clock(), service.settings
+    try:
+        with service.store.reading() as reader:
+            ticked, host = last_tick(reader), active_host(reader, settings.name, now)
+    except UserError:
+        return Ready(ready=False, store="unreachable", scheduler="unknown")
+    ticks = host is not None or (ticked is not None and not is_late(ticked, now, settings.tick_seconds))
+    scheduler = "ticking" if ticks else "never ticked" if ticked is None else "late"
+    return Ready(ready=ticks, store="reachable", scheduler=scheduler, last_tick=ticked)
+
+
+@router.get("/openapi.json", dependencies=[READ], **contract(ANY_OBJECT))
+def openapi(request: Request) -> Response:
+    """Describe all paths."""
+    found: dict[str, Any] = request.app.openapi()
+    return json_answer(found)

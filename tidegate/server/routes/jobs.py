@@ -1,0 +1,132 @@
+"""Jobs: a list in pages, one in full, why it waits, and what people do to it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from tidegate.scheduler.commands.force import force
+from tidegate.scheduler.commands.manual import cancel
+from tidegate.scheduler.explain.names import find_schedule
+from tidegate.scheduler.explain.shown_job import shown_job
+from tidegate.scheduler.explain.why import explain
+from tidegate.scheduler.launch.dead_letter import requeue, retry
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.pages import JobsWanted
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.server.access import OPERATE, READ, Called
+from tidegate.server.body import as_form, read_optional
+from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
+from tidegate.server.page import Page
+from tidegate.server.problem import Problem, refused_as
+from tidegate.server.routes.schedules import REASON, Reasoned
+from tidegate.server.routes.why import TREES, explain_as_json
+from tidegate.server.service import Here, Service
+from tidegate.server.visible import named, visible_apps, visible_job
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+
+Act = Callable[[Transaction, str, datetime, By], Job]
+
+ACTIONS: dict[str, Act] = {"cancel": cancel, "requeue": requeue, "retry": retry, "force": force}
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@router.get("", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
+def list_jobs(
+    service: Here,
+    caller: Called,
+    page: Annotated[Page, Depends(Page)],
+    state: Annotated[str, Query(description="A state of a job, in either case.")] = "",
+    schedule: Annotated[str, Query(description='"app/schedule", or its name if one app has it.')] = "",
+    reason: Annotated[str, Query(description="A reason code, such as W-WINDOW.")] = "",
+) -> Response:
+    """List jobs, the newest first."""
+    wanted_state = None if not state else _one_of(JobState, state.upper(), "state")
+    wanted_reason = None if not reason else _one_of(Reason, reason.upper(), "reason")
+    with service.store.reading() as reader:
+        apps = visible_apps(service, reader, caller)
+        found = reader.newest_jobs(
+            JobsWanted(
+                apps=apps,
+                schedule=_schedule(service, reader, schedule),
+                state=wanted_state,
+                reason=wanted_reason,
+                before=_before(page),
+            ),
+            page.limit + 1,
+        )
+    return listed(*page.cut(list(found), _place))
+
+
+@router.get("/{id}", dependencies=[READ], **contract(ANY_OBJECT))
+def show_job(id: str, service: Here, caller: Called) -> Response:
+    """Show a job, its attempts, its collected events and its history."""
+    with service.store.reading() as reader:
+        return json_answer(shown_job(reader, visible_job(service, reader, caller, id)).json)
+
+
+@router.get("/{id}/why", dependencies=[READ], **contract(TREES))
+def why_job(id: str, service: Here, caller: Called) -> Response:
+    """Explain what a job waits for."""
+    with service.store.reading() as reader:
+        visible_job(service, reader, caller, id)
+    return explain_as_json(service, lambda reader, now: explain(reader, id, now), None)
+
+
+@router.post(
+    "/{id}/{action}",
+    dependencies=[OPERATE],
+    **contract(ANY_OBJECT, body=REASON, optional=True, errors=(409,), example={"reason": "wrong input"}),
+)
+def act_on_job(
+    id: str,
+    action: str,
+    service: Here,
+    caller: Called,
+    body: Annotated[dict[str, Any], Depends(read_optional)],
+) -> Response:
+    """Cancel a job, queue a dead letter again, retry a failed job, or force a waiting one."""
+    if action not in ACTIONS:
+        raise Problem(400, f"there is no action {action!r:.100}", hint=f"one of {', '.join(ACTIONS)}")
+    by = caller.by(as_form(body, Reasoned).reason)
+    with service.store.transaction() as transaction:
+        visible_job(service, transaction, caller, id)
+        with refused_as(409), named():
+            changed = ACTIONS[action](transaction, id, service.clock(), by)
+    return json_answer({"job": changed})
+
+
+def _one_of(kind: Any, value: str, name: str) -> Any:
+    if value not in list(kind):
+        raise Problem(400, f"{name} has the unknown value {value!r:.100}", hint=f"one of {', '.join(kind)}")
+    return kind(value)
+
+
+def _schedule(service: Service, reader: Reader, name: str) -> str | None:
+    """Return the ref by which jobs are listed: of a schedule that is deployed, or that has left jobs."""
+    if not name:
+        return None
+    if "/" in name and reader.newest_jobs(JobsWanted(schedule=name), 1):
+        return name
+    with named(unknown=400, ambiguous=400):
+        return find_schedule(reader, name).ref
+
+
+def _before(page: Page) -> tuple[datetime, str] | None:
+    match page.after:
+        case None:
+            return None
+        case (int(micros), str(id_)) if 0 <= micros < 2**53:
+            return EPOCH + timedelta(microseconds=micros), id_
+        case _:
+            raise Problem(400, "the cursor is not one of this list; begin without one")
+
+
+def _place(job: Job) -> tuple[int, str]:
+    since = job.opened_at - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds, job.id

@@ -1,0 +1,49 @@
+"""Why a schedule or job waits: the tree of conditions, as `tidegate why --format json`."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from tidegate.processes.explained import Explain, address_of, explained, explanation_json, past_instant
+from tidegate.scheduler.explain.last_tick import last_tick_line
+from tidegate.scheduler.explain.why import explain
+from tidegate.scheduler.tick.tick import is_late, last_tick
+from tidegate.server.access import READ
+from tidegate.server.contract import ANY_OBJECT, contract, json_answer
+from tidegate.server.deployed import deployed_app, schedule_of
+from tidegate.server.problem import Problem, refused_as
+from tidegate.server.service import Here, Service
+
+router = APIRouter(tags=["schedules"])
+
+At = Annotated[str | None, Query(description="A past moment, ISO 8601 with a zone.")]
+TREES = {"type": "array", "items": ANY_OBJECT}
+
+
+@router.get("/apps/{app}/schedules/{s}/why", dependencies=[READ], **contract(TREES))
+def why_schedule(app: str, s: str, service: Here, at: At = None) -> Response:
+    """Explain what a schedule waits for, for each of its waiting jobs."""
+    with service.store.reading() as reader:
+        deployed_app(service, reader, app)
+        if at is None:
+            schedule_of(service, reader, app, s)
+    return explain_as_json(service, lambda reader, now: explain(reader, f"{app}/{s}", now), at)
+
+
+def explain_as_json(service: Service, look: Explain, at: str | None) -> Response:
+    """Return explanations of the present, or of a past moment.
+
+    Raises:
+        Problem: 400 for a malformed moment, 404 for what did not exist then.
+    """
+    now, settings = service.clock(), service.settings
+    with refused_as(400):
+        moment = None if at is None else past_instant(at, now, "at")
+    with service.store.reading() as present, refused_as(404):
+        found = explained(service.store, present, look, now, moment)
+        ticked = last_tick(present)
+    if not found:
+        raise Problem(404, "there was nothing to explain at that moment")
+    late = ticked is None or is_late(ticked, now, settings.tick_seconds)
+    lines = [] if at is not None else [last_tick_line(ticked, now, late)]
+    return json_answer([explanation_json(each, address_of(settings, each), lines) for each in found])
