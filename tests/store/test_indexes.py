@@ -12,7 +12,7 @@ import pytest
 from tests.crashes.statements import listening
 from tests.store.samples import NOON, delivery, event, record
 from tidegate.scheduler.model.job import WAITING, JobState
-from tidegate.scheduler.store.pages import JobsWanted
+from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -31,6 +31,7 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("outbox of an app", lambda tx: tx.jobs(app="a", states=[JobState.PENDING_LAUNCH])),
     ("outbox", lambda tx: tx.jobs(states=[JobState.PENDING_LAUNCH])),
     ("newest jobs", lambda tx: tx.jobs(limit=10)),
+    ("next page of schedules", lambda tx: tx.schedules_page(SchedulesWanted(app="a", after="a/s"), 10)),
     ("next page of jobs", lambda tx: tx.newest_jobs(JobsWanted(before=(NOON, "j")), 10)),
     ("deliveries", lambda tx: tx.deliveries(["j"])),
     ("deliveries of events", lambda tx: tx.deliveries_of_events(["e"])),

@@ -1,12 +1,13 @@
-"""Every store reads long lists a page at a time, newest first."""
+"""Every store reads long lists a page at a time."""
 
 import pytest
 
-from tests.store.samples import at, entry, job
+from tests.store.samples import at, entry, job, schedule
+from tidegate.domain.model import Schedule, SizeTrigger
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.pages import JobsWanted
+from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
 from tidegate.scheduler.store.protocol import Store
 
 FAILED = JobState.FAILED
@@ -46,6 +47,38 @@ def test_jobs_are_filtered_and_come_newest_first(jobs: Store, wanted: JobsWanted
     with jobs.reading() as reader:
         assert [each.id for each in reader.newest_jobs(wanted, 10)] == found
         assert [each.id for each in reader.newest_jobs(wanted, 1)] == found[:1]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (SchedulesWanted(app="a"), ["a/s1", "a/s10", "a/s2"]),
+        (SchedulesWanted(app="none"), []),
+        (SchedulesWanted(app="a", after="a/s1"), ["a/s10", "a/s2"]),
+        (SchedulesWanted(app="a", after="a/s2"), []),
+        (SchedulesWanted(app="a", program="p"), ["a/s1", "a/s10"]),
+        (SchedulesWanted(app="a", kind="size"), ["a/s2"]),
+        (SchedulesWanted(app="a", kind="cron", program="q"), []),
+        (SchedulesWanted(app="a", status="suspended"), ["a/s10"]),
+        (SchedulesWanted(app="a", status="active", after="a/s1"), ["a/s2"]),
+    ],
+)
+def test_schedules_of_an_app_are_filtered_and_come_by_name(
+    store: Store, wanted: SchedulesWanted, found: list[str]
+) -> None:
+    data = Schedule(name="s2", program="q", trigger=SizeTrigger(dataset="d", rows=1))
+    with store.transaction() as transaction:
+        transaction.put_schedules(
+            [
+                schedule("b/s1"),
+                schedule("a/s2", spec=data),
+                schedule("a/s10", status="suspended"),
+                schedule("a/s1"),
+            ]
+        )
+    with store.reading() as reader:
+        assert [each.ref for each in reader.schedules_page(wanted, 10)] == found
+        assert [each.ref for each in reader.schedules_page(wanted, 1)] == found[:1]
 
 
 def test_deployments_are_the_entries_of_that_kind_with_their_numbers(store: Store) -> None:

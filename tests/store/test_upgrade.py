@@ -14,6 +14,7 @@ from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import ALL_RUNS
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.pages import SchedulesWanted
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.metadata import metadata
@@ -117,6 +118,7 @@ def test_everything_is_there_and_has_the_meaning_it_had(upgraded: SqlStore) -> N
         (schedule,) = reader.schedules()
         assert schedule.spec == Schedule(name="s", program="p", trigger=CronTrigger(cron="0 6 * * *"))
         assert schedule.clocks == {}
+        assert reader.schedules_page(SchedulesWanted(app="a", program="p", kind="cron"), 9) == (schedule,)
         assert reader.events() == (event("e"),)
         assert reader.jobs(ids=["waits"]) == (job("waits", fingerprint="f"),)
         (runs,) = reader.jobs(ids=["runs"])

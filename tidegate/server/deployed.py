@@ -49,11 +49,6 @@ def schedule_of(service: Service, reader: Reader, app: str, name: str) -> Schedu
     return found
 
 
-def schedules_of(reader: Reader, app: str) -> tuple[ScheduleState, ...]:
-    """Return the schedules and tasks of an app, by name."""
-    return reader.schedules(app=app)
-
-
 def program_of(deployed: DeployedApp, name: str) -> Program:
     """Return a program of an app.
 

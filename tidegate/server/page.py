@@ -75,7 +75,7 @@ class Page:
         try:
             return key > after
         except TypeError as error:
-            raise _foreign() from error
+            raise foreign() from error
 
     def _cursor(self, key: Key) -> str:
         text = msgspec.json.encode([self._list, *key])
@@ -86,11 +86,12 @@ class Page:
             text = base64.b64decode((cursor + "=" * (-len(cursor) % 4)).encode("ascii"), b"-_", validate=True)
             found = msgspec.json.decode(text)
         except (UnicodeEncodeError, binascii.Error, msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise _foreign() from error
+            raise foreign() from error
         if not isinstance(found, list) or len(found) < 2 or found[0] != self._list:
-            raise _foreign()
+            raise foreign()
         return tuple(found[1:])
 
 
-def _foreign() -> Problem:
+def foreign() -> Problem:
+    """Return the refusal of a cursor that no page of the list gave."""
     return Problem(400, "the cursor is not one of this list; begin without one")

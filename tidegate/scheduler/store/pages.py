@@ -1,4 +1,4 @@
-"""The protocol of long lists that are read a page at a time, newest first; see `scheduler.store.protocol`.
+"""The protocol of long lists that are read a page at a time; see `scheduler.store.protocol`.
 
 A page begins behind an item, so rows that come or go between two pages repeat and skip nothing else.
 """
@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.reason import Reason
@@ -27,8 +28,27 @@ class JobsWanted(Value, kw_only=True):
     before: tuple[datetime, str] | None = None
 
 
+class SchedulesWanted(Value, kw_only=True):
+    """Which schedules and tasks of an app are listed: those that match all given filters.
+
+    Attributes:
+        kind: of the root of the trigger, `task` for tasks.
+        after: the ref of the schedule behind which the page begins.
+    """
+
+    app: str
+    program: str | None = None
+    kind: str | None = None
+    status: Status | None = None
+    after: str | None = None
+
+
 class PageRows(Protocol):
     """Reads pages."""
+
+    def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
+        """Schedules of an app, by name."""
+        ...
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
         """Jobs, the newest first by `opened_at`, then id."""

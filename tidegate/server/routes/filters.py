@@ -5,12 +5,13 @@ from typing import Annotated
 from fastapi import Query
 
 from tidegate.compiler.triggers import KINDS
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.deployed import DeployedApp, Status
+from tidegate.scheduler.store.pages import SchedulesWanted
 from tidegate.server.problem import Problem
 
 TRIGGER_TYPES = (*KINDS, "task")
 
-STATUSES = {"active": "active", "scheduled": "active", "suspended": "suspended"}
+STATUSES: dict[str, Status] = {"active": "active", "scheduled": "active", "suspended": "suspended"}
 """The status of each word for it."""
 
 
@@ -33,7 +34,7 @@ class Filters:
         if status and status.lower() not in STATUSES:
             raise _unknown("schedule-status", status, ("active", "SCHEDULED", "suspended", "SUSPENDED"))
         self._kind = trigger_type
-        self._status = STATUSES.get(status.lower(), "")
+        self._status = STATUSES.get(status.lower())
         self._program = program
 
     def check(self, deployed: DeployedApp) -> None:
@@ -45,12 +46,10 @@ class Filters:
         if self._program and self._program not in deployed.app.programs:
             raise _unknown("program", self._program, sorted(deployed.app.programs))
 
-    def fit(self, state: ScheduleState) -> bool:
-        """Return whether a schedule is listed."""
-        return (
-            self._kind in ("", state.spec.trigger.kind)
-            and self._status in ("", state.status)
-            and self._program in ("", state.spec.program)
+    def of(self, app: str) -> SchedulesWanted:
+        """Return which schedules of an app are listed."""
+        return SchedulesWanted(
+            app=app, program=self._program or None, kind=self._kind or None, status=self._status
         )
 
 

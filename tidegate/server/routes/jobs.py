@@ -20,7 +20,7 @@ from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
-from tidegate.server.page import Page
+from tidegate.server.page import Page, foreign
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import REASON, Reasoned
 from tidegate.server.routes.why import TREES, explain_as_json
@@ -124,7 +124,7 @@ def _before(page: Page) -> tuple[datetime, str] | None:
         case (int(micros), str(id_)) if 0 <= micros < 2**53:
             return EPOCH + timedelta(microseconds=micros), id_
         case _:
-            raise Problem(400, "the cursor is not one of this list; begin without one")
+            raise foreign()
 
 
 def _place(job: Job) -> tuple[int, str]:

@@ -11,11 +11,12 @@ from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import fire_event_key
+from tidegate.scheduler.store.pages import SchedulesWanted
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.body import as_form, read_list
 from tidegate.server.contract import contract, json_answer
-from tidegate.server.deployed import deployed_app, program_of, schedules_of
+from tidegate.server.deployed import deployed_app, program_of
 from tidegate.server.page import LIMIT_MAX, WholeNumber
 from tidegate.server.problem import Problem
 from tidegate.server.service import Here, Service
@@ -23,6 +24,9 @@ from tidegate.server.service import Here, Service
 router = APIRouter(tags=["run times"])
 
 OK, NOT_FOUND = 200, 404
+MOST = 100_000
+"""Schedules of one program that are read."""
+
 FIRES_READ = 100
 """Of the newest fires of a cron, among which the last one that counted is looked for."""
 
@@ -112,8 +116,7 @@ def _times(service: Service, reader: Reader, app: str, program: str, look: Look)
     now = service.clock()
     found = [
         time
-        for state in schedules_of(reader, app)
-        if state.spec.program == program and isinstance(state.spec.trigger, CronTrigger)
+        for state in reader.schedules_page(SchedulesWanted(app=app, program=program, kind="cron"), MOST)
         for time in look(reader, state, now)
     ]
     return sorted(found, key=lambda each: (each.time, each.schedule))

@@ -10,7 +10,8 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.pages import SchedulesWanted
+from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.server.access import ADMIN, OPERATE, READ, Called
 from tidegate.server.body import as_form, read_object, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
@@ -20,10 +21,9 @@ from tidegate.server.deployed import (
     discarded,
     program_of,
     schedule_of,
-    schedules_of,
 )
 from tidegate.server.forms.schedule import EXAMPLE, SCHEMA, check_match, etag, schedule_json, spec_of
-from tidegate.server.page import Page
+from tidegate.server.page import Page, foreign
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.filters import Filters
 from tidegate.server.service import Here, Service
@@ -84,10 +84,8 @@ def list_schedules(
 ) -> Response:
     """List the schedules of an app, by name."""
     with service.store.reading() as reader:
-        deployed = deployed_app(service, reader, app)
-        filters.check(deployed)
-        states = [state for state in schedules_of(reader, app) if filters.fit(state)]
-    return _listed(service, page, states)
+        filters.check(deployed_app(service, reader, app))
+        return _listed(service, reader, page, filters.of(app))
 
 
 @router.get("/programs/{p}/schedules", dependencies=[READ], **contract(page_of(SCHEMA)))
@@ -96,8 +94,7 @@ def list_of_program(app: str, p: str, service: Here, page: Annotated[Page, Depen
     """List the schedules of a program, by name."""
     with service.store.reading() as reader:
         program_of(deployed_app(service, reader, app), p)
-        states = [state for state in schedules_of(reader, app) if state.spec.program == p]
-    return _listed(service, page, states)
+        return _listed(service, reader, page, SchedulesWanted(app=app, program=p))
 
 
 @router.get("/schedules/{s}", dependencies=[READ], **contract(SCHEMA))
@@ -276,6 +273,14 @@ def _answer(service: Service, state: ScheduleState) -> Response:
     return json_answer(schedule_json(service.namespace, state), headers={"ETag": etag(state)})
 
 
-def _listed(service: Service, page: Page, states: list[ScheduleState]) -> Response:
-    items, cursor = page.of(states, lambda state: (state.name,))
+def _listed(service: Service, reader: Reader, page: Page, wanted: SchedulesWanted) -> Response:
+    match page.after:
+        case None:
+            pass
+        case (str(name),):
+            wanted = msgspec.structs.replace(wanted, after=f"{wanted.app}/{name}")
+        case _:
+            raise foreign()
+    states = list(reader.schedules_page(wanted, page.limit + 1))
+    items, cursor = page.cut(states, lambda state: (state.name,))
     return listed([msgspec.to_builtins(schedule_json(service.namespace, each)) for each in items], cursor)

@@ -1,9 +1,10 @@
 """Pages of long lists in memory; see `scheduler.store.pages`."""
 
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.pages import JobsWanted
+from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
 
 
 class PageReader:
@@ -11,6 +12,19 @@ class PageReader:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
+
+    def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
+        """See `PageRows.schedules_page`."""
+        found = [
+            state
+            for state in self._tables.schedules.values()
+            if state.app == wanted.app
+            and wanted.program in (None, state.spec.program)
+            and wanted.kind in (None, state.spec.trigger.kind)
+            and wanted.status in (None, state.status)
+            and (wanted.after is None or state.ref > wanted.after)
+        ]
+        return tuple(sorted(found, key=lambda state: state.ref)[:limit])
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
         """See `PageRows.newest_jobs`."""

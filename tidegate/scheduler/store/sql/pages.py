@@ -4,13 +4,14 @@ from typing import Any
 
 from sqlalchemy import Column, Integer, Text, and_, bindparam, or_, select
 
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.store.pages import JobsWanted
+from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.queries import Queries, every
-from tidegate.scheduler.store.sql.rows import JOBS, JOURNAL
+from tidegate.scheduler.store.sql.rows import JOBS, JOURNAL, SCHEDULES
 
 LIMIT = bindparam("limit", type_=Integer)
 OPENED = bindparam("opened", type_=Instant)
@@ -19,6 +20,8 @@ BEFORE = bindparam("before", type_=Integer)
 
 _OPENED, _ID, _NUMBER = tables.jobs.c.opened_at, tables.jobs.c.id, tables.journal.c.number
 
+FIRST_SCHEDULES = every(SCHEDULES).order_by(tables.schedules.c.ref).limit(LIMIT)
+NEXT_SCHEDULES = FIRST_SCHEDULES.where(tables.schedules.c.ref > BEHIND)
 FIRST_JOBS = every(JOBS).order_by(_OPENED.desc(), _ID.desc()).limit(LIMIT)
 NEXT_JOBS = FIRST_JOBS.where(
     # The first condition alone tells the index where to begin.
@@ -35,6 +38,21 @@ NEXT_DEPLOYMENTS = FIRST_DEPLOYMENTS.where(_NUMBER < BEFORE)
 
 class PageReader(Queries):
     """See `PageRows`."""
+
+    def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
+        """See `PageRows.schedules_page`."""
+        of = tables.schedules.c
+        equals: dict[Column[Any], Any] = {
+            of.app: wanted.app,
+            of.program: wanted.program,
+            of.trigger_kind: wanted.kind,
+            of.status: wanted.status,
+        }
+        if wanted.after is None:
+            return tuple(self._all(FIRST_SCHEDULES, SCHEDULES.value, None, equals, limit=limit))
+        return tuple(
+            self._all(NEXT_SCHEDULES, SCHEDULES.value, None, equals, limit=limit, behind=wanted.after)
+        )
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
         """See `PageRows.newest_jobs`."""

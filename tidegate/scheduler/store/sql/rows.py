@@ -35,6 +35,8 @@ SCHEDULES = Codec(
     ScheduleState,
     derived={
         "app": lambda state: state.app,
+        "program": lambda state: state.spec.program,
+        "trigger_kind": lambda state: state.spec.trigger.kind,
         "due_at": lambda state: state.next_fire_at if state.fires and state.spec.task is None else None,
         "generate_at": lambda state: None if state.spec.task is None else state.next_fire_at,
     },

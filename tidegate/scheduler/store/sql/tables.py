@@ -61,12 +61,15 @@ schedules = Table(
     Column("source", Text, nullable=False, server_default=text("'deploy'")),
     Column("overridden", Boolean, nullable=False, server_default=false()),
     Column("suspended_at", Instant),
+    # Of `spec`, for lists.
+    Column("program", Name, nullable=False, server_default=text("''")),
+    Column("trigger_kind", Text, nullable=False, server_default=text("''")),
     # `next_fire_at` of a schedule that is active, or that takes events while it is suspended.
     Column("due_at", Instant),
     # `next_fire_at` of a task. A tick makes the instances of some tasks only, and must not read the others.
     Column("generate_at", Instant),
 )
-Index("ix_schedules_app", schedules.c.app)
+Index("ix_schedules_app", schedules.c.app, schedules.c.ref)
 Index(
     "ix_schedules_due",
     schedules.c.due_at,
