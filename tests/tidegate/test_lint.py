@@ -142,3 +142,51 @@ def test_lint_loads_neither_dagster_nor_spark_nor_a_database() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+BAD = GOOD.replace("program: p,", "program: gone,")
+
+
+def test_sarif_has_the_rules_and_the_places(folder: Path) -> None:
+    (folder / "bad, one.yaml").write_text(BAD)
+    code, output = run("lint", ".", "--format", "sarif")
+    log = json.loads(output)
+    (one,) = log["runs"]
+    (result,) = one["results"]
+    rule = one["tool"]["driver"]["rules"][result["ruleIndex"]]
+    place = result["locations"][0]["physicalLocation"]
+    assert (code, log["version"], result["level"]) == (1, "2.1.0", "error")
+    assert (rule["id"], rule["defaultConfiguration"]["level"]) == (result["ruleId"], "error")
+    assert "gone" in result["message"]["text"]
+    assert place["artifactLocation"]["uri"] == "bad%2C%20one.yaml"
+    start = BAD.splitlines()[2].index("gone") + 1
+    assert place["region"] == {"startLine": 3, "startColumn": start, "endColumn": start + 4}
+
+
+def test_sarif_names_the_other_places(folder: Path) -> None:
+    (folder / "a.yaml").write_text("app: a\napp: b\n")
+    _, output = run("lint", ".", "--format", "sarif")
+    results = json.loads(output)["runs"][0]["results"]
+    (other,) = (each for result in results for each in result.get("relatedLocations", []))
+    assert other["physicalLocation"]["region"] == {"startLine": 1, "startColumn": 1}
+    assert other["message"]["text"]
+
+
+def test_lines_for_github_are_escaped_commands(folder: Path) -> None:
+    (folder / "bad, 100%.yaml").write_text(BAD)
+    code, output = run("lint", ".", "--format", "github")
+    (line,) = output.splitlines()
+    start = BAD.splitlines()[2].index("gone") + 1
+    assert code == 1
+    assert line.startswith(
+        f"::error file=bad%2C 100%25.yaml,line=3,col={start},endColumn={start + 4},title=N"
+    )
+    message = line.split("::", 2)[2]
+    assert "gone" in message and "%0A" in message
+
+
+def test_good_files_print_nothing_for_github_and_an_empty_log_for_sarif(folder: Path) -> None:
+    (folder / "a.yaml").write_text(GOOD)
+    assert run("lint", "a.yaml", "--format", "github") == (0, "")
+    code, output = run("lint", "a.yaml", "--format", "sarif")
+    assert (code, json.loads(output)["runs"][0]["results"]) == (0, [])

@@ -68,8 +68,9 @@ def test_light_commands_load_nothing_heavy(name: str) -> None:
     assert run(program=program).stdout == "[]\n"
 
 
-def test_version_is_printed() -> None:
-    shown = run("version")
+@pytest.mark.parametrize("asked", ["version", "--version"])
+def test_version_is_printed(asked: str) -> None:
+    shown = run(asked)
     assert shown.returncode == 0
     assert shown.stdout.startswith("tidegate ")
 

@@ -42,6 +42,9 @@ EFFECTFUL_MODULES = frozenset(
         "uuid",
     }
 )
+WITHOUT_EFFECT = frozenset({"urllib.parse"})
+"""Parts of these modules that reach nothing."""
+
 EFFECTFUL_CALLS = frozenset({"open", "print", "input", "breakpoint", "exec", "eval"})
 CLOCK_METHODS = frozenset({"now", "utcnow", "today"})
 
@@ -58,7 +61,7 @@ def check_purity(source: Source) -> Iterator[Finding]:
         top = module.partition(".")[0]
         if top in BARE_NAMES:
             yield source.finding(line, f"imports {module}; write tidegate.{module}")
-        if pure and top in EFFECTFUL_MODULES:
+        if pure and top in EFFECTFUL_MODULES and module not in WITHOUT_EFFECT:
             yield source.finding(line, f"a pure module imports {module}")
     if pure:
         yield from _effects(source)

@@ -94,6 +94,12 @@ application = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        load_command("version").main([], standalone_mode=False)
+        raise typer.Exit
+
+
 @application.callback()
 def options(
     project: Annotated[
@@ -103,6 +109,10 @@ def options(
             metavar="FOLDER",
         ),
     ] = None,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version),
+    ] = False,
 ) -> None:
     """Start Spark programs on Dagster when their data is ready, and not before."""
     if project is not None:

@@ -23,6 +23,8 @@ class LintFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
 
 
 def lint(
@@ -30,17 +32,15 @@ def lint(
         list[Path] | None,
         typer.Argument(help="Files and folders; default: the project's schedules.", show_default=False),
     ] = None,
-    format: Annotated[LintFormat, typer.Option(help="For people or for tools.")] = LintFormat.TEXT,
+    format: Annotated[
+        LintFormat, typer.Option(help="For people, for tools, for code hosts.")
+    ] = LintFormat.TEXT,
     imports: Annotated[
         bool, typer.Option("--imports", help="Also import the programs, in a child process.")
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
 ) -> None:
     """Check the YAML; print every mistake with its position and what to write instead."""
-    from tidegate.compiler.render.detected import detected_lines, detected_notes
-    from tidegate.compiler.render.diagnostics_json import diagnostics_json
-    from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
-
     compilation = check_yaml(paths or [_schedules_folder()], today=datetime.now(UTC).date())
     if imports:
         from tidegate.cli.checked_yaml import settings_here
@@ -50,19 +50,42 @@ def lint(
         compilation = check_imports(compilation, Path.cwd() if settings is None else settings.project)
     found = compilation.diagnostics
     wrong = any(diagnostic.severity != "note" for diagnostic in found)
-    if format is LintFormat.JSON:
-        import msgspec
-
-        notes = (*diagnostics_json(found), *detected_notes(compilation.models().values()))
-        typer.echo(msgspec.json.format(msgspec.json.encode(notes), indent=2).decode())
-    else:
-        if found:
-            typer.echo(f"{diagnostics_text(found)}\n")
-        for line in detected_lines(compilation.models().values()):
-            typer.echo(line)
-        typer.echo(_ok(compilation) if not wrong else summary_text(found))
+    typer.echo(_output(compilation, format, wrong), nl=format is not LintFormat.GITHUB or bool(found))
     if not compilation.ok or (strict and wrong):
         raise typer.Exit(1)
+
+
+def _output(compilation: "Compilation", format: LintFormat, wrong: bool) -> str:
+    found, apps = compilation.diagnostics, compilation.models().values()
+    match format:
+        case LintFormat.TEXT:
+            from tidegate.compiler.render.detected import detected_lines
+            from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+
+            listed = [f"{diagnostics_text(found)}\n"] if found else []
+            return "\n".join(
+                (*listed, *detected_lines(apps), summary_text(found) if wrong else _ok(compilation))
+            )
+        case LintFormat.JSON:
+            from tidegate.compiler.render.detected import detected_notes
+            from tidegate.compiler.render.diagnostics_json import diagnostics_json
+
+            return _indented((*diagnostics_json(found), *detected_notes(apps)))
+        case LintFormat.SARIF:
+            from tidegate.compiler.render.diagnostics_sarif import diagnostics_sarif
+            from tidegate.project.release import release
+
+            return _indented(diagnostics_sarif(found, release()))
+        case LintFormat.GITHUB:
+            from tidegate.compiler.render.diagnostics_github import diagnostics_github
+
+            return diagnostics_github(found)
+
+
+def _indented(value: object) -> str:
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def _ok(compilation: "Compilation") -> str:

@@ -34,7 +34,7 @@ class Filters:
         if status and status.lower() not in STATUSES:
             raise _unknown("schedule-status", status, ("active", "SCHEDULED", "suspended", "SUSPENDED"))
         self._kind = trigger_type
-        self._status = STATUSES.get(status.lower())
+        self._status: Status | None = STATUSES.get(status.lower())
         self._program = program
 
     def check(self, deployed: DeployedApp) -> None:

@@ -8,7 +8,9 @@ from alembic import op
 revision = "0016"
 down_revision = "0015"
 
-_SCHEDULES = sa.table("schedules", *(sa.column(name) for name in ("ref", "spec", "program", "trigger_kind")))
+_SCHEDULES = sa.table(
+    "schedules", sa.column("ref"), sa.column("spec"), sa.column("program"), sa.column("trigger_kind")
+)
 
 
 def upgrade() -> None:

@@ -1,0 +1,157 @@
+"""Reads of a full store: 10,000 schedules and 100,000 jobs, over REST and by the commands.
+
+    REST      the whole answer of the server's application, without a socket
+    command   the command in a process that has loaded it already
+
+Beside them `/healthz`, which reads nothing, and `tidegate --version`. The aim is the median of each read.
+"""
+
+import contextlib
+import io
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+from fastapi.testclient import TestClient
+
+from benchmarks.deployed import HOT, SCHEDULES_PER_APP, START, Databases, databases, deployed, event, opened
+from tidegate.cli.main import application
+from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import tick
+from tidegate.server.application import create_application
+from tidegate.server.service import Service
+
+SCHEDULES = 10_000
+JOBS = 100_000
+ROUNDS = 21
+AIM_SECONDS = 0.050
+PER_JOB = 10
+
+NS = "/v3/namespaces/default"
+STATES: Sequence[tuple[JobState, Reason | None]] = (
+    (JobState.SUCCEEDED, None),
+    (JobState.SUCCEEDED, None),
+    (JobState.FAILED, Reason.F_RUN),
+    (JobState.DISCARDED, Reason.D_TIMEOUT),
+)
+"""Of the finished jobs in turn; one in a thousand waits."""
+
+
+def main() -> int:
+    """Measure and print.
+
+    Returns:
+        The number of missed aims.
+    """
+    missed = 0
+    with databases() as places:
+        for kind in ("sqlite", "postgres"):
+            print(f"\n{kind}: {SCHEDULES:,} schedules, {JOBS:,} jobs")
+            missed += _measured(places, kind)
+    return missed
+
+
+def _measured(places: Databases, kind: str) -> int:
+    url = places.new(kind)
+    with opened(url) as store, TemporaryDirectory() as folder:
+        deployed(store, SCHEDULES, count=PER_JOB)
+        waiting = _fill(store)
+        (Path(folder) / "tidegate.toml").write_text(f'[store]\nurl = "{url}"\n')
+        service = Service(settings=load_settings(Path(folder)), store=store)
+        client = TestClient(
+            create_application(service), base_url="http://127.0.0.1", client=("127.0.0.1", 50_000)
+        )
+        with contextlib.chdir(folder):
+            return sum(_print(*read) for read in _reads(client, waiting))
+
+
+def _reads(client: TestClient, job: str) -> Iterator[tuple[str, Callable[[], object], bool]]:
+    def rest(path: str) -> tuple[str, Callable[[], object], bool]:
+        def read() -> None:
+            answer = client.get(path)
+            assert answer.status_code == 200, answer.text
+
+        return f"GET {path.removeprefix(NS)}", read, path != "/healthz"
+
+    def cli(*arguments: str) -> tuple[str, Callable[[], object], bool]:
+        def read() -> None:
+            with contextlib.redirect_stdout(io.StringIO()):
+                application(list(arguments), standalone_mode=False)
+
+        return f"tidegate {' '.join(arguments)}", read, arguments != ("--version",)
+
+    yield rest("/healthz")
+    yield rest(f"{NS}/apps")
+    yield rest(f"{NS}/apps/app_1/schedules")
+    yield rest(f"{NS}/apps/app_1/schedules?trigger-type=cron")
+    yield rest(f"{NS}/apps/app_1/schedules/by_data_1")
+    yield rest(f"{NS}/apps/app_1/schedules/by_data_1/why")
+    yield rest(f"{NS}/jobs")
+    yield rest(f"{NS}/jobs?state=failed")
+    yield rest(f"{NS}/jobs?state=pending_trigger")
+    yield rest(f"{NS}/jobs?schedule=app_1/by_data_1")
+    yield rest(f"{NS}/jobs?reason=W-TRIGGER")
+    yield rest(f"{NS}/jobs/{job}")
+    yield rest(f"{NS}/jobs/{job}/why")
+    yield cli("--version")
+    yield cli("schedules", "list", "--app", "app_1")
+    yield cli("jobs", "list")
+    yield cli("jobs", "show", job)
+    yield cli("why", job)
+
+
+def _print(name: str, read: Callable[[], object], aimed: bool) -> int:
+    times: list[float] = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        read()
+        times.append(time.perf_counter() - began)
+    median = statistics.median(times)
+    missed = aimed and median > AIM_SECONDS
+    verdict = "" if not aimed else f", aim {AIM_SECONDS * 1e3:.0f} {'MISSED' if missed else 'met'}"
+    print(f"  {name:62} {median * 1e3:6.1f} ms (longest {max(times) * 1e3:.0f}){verdict}", flush=True)
+    return int(missed)
+
+
+def _fill(store: Store) -> str:
+    """Write jobs, of which those of the first events wait, and return one that waits."""
+    with store.transaction() as transaction:
+        transaction.add_events([event(number, START) for number in range(HOT)])
+    tick(store, START)
+    with store.reading() as reader:
+        waiting = reader.jobs()
+    sample = waiting[0]
+    finished = [_finished(sample, number) for number in range(JOBS - len(waiting))]
+    for first in range(0, len(finished), 10_000):
+        with store.transaction() as transaction:
+            transaction.put_jobs(finished[first : first + 10_000])
+    return sample.id
+
+
+def _finished(sample: Job, number: int) -> Job:
+    state, reason = STATES[number % len(STATES)]
+    turn, schedule = divmod(number, SCHEDULES // 2)
+    app, name = divmod(schedule, SCHEDULES_PER_APP // 2)
+    at = START - timedelta(minutes=1 + turn, microseconds=schedule)
+    return msgspec.structs.replace(
+        sample,
+        id=f"app_{app}.by_data_{name}-{number:012x}",
+        schedule=f"app_{app}/by_data_{name}",
+        state=state,
+        reason=reason,
+        opened_at=at,
+        ended_at=at + timedelta(seconds=30),
+        next_check_at=None,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))
