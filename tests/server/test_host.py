@@ -10,6 +10,9 @@ import pytest
 
 from tests.server.process import ServerProcess
 from tests.server.sales import APP, SCHEDULES
+from tidegate.launcher.client import stop_servers
+from tidegate.processes.home import site_of
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Reader
 
@@ -58,3 +61,5 @@ def test_a_program_that_was_deployed_over_rest_is_launched(tmp_path: Path, monke
         store.close()
         if server.process.poll() is None:
             server.kill()
+        # It outlives its host, for the next run.
+        stop_servers(site_of(load_settings(tmp_path), None).home, tmp_path)
