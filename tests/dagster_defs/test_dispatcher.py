@@ -176,8 +176,8 @@ def test_nothing_is_launched_of_an_app_on_hold_until_it_is_released(
     assert "nothing is launched of flights, on hold" in (held.skip_message or "")
     assert states(store) == [JobState.PENDING_LAUNCH]
     with store.transaction() as transaction:
-        assert release_app(transaction, "flights")
-        assert not release_app(transaction, "flights")
+        assert release_app(transaction, "flights", NOW)
+        assert not release_app(transaction, "flights", NOW)
     assert len(evaluate(instance, repository).run_requests or []) == 1
 
 
@@ -199,7 +199,7 @@ def test_an_app_whose_dispatcher_was_switched_off_before_an_upgrade_is_on_hold(
     with store.reading() as reader:
         assert {app: hold.by for app, hold in held_apps(reader).items()} == ({} if on else {"flights": "ui"})
     with store.transaction() as transaction:
-        release_app(transaction, "flights")
+        release_app(transaction, "flights", NOW)
     restarted = repository_of(location_of(store, now=NOW + timedelta(minutes=1)))
     assert len(evaluate(disk_instance, restarted).run_requests or []) == 1, "it is held once only"
 

@@ -22,6 +22,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
+ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")]
 FormatOption = Annotated[Format, typer.Option("--format", help="For people or for tools.")]
 
 

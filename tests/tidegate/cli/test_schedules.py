@@ -3,6 +3,7 @@
 import pytest
 
 from tests.tidegate.project import Project, sales_as
+from tidegate.scheduler.model.journal import EntryKind
 
 
 def test_the_list_shows_status_trigger_and_next_fire(deployed: Project) -> None:
@@ -97,6 +98,20 @@ def test_several_are_switched_together_or_not_at_all(deployed: Project) -> None:
         "sales/report_at_six is suspended",
     ]
     assert {row["status"] for row in deployed.json("schedules", "list")} == {"suspended"}
+
+
+def test_the_journal_has_the_reasons_of_deploy_and_delete(deployed: Project) -> None:
+    deployed.run("schedules", "delete", "report_daily", "--reason", "no longer read")
+    deployed.run("deploy", "--reason", "read again")
+
+    store = deployed.store()
+    with store.reading() as reader:
+        entries = [entry.data for entry in reader.journal() if entry.kind is EntryKind.DEPLOY]
+    store.close()
+    assert [(each["by"], each.get("why")) for each in entries[-2:]] == [
+        ("cli", "no longer read"),
+        ("cli", "read again"),
+    ]
 
 
 def test_delete_says_what_becomes_of_what_waits(deployed: Project) -> None:

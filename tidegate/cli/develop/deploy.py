@@ -21,7 +21,7 @@ from tidegate.cli.develop.plan import (
     print_difference,
     project_scope,
 )
-from tidegate.cli.printing import Format, FormatOption
+from tidegate.cli.printing import Format, FormatOption, ReasonOption
 
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
@@ -38,6 +38,7 @@ def deploy(
             "--force", help="Deploy even if schedules lose their trigger or upstream task, or share folders."
         ),
     ] = False,
+    reason: ReasonOption = "",
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Deploy the YAML to the schedule store; print the changes."""
@@ -48,6 +49,7 @@ def deploy(
     from tidegate.scheduler.commands.deploy import deploy as deploy_apps
     from tidegate.scheduler.commands.live import difference
     from tidegate.scheduler.explain.operations.coverage import coverage, load_known
+    from tidegate.scheduler.model.journal import By
 
     settings = load_settings()
     wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
@@ -62,7 +64,15 @@ def deploy(
             scope = msgspec.structs.replace(scope, removable=frozenset(each.name for each in removal.apps))
         with store.transaction() as transaction:
             now, known = datetime.now(UTC), load_known(transaction)
-            applied = deploy_apps(transaction, wanted, now, update_schedules=update, force=force, scope=scope)
+            applied = deploy_apps(
+                transaction,
+                wanted,
+                now,
+                update_schedules=update,
+                force=force,
+                scope=scope,
+                by=By(reason=reason),
+            )
     print_difference(applied, format, covered=coverage(known, applied))
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 
 NamesArgument = Annotated[list[str], typer.Argument(help="Names of apps.")]
 
@@ -52,16 +52,18 @@ def list_apps(format: FormatOption = Format.TEXT) -> None:
 
 
 @app.command("hold")
-def hold_apps(names: NamesArgument) -> None:
+def hold_apps(names: NamesArgument, reason: ReasonOption = "") -> None:
     """Launch nothing of these apps until they are released; events still count, and nothing is discarded."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.held_apps import hold_app
     from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         for name in names:
             check_app(transaction, name)
-        held = {name: hold_app(transaction, name, datetime.now(UTC)) for name in names}
+        now, by = datetime.now(UTC), By(reason=reason)
+        held = {name: hold_app(transaction, name, now, by) for name in names}
     for name, is_new in held.items():
         if is_new:
             typer.echo(
@@ -72,16 +74,18 @@ def hold_apps(names: NamesArgument) -> None:
 
 
 @app.command("release")
-def release_apps(names: NamesArgument) -> None:
+def release_apps(names: NamesArgument, reason: ReasonOption = "") -> None:
     """Launch again: first what was decided meanwhile."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.held_apps import held_apps, release_app
     from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         for name in names:
             if name not in held_apps(transaction):
                 check_app(transaction, name)
-        released = {name: release_app(transaction, name) for name in names}
+        now, by = datetime.now(UTC), By(reason=reason)
+        released = {name: release_app(transaction, name, now, by) for name in names}
     for name, was_held in released.items():
         typer.echo(f"{name} is released" if was_held else f"{name} was not on hold")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.commands.backfills import Progress
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Run tasks for business dates of the past.")
 
 NumberArgument = Annotated[int, typer.Argument(min=1, help="The number of the backfill.")]
-ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")]
 
 
 class Rows(StrEnum):

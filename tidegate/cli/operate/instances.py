@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.decision.instances.actions import Action
@@ -22,7 +22,6 @@ ScheduledArgument = Annotated[
     str, typer.Argument(help="Its scheduled time, for example 2026-03-10 or 2026-03-10-10:00.")
 ]
 BackfillOption = Annotated[int | None, typer.Option(min=1, help="The number of its backfill.")]
-ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")]
 
 app = typer.Typer(no_args_is_help=True, help="List, show, mark, pause, resume and rerun instances of tasks.")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 from tidegate.scheduler.model.job import FINISHED, JobState
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 100
 
-ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")]
 
 ROWS_SHOWN = 100
 """The most collected events, and the most entries, that `jobs show` prints as text; the last ones."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.domain.model import OnSuspend
@@ -24,7 +24,6 @@ NameArgument = Annotated[
     str, typer.Argument(help='"app/schedule", or the schedule alone if only one app has it.')
 ]
 NamesArgument = Annotated[list[str], typer.Argument(help='Schedules as "app/schedule" or by name alone.')]
-ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")]
 
 app = typer.Typer(no_args_is_help=True, help="List, show, suspend, resume, trigger and delete schedules.")
 
@@ -150,16 +149,18 @@ def delete_schedule(
     force: Annotated[
         bool, typer.Option("--force", help="Delete tasks too that remaining tasks wait for.")
     ] = False,
+    reason: ReasonOption = "",
 ) -> None:
     """Delete deployed schedules and discard their waiting jobs. A deploy adds schedules in the YAML again."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.compiler.render.diff_text import consequence_text
     from tidegate.scheduler.commands.schedules import delete_schedules
     from tidegate.scheduler.explain.names import find_schedule
+    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         refs = [find_schedule(transaction, name).ref for name in names]
-        changes = delete_schedules(transaction, refs, datetime.now(UTC), force=force)
+        changes = delete_schedules(transaction, refs, datetime.now(UTC), force=force, by=By(reason=reason))
     for change in changes.schedules():
         if change.action == "delete":
             effects = "; ".join(map(consequence_text, change.consequences)) or "no waiting jobs"

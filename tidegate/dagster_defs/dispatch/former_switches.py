@@ -15,9 +15,10 @@ from dagster._core.scheduler.instigation import InstigatorStatus
 from tidegate.dagster_defs.definitions.names import former_dispatcher
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.scheduler.commands.held_apps import hold_app
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.protocol import Store
 
-BY = "ui"
+BY = By(actor="ui")
 
 
 class FormerSwitches:

@@ -12,6 +12,8 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.commands.manual import CLI
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
 HELD = "held-apps"
@@ -35,21 +37,23 @@ def held_apps(reader: Reader) -> dict[str, Hold]:
     return msgspec.convert(reader.cursor(HELD) or {}, dict[str, Hold])
 
 
-def hold_app(transaction: Transaction, app: str, now: datetime, by: str = "cli") -> bool:
+def hold_app(transaction: Transaction, app: str, now: datetime, by: By = CLI) -> bool:
     """Hold an app; return whether it was not on hold before."""
     held = held_apps(transaction)
     if app in held:
         return False
-    _put(transaction, {**held, app: Hold(at=now, by=by)})
+    _put(transaction, {**held, app: Hold(at=now, by=by.actor)})
+    _note(transaction, app, "hold", now, by)
     return True
 
 
-def release_app(transaction: Transaction, app: str) -> bool:
+def release_app(transaction: Transaction, app: str, now: datetime, by: By = CLI) -> bool:
     """Release an app; return whether it was on hold."""
     held = held_apps(transaction)
     if held.pop(app, None) is None:
         return False
     _put(transaction, held)
+    _note(transaction, app, "release", now, by)
     return True
 
 
@@ -69,3 +73,8 @@ def rename_held(transaction: Transaction, names: Mapping[str, str]) -> None:
 
 def _put(transaction: Transaction, held: Mapping[str, Hold]) -> None:
     transaction.set_cursor(HELD, msgspec.to_builtins(dict(sorted(held.items()))))
+
+
+def _note(transaction: Transaction, app: str, action: str, now: datetime, by: By) -> None:
+    data = {"app": app, "action": action, **by.noted}
+    transaction.add_journal([Entry(at=now, kind=EntryKind.HELD, data=data)])

@@ -54,6 +54,7 @@ class EntryKind(StrEnum):
     STOPPED = "stopped"
     OPERATION = "operation"
     TOKEN = "token"
+    HELD = "held"
 
 
 class By(Value, kw_only=True):
