@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from enum import StrEnum
 
-from tidegate.cli.operate.listed_instances import instances_of_day
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.time.task_key import local_day
@@ -16,6 +15,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.upstream import Upstream, diagnostics_of, edges_of
 from tidegate.scheduler.explain.instances import is_recorded, status_since, upstream_of
+from tidegate.scheduler.explain.listed_instances import instances_of_day
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Diagnostic, Edge, Instance, Status
 from tidegate.scheduler.model.job import Job

@@ -44,6 +44,7 @@ def start(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.backfill_text import print_started
     from tidegate.scheduler.commands.backfills import Wanted, progress, start_backfill
+    from tidegate.scheduler.explain.backfill_facts import backfill_facts
     from tidegate.scheduler.explain.names import check_app, find_task
     from tidegate.scheduler.model.journal import By
 
@@ -66,7 +67,7 @@ def start(
         found = progress(transaction, started.number)
         held = [each.ref for each in transaction.schedules(refs=started.tasks) if not each.active]
     if format is Format.JSON:
-        print_json(_facts(found))
+        print_json(backfill_facts(found))
         return
     print_started(found, held)
 
@@ -79,8 +80,9 @@ def status(
 ) -> None:
     """Show how far the backfills are, or one of them by business date or task."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.backfill_text import COUNTS, counted, print_progress, row
+    from tidegate.cli.operate.backfill_text import COUNTS, print_progress, row
     from tidegate.scheduler.commands.backfills import backfills, progress
+    from tidegate.scheduler.explain.backfill_facts import backfill_facts, counted
 
     jobs: tuple[Job, ...] = ()
     with opened_store() as store, store.reading() as reader:
@@ -91,12 +93,12 @@ def status(
     if number is not None:
         parts = counted(jobs, by is Rows.TASK)
         if format is Format.JSON:
-            print_json({**_facts(found[0]), f"by_{by}": parts})
+            print_json({**backfill_facts(found[0]), f"by_{by}": parts})
         else:
             print_progress(found[0], parts, str(by))
         return
     if format is Format.JSON:
-        print_json([_facts(each) for each in found])
+        print_json([backfill_facts(each) for each in found])
     elif not found:
         typer.echo("No backfills; start one with: tidegate backfill start TASK --from DATE --to DATE")
     else:
@@ -109,25 +111,15 @@ def cancel(number: NumberArgument, reason: ReasonOption = "", format: FormatOpti
     """Cancel a backfill: what does not run yet is discarded, what runs or is done stays."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.backfills import cancel_backfill
+    from tidegate.scheduler.explain.backfill_facts import backfill_facts
     from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         left = cancel_backfill(transaction, number, datetime.now(UTC), By(actor="cli", reason=reason))
     if format is Format.JSON:
-        print_json(_facts(left))
+        print_json(backfill_facts(left))
         return
     typer.echo(
         f"backfill {number} is cancelled: {left.counts['successful']} instances are done, "
         f"{left.counts['failed']} failed, {left.counts['running']} still run"
     )
-
-
-def _facts(progress: "Progress") -> dict[str, object]:
-    from tidegate.cli.operate.backfill_text import state_of
-
-    return {
-        "backfill": progress.backfill,
-        "state": state_of(progress),
-        "total": progress.total,
-        "counts": progress.counts,
-    }

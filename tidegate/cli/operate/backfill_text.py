@@ -7,25 +7,10 @@ import typer
 from tidegate.cli.printing import instant, print_table
 from tidegate.domain.wording import plural
 from tidegate.scheduler.commands.backfills import Backfill, Progress
-from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.explain.backfill_facts import state_of
 
 COUNTS = ("all", "done", "running", "failed", "waiting", "paused")
 """Columns of numbers; `waiting` are all that have not begun."""
-
-
-def state_of(progress: Progress) -> str:
-    """Return what a backfill is doing, in a word."""
-    counts = progress.counts
-    if counts["running"]:
-        return "cancelled, ends" if progress.backfill.cancelled_at else "running"
-    if progress.backfill.cancelled_at is not None:
-        return "cancelled"
-    if counts["successful"] == progress.total:
-        return "done"
-    if counts["failed"]:
-        return "stopped by a failure"
-    return "running"
 
 
 def numbers(counts: dict[str, int], total: int) -> list[str]:
@@ -61,18 +46,6 @@ def _task(progress: Progress) -> str:
     ref = each.task if "/" in (each.task or "") else f"{each.app}/{each.task}"
     others = sum(task != ref for task in each.tasks)
     return f"{ref} and {plural(others, 'other task')}" if others else str(ref)
-
-
-def counted(jobs: Sequence[Job], by_task: bool) -> dict[str, dict[str, int]]:
-    """Return the instances by business day or by task, and each by status; empty runs are left out."""
-    found: dict[str, dict[str, int]] = {}
-    for job in jobs:
-        if job.instance is None or job.instance.empty:
-            continue
-        part = found.setdefault(job.schedule if by_task else job.instance.business_date[:10], {})
-        status = str(status_of(job))
-        part[status] = part.get(status, 0) + 1
-    return dict(sorted(found.items()))
 
 
 def print_started(progress: Progress, held: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ def day(
     """Show a day: tasks as rows, the hours of their scheduled times as columns, coloured by status."""
     from tidegate.cli.day_view.matrix import matrix_of, running_day
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.listed_instances import chosen_tasks, day_of
+    from tidegate.scheduler.explain.listed_instances import chosen_tasks, day_of
     from tidegate.scheduler.explain.names import check_app
 
     now = datetime.now(UTC)
@@ -94,7 +94,7 @@ def _facts(matrix: "Matrix") -> dict[str, Any]:
 
 
 def _entry(entry: "Entry") -> dict[str, Any]:
-    from tidegate.cli.operate.instance_text import facts
+    from tidegate.scheduler.explain.instance_facts import facts
 
     return {
         **facts(entry.job, entry.instance, entry.since),

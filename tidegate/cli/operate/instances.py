@@ -13,6 +13,7 @@ from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json
 
 if TYPE_CHECKING:
     from tidegate.scheduler.decision.instances.actions import Action
+    from tidegate.scheduler.model.instance import Status
     from tidegate.scheduler.model.job import Job
 
 DEFAULT_LIMIT = 500
@@ -42,11 +43,12 @@ def list_instances(
 ) -> None:
     """List the instances of a day, of a backfill, or those in some statuses, by scheduled time."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.instance_text import COLUMNS, facts, row
-    from tidegate.cli.operate.listed_instances import Listed, listed_instances, statuses_of
+    from tidegate.cli.operate.instance_text import COLUMNS, row
+    from tidegate.scheduler.explain.instance_facts import facts
     from tidegate.scheduler.explain.instances import status_since
+    from tidegate.scheduler.explain.listed_instances import Listed, listed_instances
 
-    wanted = Listed(task=task, app=app, day=day, statuses=statuses_of(status), backfill=backfill or 0)
+    wanted = Listed(task=task, app=app, day=day, statuses=_statuses(status), backfill=backfill or 0)
     with opened_store() as store, store.reading() as reader:
         found = listed_instances(reader, wanted, datetime.now(UTC))
         jobs = [(job, job.instance) for job in found[-limit:] if job.instance is not None]
@@ -71,9 +73,10 @@ def show_instance(
 ) -> None:
     """Show one instance: its times, its upstream instances, its consumers, its partitions and its history."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.shown_instance import print_shown, shown_instance, shown_json
+    from tidegate.cli.operate.shown_instance import print_shown
     from tidegate.processes.run_address import run_address
     from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.explain.shown_instance import shown_instance, shown_json
 
     with opened_store() as store, store.reading() as reader:
         shown = shown_instance(reader, task, scheduled, backfill or 0)
@@ -153,8 +156,8 @@ def _act(
     downstream: bool = False,
 ) -> None:
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.instance_text import facts
     from tidegate.scheduler.commands.instances import InstanceName, act
+    from tidegate.scheduler.explain.instance_facts import facts
     from tidegate.scheduler.explain.instances import status_since
     from tidegate.scheduler.explain.names import find_task
     from tidegate.scheduler.model.journal import By
@@ -187,3 +190,13 @@ def _print_changed(changed: "Sequence[Job]", *, held: bool) -> None:
         typer.echo(f"{job.schedule} {job.instance.key} is {status}{attempt}{said}{follows}")
     if held and changed and changed[0].state == "PENDING_TRIGGER":
         typer.echo(f"its task is suspended: `tidegate schedules resume {changed[0].schedule}` lets it run")
+
+
+def _statuses(text: str) -> "frozenset[Status]":
+    from tidegate.scheduler.explain.listed_instances import statuses_of
+    from tidegate.scheduler.model.refused import UnknownName
+
+    try:
+        return statuses_of(text)
+    except UnknownName as error:
+        raise typer.BadParameter(f"{error.message}; {error.hint}") from error

@@ -1,7 +1,7 @@
 """`tidegate tasks`: the deployed cycle tasks, their times, their upstream tasks and their next instance."""
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,7 +9,6 @@ from tidegate.cli.printing import Format, FormatOption, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.domain.model import TaskTrigger
-    from tidegate.scheduler.model.deployed import ScheduleState
 
 app = typer.Typer(no_args_is_help=True, help="List the cycle tasks.")
 
@@ -28,6 +27,7 @@ def list_tasks(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.task_text import times_text, upstream_text
     from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.explain.task_facts import task_facts
 
     with opened_store() as store, store.reading() as reader:
         check_app(reader, app)
@@ -35,7 +35,7 @@ def list_tasks(
     now = datetime.now(UTC)
     states = [(state, task) for state, task in found if task is not None]
     if format is Format.JSON:
-        print_json([_facts(state, task, now) for state, task in states])
+        print_json([task_facts(state, task, now) for state, task in states])
         return
     if not states:
         typer.echo("No tasks are deployed.")
@@ -59,45 +59,11 @@ def list_tasks(
 
 def _next(task: "TaskTrigger", now: datetime) -> str:
     """Return the next instance and its start time, in the task's zone where they differ."""
-    from tidegate.cli.operate.task_text import next_slot
     from tidegate.cli.printing import instant
     from tidegate.domain.time.task_key import scheduled_key
+    from tidegate.scheduler.explain.task_facts import next_slot
 
     slot = next_slot(task, now)
     if slot is None:
         return "-"
     return f"{scheduled_key(task, slot.scheduled)}, starts {instant(slot.start)}"
-
-
-def _facts(state: "ScheduleState", task: "TaskTrigger", now: datetime) -> dict[str, Any]:
-    from tidegate.cli.operate.task_text import next_slot
-    from tidegate.compiler.plan.task_form import task_form
-    from tidegate.domain.time.task_key import scheduled_key
-
-    slot = next_slot(task, now)
-    following = (
-        None if slot is None else {"scheduled": scheduled_key(task, slot.scheduled), "start": slot.start}
-    )
-    upstream = [
-        {
-            "task": "self" if each.itself else each.task,
-            "select": each.select,
-            "period": each.period,
-            "detected": each.detected,
-        }
-        for each in task.depends_on
-    ]
-    return {
-        "task": state.ref,
-        "type": task.type,
-        "update": task.update,
-        "program": state.spec.program or None,
-        "dataset": task.dataset,
-        "cycle": task.cycle,
-        "at": task_form(state.spec).get("at", {}),
-        "timezone": task.timezone,
-        "upstream": upstream,
-        "status": state.status,
-        "enabled": task.enabled,
-        "next": following,
-    }

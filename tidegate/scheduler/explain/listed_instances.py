@@ -1,10 +1,8 @@
-"""The instances that a command lists: those of a day, of a backfill, or in some statuses."""
+"""The instances that a list shows: those of a day, of a backfill, or in some statuses."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-
-import typer
 
 from tidegate.domain.error import UserError
 from tidegate.domain.model import TaskTrigger
@@ -18,6 +16,7 @@ from tidegate.scheduler.explain.names import check_app, find_task
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.refused import UnknownName
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.upstream import MICROSECOND
 
@@ -40,13 +39,13 @@ def statuses_of(text: str) -> frozenset[Status]:
     """Return the statuses of a list: "failed,not-run".
 
     Raises:
-        UsageError: one of them does not exist.
+        UnknownName: one of them does not exist.
     """
     names = [name.strip().lower().replace("-", "_").replace(" ", "_") for name in text.split(",")]
     known = [str(status) for status in STATUSES]
     wrong = next((name for name in names if name and name not in known), None)
     if wrong is not None:
-        raise typer.BadParameter(f'no status "{wrong}"; {did_you_mean(wrong, known, "statuses")}')
+        raise UnknownName(f'there is no status "{wrong:.100}"', did_you_mean(wrong, known, "statuses"))
     return frozenset(Status(name) for name in names if name)
 
 
