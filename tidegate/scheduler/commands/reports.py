@@ -5,8 +5,10 @@
     Successful, Failed   ──► the reported status; its consumers run again
 
 One request is one transaction: a wrong time refuses all of it, and the same request key again does nothing.
+With the answer to a request is kept what it asked, so that a key that was used for something else is noticed.
 """
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
@@ -25,7 +27,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import InstanceKind, Status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.refused import InstanceRefused
+from tidegate.scheduler.model.refused import InstanceRefused, Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.generate import ONE_DAY, slots_between
@@ -33,6 +35,9 @@ from tidegate.scheduler.tick.tick import advance_before
 
 INSTANCES_MAX = 10_000
 """The most instances of one report."""
+
+ASKED = "asked"
+"""Name of the hash of what a request asked; what older versions kept has none."""
 
 
 class Reported(Value, kw_only=True):
@@ -53,7 +58,15 @@ class Times(Value, kw_only=True):
 
 
 def report(
-    transaction: Transaction, ref: str, times: Times, status: str, now: datetime, by: By, request: str = ""
+    transaction: Transaction,
+    ref: str,
+    times: Times,
+    status: str,
+    now: datetime,
+    by: By,
+    request: str = "",
+    *,
+    strict: bool = False,
 ) -> Reported:
     """Report instances of a task from outside.
 
@@ -61,13 +74,19 @@ def report(
         ref: the task, "app/name".
         status: successful or failed.
         request: a key of the caller's; a second report with the same one does nothing.
+        strict: refuse a key that was used for other times or another status.
 
     Raises:
         InstanceRefused: the task, a time or the range is wrong; then nothing was changed.
+        Refused: the key was used for something else.
     """
-    name = f"report:{ref}:{request}"
+    name, asked = f"report:{ref}:{request}", _asked(times, status)
     known = transaction.cursor(name) if request else None
     if known is not None:
+        if strict and known.get(ASKED, asked) != asked:
+            raise Refused(
+                f"the request {request} was another report of {ref}", "give each report a key of its own"
+            )
         return msgspec.structs.replace(msgspec.convert(known, Reported), repeated=True)
     advance_before(transaction, now)
     state = task_state(transaction, ref)
@@ -84,8 +103,12 @@ def report(
     wake_consumers(transaction, (ref,), now)
     answer = Reported(task=ref, status=status, instances=answers)
     if request:
-        transaction.set_cursor(name, msgspec.to_builtins(answer))
+        transaction.set_cursor(name, {**msgspec.to_builtins(answer), ASKED: asked})
     return answer
+
+
+def _asked(times: Times, status: str) -> str:
+    return hashlib.sha256(msgspec.json.encode((times, status))).hexdigest()
 
 
 def _slots(task: TaskTrigger, times: Times, now: datetime) -> list[Slot]:

@@ -26,13 +26,18 @@ STATUSES = tuple(status for status in Status if status is not Status.ABSENT)
 
 
 class Listed(Value, kw_only=True):
-    """What to list. Without a day, statuses and a backfill it is the running day of each task."""
+    """What to list. Without a day, statuses and a backfill it is the running day of each task.
+
+    Attributes:
+        any_day: without a day it is every day, also without statuses and a backfill.
+    """
 
     task: str | None = None
     app: str | None = None
     day: str | None = None
     statuses: frozenset[Status] = frozenset()
     backfill: int = 0
+    any_day: bool = False
 
 
 def statuses_of(text: str) -> frozenset[Status]:
@@ -56,14 +61,26 @@ def listed_instances(reader: Reader, wanted: Listed, now: datetime) -> list[Job]
         UserError: the task, the app, the day or the backfill does not exist.
     """
     check_app(reader, wanted.app)
-    states = chosen_tasks(reader, wanted.task, wanted.app)
+    return instances_of(reader, chosen_tasks(reader, wanted.task, wanted.app), wanted, now)
+
+
+def instances_of(reader: Reader, states: Sequence[ScheduleState], wanted: Listed, now: datetime) -> list[Job]:
+    """Return the instances of some tasks, by scheduled time, task and id.
+
+    Args:
+        wanted: its task and its app do not count.
+
+    Raises:
+        UserError: the day or the backfill does not exist.
+    """
     refs = {state.ref for state in states}
     if wanted.backfill:
         backfill_of(reader, wanted.backfill)
         jobs = [job for job in reader.backfill(wanted.backfill) if job.schedule in refs]
         jobs = [job for job in jobs if wanted.day is None or _is_on(job, states, day_of(wanted.day))]
-    elif wanted.statuses and wanted.day is None:
-        of_status = [state for state in JobState if _status(state) in wanted.statuses]
+    elif wanted.day is None and (wanted.statuses or wanted.any_day):
+        statuses = wanted.statuses or frozenset(STATUSES)
+        of_status = [state for state in JobState if _status(state) in statuses]
         jobs = list(reader.jobs(schedules=refs, states=of_status)) if refs else []
     else:
         jobs = instances_of_day(reader, states, None if wanted.day is None else day_of(wanted.day), now)
