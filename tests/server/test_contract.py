@@ -25,6 +25,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.effort import much
 from tests.server.sales import deployed
 from tests.server.serving import Served, served
+from tests.server.shop import THIRTEEN, shop
 from tidegate.scheduler.model.token import Role
 from tidegate.server.application import create_application
 
@@ -37,7 +38,14 @@ CHECKS = [
     response_schema_conformance,
 ]
 
-KNOWN = {"ns": "default", "app": "sales", "s": "daily", "p": "report"}
+KNOWN = {
+    "ns": "default",
+    "app": "sales",
+    "s": "daily",
+    "p": "report",
+    "task": "feed",
+    "scheduled": THIRTEEN,
+}
 """Names of what is there, by parameter."""
 
 
@@ -47,6 +55,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder: Path = tmp_path_factory.mktemp("contract")
     with served(folder) as server:
         deployed(server)
+        shop(server)
         server.pass_time(timedelta(seconds=1))
         server.token(Role.ADMIN, name="drawn")
         yield server

@@ -10,7 +10,18 @@ from tidegate.project.release import release
 from tidegate.server.access import known_namespace
 from tidegate.server.contract import describe
 from tidegate.server.problem import add_handlers
-from tidegate.server.routes import across_apps, apps, health, jobs, run_times, schedules, why
+from tidegate.server.routes import (
+    across_apps,
+    apps,
+    backfills,
+    health,
+    instances,
+    jobs,
+    run_times,
+    schedules,
+    task_reports,
+    why,
+)
 from tidegate.server.service import Service
 
 NAMESPACE = "/v3/namespaces/{ns}"
@@ -26,6 +37,9 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     run_times.router,
     why.router,
     jobs.router,
+    instances.router,
+    task_reports.router,
+    backfills.router,
 )
 """The routes below `NAMESPACE`."""
 

@@ -1,0 +1,132 @@
+"""Backfills: start one, see how far it is, and cancel it."""
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Depends, Path, Response
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.backfills import (
+    Progress,
+    Wanted,
+    backfill_of,
+    cancel_backfill,
+    progress,
+    start_backfill,
+)
+from tidegate.scheduler.explain.backfill_facts import backfill_facts, counted
+from tidegate.scheduler.store.protocol import Reader
+from tidegate.server.access import OPERATE, READ, Called, Caller
+from tidegate.server.body import as_form, read_object, read_optional
+from tidegate.server.contract import ANY_OBJECT, contract, json_answer
+from tidegate.server.deployed import check_name, deployed_apps
+from tidegate.server.page import WholeNumber
+from tidegate.server.problem import Problem, refused_as
+from tidegate.server.routes.schedules import Reasoned
+from tidegate.server.service import Here, Service
+from tidegate.server.tasks import check_tasks, task_of, whole_ref
+
+router = APIRouter(prefix="/backfills", tags=["backfills"])
+
+Number = Annotated[int, WholeNumber, Path(ge=1, le=2**31 - 1, description="The number of a backfill.")]
+
+Lot = Annotated[int, msgspec.Meta(le=1_000_000)]
+
+
+class Asked(Value, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+    """The body of a backfill.
+
+    Attributes:
+        task: a task; or `app`, all tasks of an app.
+        from_: the first business date.
+        to: the last one, included.
+        lot: how many business dates run at once.
+        upstream: run all upstream tasks for these dates too.
+        only: the only tasks of them.
+    """
+
+    task: str | None = None
+    app: str | None = None
+    from_: str
+    to: str
+    lot: Lot = 1
+    upstream: bool = False
+    only: tuple[str, ...] = ()
+    reason: str = ""
+
+
+EXAMPLE = {"task": "shop.daily_revenue", "from": "2026-03-01", "to": "2026-03-03", "lot": 2}
+
+
+@router.post(
+    "",
+    dependencies=[OPERATE],
+    **contract(ANY_OBJECT, status=202, body=Asked, example=EXAMPLE, errors=(409,)),
+)
+def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_object)]) -> Response:
+    """Start a backfill of a task, or of all tasks of an app, for some business dates."""
+    asked = as_form(body, Asked)
+    if (asked.task is None) == (asked.app is None):
+        raise Problem(400, "name either a `task` or an `app`")
+    with service.store.transaction() as transaction:
+        wanted = Wanted(
+            **_target(service, transaction, caller, asked),
+            from_=asked.from_,
+            to=asked.to,
+            lot=asked.lot,
+            upstream=asked.upstream,
+            only=tuple(whole_ref(name) for name in asked.only),
+        )
+        with refused_as(409):
+            started = start_backfill(transaction, wanted, service.clock(), caller.by(asked.reason))
+        check_tasks(service, transaction, caller, started.tasks)
+        return json_answer(_shown(transaction, progress(transaction, started.number)), 202)
+
+
+@router.get("/{id}", dependencies=[READ], **contract(ANY_OBJECT))
+def show(id: Number, service: Here, caller: Called) -> Response:
+    """Show how far a backfill is, as a whole and by business date."""
+    with service.store.reading() as reader:
+        _check(service, reader, caller, id)
+        return json_answer(_shown(reader, progress(reader, id)))
+
+
+@router.post(
+    "/{id}/cancel",
+    dependencies=[OPERATE],
+    **contract(
+        ANY_OBJECT, body=Reasoned, optional=True, errors=(409,), example={"reason": "the wrong dates"}
+    ),
+)
+def cancel(
+    id: Number, service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_optional)]
+) -> Response:
+    """Discard the instances of a backfill that do not run yet; what runs or is done stays."""
+    by = caller.by(as_form(body, Reasoned).reason)
+    with service.store.transaction() as transaction:
+        _check(service, transaction, caller, id)
+        with refused_as(409):
+            left = cancel_backfill(transaction, id, service.clock(), by)
+        return json_answer(_shown(transaction, left))
+
+
+def _target(service: Service, reader: Reader, caller: Caller, asked: Asked) -> dict[str, str]:
+    if asked.task is not None:
+        state = task_of(service, reader, caller, asked.task)
+        return {"app": state.app, "task": state.name}
+    app = asked.app or ""
+    check_name(app)
+    caller.check_app(app)
+    if app not in {each.name for each in deployed_apps(service, reader)}:
+        raise Problem(404, f'there is no app "{app}"', code="E-TASK")
+    return {"app": app}
+
+
+def _check(service: Service, reader: Reader, caller: Caller, number: int) -> None:
+    with refused_as(404):
+        check_tasks(service, reader, caller, backfill_of(reader, number).tasks)
+
+
+def _shown(reader: Reader, of: Progress) -> dict[str, Any]:
+    number = of.backfill.number
+    return {"id": number, **backfill_facts(of), "by_date": counted(reader.backfill(number), False)}

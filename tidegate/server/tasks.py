@@ -1,0 +1,81 @@
+"""Tasks and instances by the names of paths and bodies: `feed` where one app has it, else `shop.feed`."""
+
+from tidegate.domain.error import UserError
+from tidegate.domain.time.task_key import TaskKeyError, parse_scheduled
+from tidegate.scheduler.commands.instances import InstanceName, instance_named
+from tidegate.scheduler.explain.names import find_task
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.refused import UnknownName
+from tidegate.scheduler.store.protocol import Reader
+from tidegate.server.access import Caller
+from tidegate.server.deployed import check_name, deployed_apps
+from tidegate.server.problem import Problem
+from tidegate.server.service import Service
+from tidegate.server.visible import named
+
+
+def whole_ref(name: str) -> str:
+    """Return "app/task" of "app.task" or "app/task", and a name alone as it is.
+
+    Raises:
+        Problem: 400 for what cannot be a name.
+    """
+    ref = name if "/" in name else name.replace(".", "/", 1)
+    for part in ref.split("/", 1):
+        check_name(part)
+    return ref
+
+
+def task_of(service: Service, reader: Reader, caller: Caller, name: str) -> ScheduleState:
+    """Return a deployed task of the namespace.
+
+    A token for one app has only the tasks of that app to choose from.
+
+    Raises:
+        Problem: 404 for an unknown one, 409 for a name of several, 403 for one of another app than the
+            token's, 400 for a malformed name.
+    """
+    ref = whole_ref(name)
+    app, whole, _ = ref.partition("/")
+    if whole:
+        caller.check_app(app)
+    apps = {each.name for each in deployed_apps(service, reader)}
+    own = {each for each in apps if caller.sees(each)}
+    with named():
+        try:
+            return find_task(reader, ref, own)
+        except UnknownName as error:
+            for other in reader.schedules() if own != apps else ():
+                if other.app in apps and other.spec.task is not None and other.name == ref:
+                    caller.check_app(other.app)
+            raise Problem(404, error.message, hint=error.hint, code="E-TASK") from error
+
+
+def instance_of(reader: Reader, state: ScheduleState, name: InstanceName) -> Job:
+    """Return an instance of a task.
+
+    Raises:
+        Problem: 404 for an unknown one, 400 for a key that is malformed or names no time of the zone.
+    """
+    try:
+        parse_scheduled(state.spec.as_task, name.scheduled or "")
+    except TaskKeyError as error:
+        raise Problem(400, str(error), code="E-TIME") from error
+    try:
+        return instance_named(reader, state, name)
+    except UserError as error:
+        raise Problem(404, error.message, hint=error.hint) from error
+
+
+def check_tasks(service: Service, reader: Reader, caller: Caller, refs: tuple[str, ...]) -> None:
+    """Refuse what also touches tasks of other apps to a token for one; what is of another project is unknown.
+
+    Raises:
+        Problem: 403 or 404.
+    """
+    apps = {ref.partition("/")[0] for ref in refs}
+    for app in sorted(apps):
+        caller.check_app(app)
+    if apps & reader.revisions().keys() - {each.name for each in deployed_apps(service, reader)}:
+        raise Problem(404, "that is of another project")
