@@ -14,9 +14,11 @@ from tidegate.server.routes import (
     across_apps,
     apps,
     backfills,
+    gauges,
     health,
     instances,
     jobs,
+    records,
     run_times,
     schedules,
     task_reports,
@@ -40,6 +42,8 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     instances.router,
     task_reports.router,
     backfills.router,
+    gauges.router,
+    records.router,
 )
 """The routes below `NAMESPACE`."""
 

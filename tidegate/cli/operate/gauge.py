@@ -22,9 +22,10 @@ def set_gauge(
     from tidegate.cli.opened_store import opened_store
     from tidegate.domain.suggest import did_you_mean
     from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
+    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
-        (gauge,) = report_gauges(transaction, {name: value}, datetime.now(UTC))
+        (gauge,) = report_gauges(transaction, {name: value}, datetime.now(UTC), By())
         limits = gauge_limits(transaction)
     typer.echo(f"gauge {gauge.name} is {gauge.value:g}")
     for schedule, limit in limits.get(name, {}).items():

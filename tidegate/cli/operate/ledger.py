@@ -5,7 +5,7 @@ failed with a reason. Both are sums of the counts in the store, so every printed
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,13 +21,14 @@ def ledger(
 ) -> None:
     """Balance the events: landed = consumed by runs (succeeded, running, failed) + pending + discarded."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.ledger_line import ledger_line
     from tidegate.scheduler.explain.names import check_app
 
     with opened_store() as store, store.reading() as reader:
         check_app(reader, app)
         rows = reader.ledger(app=app)
     if format is Format.JSON:
-        print_json([_line(row) for row in rows])
+        print_json([ledger_line(row) for row in rows])
         return
     if not rows:
         typer.echo("No event has been delivered to a schedule yet.")
@@ -37,27 +38,14 @@ def ledger(
 
 def print_ledger(rows: "Sequence[LedgerRow]") -> None:
     """Print the balance of each schedule's events as a table."""
+    from tidegate.scheduler.explain.ledger_line import ledger_line
+
     columns = ("schedule", "landed", "succeeded", "running", "failed", "pending", "discarded")
     cells = [
-        [*(str(_line(row)[column]) for column in columns), _reasons(row.failed, row.discarded)]
+        [*(str(ledger_line(row)[column]) for column in columns), _reasons(row.failed, row.discarded)]
         for row in rows
     ]
     print_table([*columns, "reasons"], cells, right=columns[1:])
-
-
-def _line(row: "LedgerRow") -> dict[str, Any]:
-    return {
-        "schedule": row.schedule,
-        "landed": row.landed,
-        "consumed": row.consumed,
-        "succeeded": row.succeeded,
-        "running": row.running,
-        "failed": sum(row.failed.values()),
-        "pending": row.pending,
-        "discarded": sum(row.discarded.values()),
-        "failures": row.failed,
-        "reasons": row.discarded,
-    }
 
 
 def _reasons(*counted: dict[str, int]) -> str:

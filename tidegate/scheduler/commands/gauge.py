@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import Gauge, gauge_resource
 from tidegate.scheduler.store.protocol import Reader, Transaction
@@ -21,8 +21,13 @@ NAME_CHARACTERS_MAX = 63
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def report_gauges(transaction: Transaction, values: Mapping[str, float], now: datetime) -> tuple[Gauge, ...]:
+def report_gauges(
+    transaction: Transaction, values: Mapping[str, float], now: datetime, by: By | None = None
+) -> tuple[Gauge, ...]:
     """Report the values of some gauges as of `now`, all of them or none.
+
+    Args:
+        by: who reports and why, for the journal; None if that is not known.
 
     Returns:
         The gauges after the report, by name: one with a later report, by a host whose clock is
@@ -42,9 +47,10 @@ def report_gauges(transaction: Transaction, values: Mapping[str, float], now: da
     ]
     transaction.put_gauges(reported)
     transaction.wake([gauge_resource(gauge.name) for gauge in reported], now)
+    noted = {} if by is None else by.noted
     transaction.add_journal(
         [
-            Entry(at=now, kind=EntryKind.GAUGE, data={"name": gauge.name, "value": gauge.value})
+            Entry(at=now, kind=EntryKind.GAUGE, data={"name": gauge.name, "value": gauge.value, **noted})
             for gauge in reported
         ]
     )
