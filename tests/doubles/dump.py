@@ -20,6 +20,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.engine import for_reading
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
+from tidegate.scheduler.store.sql.partitions_reports import REPORTS
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.retention import tables as retention_tables
 from tidegate.scheduler.store.sql.rows import (
@@ -74,6 +75,7 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         sums=[[*key, events] for key, events in held.sums.items()],
         snapshots=held.snapshots.values(),
         tokens=held.tokens.values(),
+        partitions_reports=held.partitions_reports.values(),
         journal=held.journal,
     )
 
@@ -116,6 +118,7 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
             for number, at, state in rows(retention_tables.snapshots, "number", "at", "state")
         ],
         tokens=reader.tokens(),
+        partitions_reports=values(REPORTS),
         journal=[JOURNAL.value(row) for row in connection.execute(journal)],
     )
 

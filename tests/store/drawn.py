@@ -31,6 +31,7 @@ from tidegate.domain.model import Priority
 from tidegate.scheduler.model.event import Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import WAITING, JobState
+from tidegate.scheduler.model.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.model.tally import KeptTally, LeafTally, Tally
@@ -184,6 +185,22 @@ tokens = st.builds(
     revoked_at=maybe_instants,
 )
 
+partitions_reports = st.builds(
+    PartitionsReport,
+    id=ids,
+    project=st.sampled_from(["", "p"]),
+    dataset=st.sampled_from(["a/d", "B/d"]),
+    asked=st.sampled_from(["x", "y"]),
+    detail=st.sampled_from(["", "ä\n"]),
+    partitions=st.lists(
+        st.builds(ReportedPartition, event=ids, key=ids, rows=st.none() | st.integers(0, 2**40), at=instants),
+        max_size=2,
+    ).map(tuple),
+    at=instants,
+    owed_since=maybe_instants,
+    sent=st.integers(0, 2),
+)
+
 
 def many(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
     """A few values, of which some may repeat."""
@@ -223,6 +240,8 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "delete_records": (many(maintenance.records),),
     "put_operation_runs": (many(maintenance.operation_runs),),
     "put_tokens": (many(tokens),),
+    "put_partitions_reports": (many(partitions_reports),),
+    "drop_partitions_reports": (instants, st.integers(1, 2)),
     **retention.ARGUMENTS,
 }
 """What each method of a transaction is called with."""
@@ -276,5 +295,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.ledger(app="a"),
         *maintenance.answers(reader, now),
         reader.tokens(),
+        reader.partitions_report("a"),
+        reader.owed_reports("p", 2),
         *retention.answers(reader, now),
     ]

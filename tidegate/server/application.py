@@ -14,6 +14,7 @@ from tidegate.server.routes import (
     across_apps,
     apps,
     backfills,
+    events,
     gauges,
     health,
     instances,
@@ -42,6 +43,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     instances.router,
     task_reports.router,
     backfills.router,
+    events.router,
     gauges.router,
     records.router,
 )

@@ -1,6 +1,6 @@
 """The steps that drive the engine: the same in a tick of a sensor and in a loop of the host.
 
-    dead, overdue, stopped runs ─► ingestion ─► reconciliation ─► tick ─► pruning ─► requests of runs
+    dead, overdue, stopped runs ─► owed reports ─► ingestion ─► reconciliation ─► tick ─► pruning ─► requests
 
 Each step is its own transaction in the store. A step that fails is logged and does not stop the steps after
 it.
@@ -22,6 +22,7 @@ from tidegate.dagster_defs.dispatch.pace import Pace, Turns
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
 from tidegate.dagster_defs.dispatch.stopped import end_stopped
 from tidegate.dagster_defs.ingest.intake import Log, ingest
+from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
 from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.dagster_defs.maintenance.measuring_request import measuring_request
 from tidegate.dagster_defs.maintenance.operation_request import operation_request
@@ -100,6 +101,7 @@ class Steps:
             self._dead,
             self._overdue,
             self._stopped,
+            self._owed,
             self._ingest,
             self._reconcile,
             self._tick,
@@ -170,6 +172,9 @@ class Steps:
 
     def _stopped(self, store: Store) -> None:
         end_stopped(self._instance, store, self.apps, self._now(), self._log)
+
+    def _owed(self, store: Store) -> None:
+        send_owed_reports(self._instance, store, self._location.project)
 
     def _ingest(self, store: Store) -> None:
         ingest(self._instance, store, self.deployed.everything, self._now(), self._log)

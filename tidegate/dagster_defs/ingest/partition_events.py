@@ -16,7 +16,7 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.ingest.event_log import instant_of
 from tidegate.dagster_defs.ingest.position import content_id
-from tidegate.dagster_defs.run.tags import COMMIT
+from tidegate.dagster_defs.run.tags import COMMIT, EVENT
 from tidegate.domain.model import Dataset
 from tidegate.domain.partition_key import validate_key
 from tidegate.scheduler.intake.refused_reports import RefusedReport
@@ -79,16 +79,11 @@ def _event(
         return None
     app, dataset = plan.datasets[key]
     partition = _partition(materialization, app, dataset)
-    commit = materialization.metadata.get(COMMIT)
     at = instant_of(entry, now)
     # A log time ahead of this clock must not delay the event.
     arrived = min(at, now)
     return Event(
-        id=(
-            publish_event_id(commit.text or "", reported, partition)
-            if isinstance(commit, TextMetadataValue)
-            else content_id(body)
-        ),
+        id=_id(materialization, body, reported, partition),
         kind=EventKind.PARTITION,
         key=partition_event_key(app, dataset.name),
         time=at,
@@ -99,6 +94,16 @@ def _event(
         run_id=entry.run_id or None,
         detail=materialization.description or "",
     )
+
+
+def _id(materialization: AssetMaterialization, body: str, dataset: str, partition: str) -> str:
+    """Return the id of the event: that which the engine has given it, if it knows of it already."""
+    known, commit = materialization.metadata.get(EVENT), materialization.metadata.get(COMMIT)
+    if isinstance(known, TextMetadataValue) and known.text:
+        return known.text
+    if isinstance(commit, TextMetadataValue):
+        return publish_event_id(commit.text or "", dataset, partition)
+    return content_id(body)
 
 
 def _partition(materialization: AssetMaterialization, app: str, dataset: Dataset) -> str:

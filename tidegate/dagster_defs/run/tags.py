@@ -32,6 +32,9 @@ COMMIT = "tidegate/commit"
 """Key in the metadata of a materialisation: the commit that published it. As a tag of a run: the commit id of
 its job, if that is not the job's own id, since an instance was run again."""
 
+EVENT = "tidegate/event"
+"""Key in the metadata of a materialisation that the engine has reported to Dagster: the id of its event."""
+
 LAUNCH = ".dagster/tidegate_launch"
 """Key of a tag that Dagster's UI does not show: who launches the run (`launcher.liveness`)."""
 

@@ -55,6 +55,7 @@ class EntryKind(StrEnum):
     OPERATION = "operation"
     TOKEN = "token"
     HELD = "held"
+    PARTITIONS = "partitions"
 
 
 class By(Value, kw_only=True):

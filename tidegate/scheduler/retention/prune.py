@@ -192,6 +192,7 @@ def _events(page: Page) -> Done:
     if gone:
         page.transaction.add_sums(page.transaction.events_without_job(gone))
         removed = page.transaction.forget_events(gone)
+    page.transaction.drop_partitions_reports(page.clock - page.keep.events, ROWS_PER_SLICE)
     pruned = Pruned(events=len(gone), deliveries=removed)
     return Done(pruned=pruned, after=_next(rows, lambda old: (old.event.arrived, old.event.id)))
 

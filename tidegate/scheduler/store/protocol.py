@@ -25,6 +25,7 @@ from tidegate.scheduler.store.deployed import DeployedRows
 from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
 from tidegate.scheduler.store.pages import PageRows
+from tidegate.scheduler.store.partitions_reports import PartitionsReportChanges, PartitionsReportRows
 from tidegate.scheduler.store.retention import RetentionChanges, RetentionRows
 from tidegate.scheduler.store.tallies import TallyChanges, TallyRows
 from tidegate.scheduler.store.tokens import TokenChanges, TokenRows
@@ -79,7 +80,15 @@ class Commitment(Value, kw_only=True):
 
 
 class Reader(
-    DeployedRows, InstanceRows, MaintenanceRows, PageRows, TallyRows, RetentionRows, TokenRows, Protocol
+    DeployedRows,
+    InstanceRows,
+    MaintenanceRows,
+    PageRows,
+    PartitionsReportRows,
+    TallyRows,
+    RetentionRows,
+    TokenRows,
+    Protocol,
 ):
     """Reads one consistent state of the store."""
 
@@ -201,7 +210,15 @@ class Reader(
         ...
 
 
-class Transaction(Reader, MaintenanceChanges, TallyChanges, RetentionChanges, TokenChanges, Protocol):
+class Transaction(
+    Reader,
+    MaintenanceChanges,
+    PartitionsReportChanges,
+    TallyChanges,
+    RetentionChanges,
+    TokenChanges,
+    Protocol,
+):
     """Changes the store; leaving the context commits, an exception rolls everything back.
 
     A transaction reads its own writes.

@@ -133,6 +133,16 @@ def route_before(transaction: Transaction, now: datetime, refs: Collection[str])
         work.flush()
 
 
+def route_now(transaction: Transaction, now: datetime) -> None:
+    """Route what has arrived by `now`, even while the scheduler is away; the next tick decides."""
+    advance_before(transaction, now)
+    work, aside = WorkingSet(transaction, now, now), Aside()
+    take_in(work, now, aside, ())
+    work.flush()
+    if aside.written:
+        forgotten(transaction, aside.written, now)
+
+
 def engine_clock(reader: Reader) -> datetime | None:
     """Return the instant up to which the engine has done everything; None if it has never run."""
     stored = reader.cursor(CLOCK)

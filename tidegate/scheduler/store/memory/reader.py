@@ -19,6 +19,7 @@ from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.pages import PageReader
+from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportReader
 from tidegate.scheduler.store.memory.retention import RetentionReader
 from tidegate.scheduler.store.memory.tallies import TallyReader
 from tidegate.scheduler.store.memory.tokens import TokenReader
@@ -43,7 +44,9 @@ def _history(ended: list[Run]) -> ProgramHistory:
     )
 
 
-class MemoryReader(MaintenanceReader, PageReader, TallyReader, RetentionReader, TokenReader):
+class MemoryReader(
+    MaintenanceReader, PageReader, PartitionsReportReader, TallyReader, RetentionReader, TokenReader
+):
     """See `Reader`."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:

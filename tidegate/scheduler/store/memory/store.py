@@ -21,6 +21,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
+from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.rename import rename_tables
 from tidegate.scheduler.store.memory.retention import EVENT, RetentionWriter
@@ -30,7 +31,9 @@ from tidegate.scheduler.store.memory.tallies import TallyWriter
 from tidegate.scheduler.store.memory.tokens import TokenWriter
 
 
-class MemoryTransaction(MaintenanceWriter, TallyWriter, RetentionWriter, TokenWriter, MemoryReader):
+class MemoryTransaction(
+    MaintenanceWriter, PartitionsReportWriter, TallyWriter, RetentionWriter, TokenWriter, MemoryReader
+):
     """See `Transaction`. Works on a fork of the committed tables."""
 
     def put_apps(self, apps: Sequence[DeployedApp]) -> None:

@@ -14,6 +14,7 @@ from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.partitions_report import PartitionsReport
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.model.tally import KeptTally
@@ -63,6 +64,7 @@ class Tables:
         sums: of the ledger, by schedule, day, outcome and reason.
         snapshots: by number.
         tokens: by name.
+        partitions_reports: by id.
         owned: names of the tables that this transaction has copied already.
     """
 
@@ -102,6 +104,7 @@ class Tables:
     sums: dict[SumKey, int] = field(default_factory=dict[SumKey, int])
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
     tokens: dict[str, Token] = field(default_factory=dict[str, Token])
+    partitions_reports: dict[str, PartitionsReport] = field(default_factory=dict[str, PartitionsReport])
     owned: set[str] = field(default_factory=set[str])
 
     def fork(self) -> "Tables":

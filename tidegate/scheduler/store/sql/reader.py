@@ -27,6 +27,7 @@ from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
+from tidegate.scheduler.store.sql.partitions_reports import PartitionsReportReader
 from tidegate.scheduler.store.sql.queries import Statement, every
 from tidegate.scheduler.store.sql.retention.reader import SUMS, RetentionReader
 from tidegate.scheduler.store.sql.rows import (
@@ -121,7 +122,15 @@ def _history(dialect: str) -> Statement:
     return select(programs.c.value, *(look.scalar_subquery().correlate(programs) for look in looks))
 
 
-class SqlReader(InstanceReader, MaintenanceReader, PageReader, TallyReader, RetentionReader, TokenReader):
+class SqlReader(
+    InstanceReader,
+    MaintenanceReader,
+    PageReader,
+    PartitionsReportReader,
+    TallyReader,
+    RetentionReader,
+    TokenReader,
+):
     """See `Reader`."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from tidegate.scheduler.store.error import StoreError, StoreMissing
 from tidegate.scheduler.store.sql.store import NOTHING_KEPT, begin_writing, store_errors
 
-HEAD = "0016"
+HEAD = "0017"
 """The newest revision in `migrations/versions`; a test holds the two together."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -26,6 +26,7 @@ from tidegate.scheduler.store.sql.bulk import among, listed
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
+from tidegate.scheduler.store.sql.partitions_reports import PartitionsReportWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.rename import rename_rows
 from tidegate.scheduler.store.sql.retention.reader import EVENT
@@ -60,7 +61,9 @@ def _mark_routed(dialect: str) -> Update:
     return update(table).where(among(dialect, table.c.id, "ids")).values(unrouted_since=None)
 
 
-class SqlTransaction(MaintenanceWriter, TallyWriter, RetentionWriter, TokenWriter, SqlReader):
+class SqlTransaction(
+    MaintenanceWriter, PartitionsReportWriter, TallyWriter, RetentionWriter, TokenWriter, SqlReader
+):
     """See `Transaction`."""
 
     def __init__(self, connection: Connection) -> None:

@@ -1,0 +1,122 @@
+"""Reports that the engine has accepted reach Dagster's log, also after a crash, and count once."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from dagster import AssetKey, AssetMaterialization, AssetRecordsFilter, DagsterInstance
+
+from tests.dagster_defs.sample import sample_app, sample_store
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.ingest import owed_reports
+from tidegate.dagster_defs.ingest.intake import ingest
+from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
+from tidegate.scheduler.intake.report_partitions import Landed, report_partitions
+from tidegate.scheduler.model.journal import By
+
+pytestmark = pytest.mark.dagster
+
+KEYS = tuple(f"2023-03-09|{origin}" for origin in ("EWR", "JFK", "LGA"))
+
+
+class Engine:
+    """A store whose reports go to a log, from which they are read again."""
+
+    def __init__(self, instance: DagsterInstance) -> None:
+        self.instance, self.store = instance, sample_store()
+        self.now = datetime.now(UTC) + timedelta(minutes=1)
+        self.plan = AssetPlan(Plan(apps=(LoadedApp(app=sample_app(), revision=1),)))
+        self.said: list[str] = []
+
+    def accept(self, request: str = "r1") -> None:
+        landed = [Landed(key=key, rows=number, bytes=10) for number, key in enumerate(KEYS)]
+        with self.store.transaction() as transaction:
+            report_partitions(transaction, "", "flights", "raw", landed, self.now, By(actor="rest"), request)
+
+    def send(self) -> int:
+        return send_owed_reports(self.instance, self.store, "")
+
+    def logged(self) -> list[AssetMaterialization]:
+        """What the log has of the dataset, in order."""
+        wanted = AssetRecordsFilter(asset_key=AssetKey(["flights", "raw"]))
+        records = self.instance.fetch_materializations(wanted, limit=99, ascending=True).records
+        return [each.asset_materialization for each in records if each.asset_materialization is not None]
+
+    def keys(self) -> list[str | None]:
+        return [each.partition for each in self.logged()]
+
+    def counted_once(self) -> None:
+        """The events that come back from the log are those that the store has."""
+        ingest(self.instance, self.store, self.plan, self.now, self.said.append)
+        with self.store.reading() as reader:
+            assert sorted(event.partition or "" for event in reader.events()) == list(KEYS)
+            assert [row.landed for row in reader.ledger()] == [3]
+        assert self.said == []
+
+
+@pytest.fixture
+def engine(instance: DagsterInstance) -> Engine:
+    return Engine(instance)
+
+
+def test_a_report_reaches_the_log_and_counts_once(engine: Engine) -> None:
+    engine.accept()
+
+    assert engine.send() == 3
+    assert engine.keys() == list(KEYS)
+    metadata = {name: each.value for name, each in engine.logged()[1].metadata.items()}
+    assert (metadata["rows"], metadata["bytes"], metadata["at"]) == (1, 10, engine.now.isoformat())
+    assert engine.logged()[1].description == "reported by rest"
+    engine.counted_once()
+    assert engine.send() == 0
+    assert len(engine.keys()) == 3
+
+
+def test_a_crash_before_the_progress_is_stored_writes_again_and_counts_once(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.accept()
+    with monkeypatch.context() as patched:
+        patched.setattr(owed_reports, "_note_sent", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            engine.send()
+    assert len(engine.keys()) == 3
+
+    engine.send()
+
+    assert len(engine.keys()) == 6
+    engine.counted_once()
+
+
+def test_what_the_log_refused_is_written_later(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.accept()
+    with monkeypatch.context() as patched:
+        patched.setattr(engine.instance, "report_runless_asset_event", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            engine.send()
+    assert engine.keys() == []
+
+    engine.send()
+
+    assert engine.keys() == list(KEYS)
+    engine.counted_once()
+
+
+def test_a_long_report_is_written_some_at_a_time(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owed_reports, "SENT_PER_ROUND", 2)
+    engine.accept()
+
+    assert [engine.send(), engine.send(), engine.send()] == [2, 1, 0]
+    assert engine.keys() == list(KEYS)
+    engine.counted_once()
+
+
+def test_reports_of_other_projects_are_left_to_them(engine: Engine) -> None:
+    engine.accept()
+
+    assert send_owed_reports(engine.instance, engine.store, "other") == 0
+    assert engine.keys() == []
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,204 @@
+"""Reports of partitions over REST: routed before the answer, repeated, refused, and who may send them."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.server.sales import APP, SPEC, deployed
+from tests.server.serving import NS, Served, problem
+from tests.server.shop import fetched, journaled
+from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.token import Role
+
+pytestmark = [pytest.mark.store]
+
+PATH = f"{NS}/events/partitions"
+EIGHTH, NINTH = {"key": "2026-03-08", "rows": 5}, {"key": "2026-03-09", "rows": 7, "bytes": 70}
+
+
+@pytest.fixture
+def served(server: Served) -> Served:
+    """A server of an app with a schedule for each day of its raw data."""
+    datasets = {**SPEC["datasets"], "flag": {}}
+    deployed(server, {**SPEC, "datasets": datasets})
+    return server
+
+
+def report(server: Served, client: Any = None, /, **body: Any) -> Any:
+    wanted = {"app": "sales", "dataset": "raw", "partitions": [EIGHTH, NINTH], **body}
+    found = {key: value for key, value in wanted.items() if value is not None}
+    return (client or server.client).post(PATH, json=found)
+
+
+def events(server: Served) -> list[Event]:
+    with server.store.reading() as reader:
+        return sorted(reader.events(key_prefix="partition:"), key=lambda event: event.partition or "")
+
+
+def jobs(server: Served) -> dict[str, Job]:
+    with server.store.reading() as reader:
+        return {job.key or "": job for job in reader.jobs()}
+
+
+def test_a_report_is_routed_before_it_is_answered(served: Served):
+    answer = fetched(report(served, reason="landed", request="r1"), 202)
+
+    first, second = events(served)
+    assert answer == {
+        "app": "sales",
+        "dataset": "raw",
+        "request": "r1",
+        "partitions": [
+            {
+                "key": "2026-03-08",
+                "rows": 5,
+                "bytes": None,
+                "at": "2026-03-10T12:00:00Z",
+                "event": first.id,
+            },
+            {
+                "key": "2026-03-09",
+                "rows": 7,
+                "bytes": 70,
+                "at": "2026-03-10T12:00:00Z",
+                "event": second.id,
+            },
+        ],
+        "repeated": False,
+    }
+    assert (second.key, second.rows, second.bytes) == ("partition:sales/raw", 7, 70)
+    assert sorted(jobs(served)) == ["2026-03-08", "2026-03-09"]
+    with served.store.reading() as reader:
+        assert reader.unrouted_events(9) == ()
+        assert [row.landed for row in reader.ledger()] == [2]
+    assert journaled(served, EntryKind.PARTITIONS) == [("rest", "landed")]
+    assert second.detail == "reported by rest: landed"
+
+
+@pytest.mark.parametrize("away", [timedelta(), timedelta(seconds=3), timedelta(days=1)])
+def test_it_is_routed_whenever_the_last_tick_was(served: Served, away: timedelta):
+    served.pass_time(timedelta(seconds=1))
+    served.now += away
+
+    fetched(report(served), 202)
+    assert sorted(jobs(served)) == ["2026-03-08", "2026-03-09"]
+    served.pass_time(timedelta(seconds=1))
+    assert {job.satisfied_at is not None for job in jobs(served).values()} == {True}
+
+
+def test_when_the_data_came_to_be(served: Served):
+    times = ["2026-03-10T03:00:00+02:00", "2026-03-11T00:00:00Z"]
+    body = [{"key": f"2026-03-0{day}", "at": at} for day, at in zip((8, 9), times, strict=True)]
+
+    fetched(report(served, partitions=body), 202)
+
+    assert [each.time.isoformat() for each in events(served)] == [
+        "2026-03-10T01:00:00+00:00",
+        "2026-03-10T12:00:00+00:00",
+    ]
+    assert {each.arrived for each in events(served)} == {served.now}
+
+
+def test_the_same_request_is_answered_as_the_first_time(served: Served):
+    first = fetched(report(served, request="r1"), 202)
+    served.pass_time(timedelta(hours=1))
+    second = fetched(report(served, request="r1"), 200)
+
+    assert second == {**first, "repeated": True}
+    assert len(events(served)) == 2
+    assert len(journaled(served, EntryKind.PARTITIONS)) == 1
+
+
+@pytest.mark.parametrize(
+    "other", [{"partitions": [EIGHTH]}, {"partitions": [NINTH, EIGHTH]}, {"dataset": "cleaned"}]
+)
+def test_the_same_request_with_another_body_is_409(served: Served, other: Any):
+    fetched(report(served, request="r1"), 202)
+
+    problem(report(served, request="r1", **other), 409)
+    assert len(events(served)) == 2
+
+
+def test_without_a_request_every_call_is_a_report(served: Served):
+    fetched(report(served), 202)
+    fetched(report(served), 202)
+
+    assert len(events(served)) == 4
+
+
+def test_a_refused_call_names_each_wrong_key_changes_nothing_and_is_not_remembered(served: Served):
+    body = [{"key": "2026-13-01"}, NINTH, {"key": "soon"}, {}]
+
+    found = problem(report(served, partitions=body, request="r1"), 400)
+
+    assert [each["path"] for each in found["diagnostics"]] == [
+        "partitions[0].key",
+        "partitions[2].key",
+        "partitions[3].key",
+    ]
+    assert "2026-13-01" in found["detail"]
+    assert "soon" in found["detail"]
+    assert (events(served), jobs(served), journaled(served, EntryKind.PARTITIONS)) == ([], {}, [])
+    assert fetched(report(served, request="r1"), 202)["repeated"] is False
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"app": "none"}, "none"),
+        ({"dataset": "rav"}, "rav"),
+        ({"dataset": "flag"}, "2026-03-08"),
+        ({"partitions": []}, "partitions"),
+        ({"partitions": [{"key": 5}]}, "key"),
+        ({"partitions": [{**NINTH, "rows": -1}]}, "rows"),
+        ({"partitions": [{**NINTH, "bytes": 2**63}]}, "bytes"),
+        ({"partitions": [{**NINTH, "rows": 1.5}]}, "rows"),
+        ({"partitions": [{**NINTH, "at": "2026-03-10T00:00:00"}]}, "at"),
+        ({"partitions": [{**NINTH, "at": "noon"}]}, "at"),
+        ({"partitions": [{**NINTH, "at": "0001-01-01T00:00:00+14:00"}]}, "0001-01-01"),
+        ({"partitions": [{**NINTH, "size": 1}]}, "size"),
+        ({"partitions": [NINTH] * 10_001}, "partitions"),
+        ({"partitions": None}, "partitions"),
+        ({"request": 5}, "request"),
+        ({"request": "a\x00"}, "request"),
+        ({"other": 5}, "other"),
+    ],
+)
+def test_what_is_malformed_or_unknown_is_400(served: Served, body: Any, named: str):
+    assert named in problem(report(served, **body), 400)["detail"]
+    assert events(served) == []
+
+
+def test_a_dataset_without_partitions_has_no_key(served: Served):
+    answer = fetched(report(served, dataset="flag", partitions=[{"rows": 3}]), 202)
+
+    assert answer["partitions"][0]["key"] == ""
+    assert [(each.key, each.partition) for each in events(served)] == [("partition:sales/flag", "")]
+
+
+def test_the_answer_stays_when_the_dataset_goes(served: Served):
+    first = fetched(report(served, request="r1"), 202)
+    served.client.delete(APP)
+
+    assert fetched(report(served, request="r1"), 200) == {**first, "repeated": True}
+    problem(report(served, request="r2"), 400)
+
+
+def test_it_needs_operate_for_the_app_of_the_body(served: Served):
+    clients = {role: served.of(served.token(role)) for role in Role}
+    mine = served.of(served.token(Role.OPERATE, app="sales"))
+    other = served.of(served.token(Role.ADMIN, app="other"))
+
+    problem(report(served), 401)
+    problem(report(served, clients[Role.READ]), 403)
+    problem(report(served, other), 403)
+    problem(report(served, mine, app="none"), 403)
+    fetched(report(served, clients[Role.OPERATE]), 202)
+    fetched(report(served, mine), 202)
+    assert journaled(served, EntryKind.PARTITIONS) == [
+        ("rest:operate-all", None),
+        ("rest:operate-sales", None),
+    ]

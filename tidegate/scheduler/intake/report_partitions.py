@@ -1,0 +1,205 @@
+"""Reports of partitions from outside, without Dagster: events that are routed in the same transaction.
+
+    request unknown            ──► events, routed ──► accepted
+    the same request and body  ──► the first answer again, nothing changes
+    the same request, else     ──► refused
+
+A wrong name or key refuses the whole report, and a refused one is not remembered. An accepted one is owed to
+Dagster's log, which a host or dispatcher pays (`dagster_defs.ingest.owed_reports`): its entries have the ids
+of the events, so reading them again changes nothing.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.domain.model import Dataset
+from tidegate.domain.partition_key import validate_key
+from tidegate.domain.suggest import did_you_mean
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.partitions_report import (
+    PartitionsReport,
+    ReportedPartition,
+    report_id,
+    reported_event_id,
+)
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.tick import effective_at, route_now
+
+
+class Landed(Value, kw_only=True):
+    """A partition as it is reported.
+
+    Attributes:
+        key: None or "" for a dataset without partitions.
+        at: when its data came to be; None for the moment of the report.
+    """
+
+    key: str | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    at: datetime | None = None
+
+
+class Wrong(Value, kw_only=True):
+    """What is wrong with a part of a report.
+
+    Attributes:
+        path: of the part in the report, such as "partitions[2].key".
+    """
+
+    code: str
+    path: str
+    summary: str
+    hint: str = ""
+
+
+class ReportRefused(Refused):
+    """A report with names, keys or times that do not exist; all of them are in `wrong`."""
+
+    def __init__(self, wrong: Sequence[Wrong]) -> None:
+        super().__init__("; ".join(each.summary for each in wrong), wrong[0].hint)
+        self.wrong = tuple(wrong)
+
+
+class RequestUsed(Refused):
+    """A request key that was used for another report."""
+
+
+def report_partitions(
+    transaction: Transaction,
+    project: str,
+    app: str,
+    dataset: str,
+    landed: Sequence[Landed],
+    now: datetime,
+    by: By,
+    request: str,
+) -> tuple[PartitionsReport, bool]:
+    """Accept a report of partitions of a dataset.
+
+    Args:
+        project: the one to which the app belongs.
+        request: a key of the caller's, different for each report.
+
+    Returns:
+        The report as it was accepted the first time, and whether that was an earlier call.
+
+    Raises:
+        ReportRefused: nothing was changed.
+        RequestUsed: nothing was changed.
+    """
+    id_, asked = report_id(project, request), _asked(app, dataset, landed)
+    known = transaction.partitions_report(id_)
+    if known is not None:
+        if known.asked != asked:
+            raise RequestUsed(
+                f"the request {request} was another report", "give each report a key of its own"
+            )
+        return known, True
+    wrong = _wrong(transaction, project, app, dataset, landed)
+    if wrong:
+        raise ReportRefused(wrong)
+    at = effective_at(transaction, now, now)
+    report = PartitionsReport(
+        id=id_,
+        project=project,
+        dataset=f"{app}/{dataset}",
+        asked=asked,
+        detail=f"reported by {by.actor}{f': {by.reason}' if by.reason else ''}",
+        partitions=tuple(
+            ReportedPartition(
+                event=reported_event_id(id_, asked, position),
+                key=each.key or "",
+                rows=each.rows,
+                bytes=each.bytes,
+                # A source whose clock is ahead must not delay its events.
+                at=now if each.at is None else min(each.at.astimezone(UTC), now),
+            )
+            for position, each in enumerate(landed)
+        ),
+        at=at,
+        owed_since=at,
+    )
+    transaction.add_events(_events(report, app, dataset))
+    transaction.add_journal([_entry(report, by)])
+    transaction.put_partitions_reports([report])
+    route_now(transaction, at)
+    return report, False
+
+
+def _events(report: PartitionsReport, app: str, dataset: str) -> list[Event]:
+    return [
+        Event(
+            id=each.event,
+            kind=EventKind.PARTITION,
+            key=partition_event_key(app, dataset),
+            time=each.at,
+            arrived=report.at,
+            partition=each.key,
+            bytes=each.bytes,
+            rows=each.rows,
+            detail=report.detail,
+        )
+        for each in report.partitions
+    ]
+
+
+def _entry(report: PartitionsReport, by: By) -> Entry:
+    facts = {"dataset": report.dataset, "partitions": len(report.partitions), "report": report.id}
+    return Entry(at=report.at, kind=EntryKind.PARTITIONS, data={**facts, **by.noted})
+
+
+def _asked(app: str, dataset: str, landed: Sequence[Landed]) -> str:
+    return hashlib.sha256(msgspec.json.encode((app, dataset, landed))).hexdigest()
+
+
+# --- what is wrong ----------------------------------------------------------------------
+
+
+def _wrong(reader: Reader, project: str, app: str, dataset: str, landed: Sequence[Landed]) -> list[Wrong]:
+    """Return all that is wrong with a report."""
+    own = {each.name: each.app for each in reader.apps() if each.project in (NO_PROJECT, project)}
+    if app not in own:
+        hint = did_you_mean(app, own, "apps")
+        return [Wrong(code="E-APP", path="app", summary=f'there is no app "{app:.100}"', hint=hint)]
+    datasets = own[app].datasets
+    if dataset not in datasets:
+        summary, hint = (
+            f'app {app} has no dataset "{dataset:.100}"',
+            did_you_mean(dataset, datasets, "datasets"),
+        )
+        return [Wrong(code="E-DATASET", path="dataset", summary=summary, hint=hint)]
+    found: list[Wrong] = []
+    for position, each in enumerate(landed):
+        wrong = _wrong_key(app, datasets[dataset], each.key or "")
+        if wrong:
+            found.append(Wrong(code="E-KEY", path=f"partitions[{position}].key", summary=wrong))
+        if each.at is not None and not _in_range(each.at):
+            summary = f"{each.at.isoformat()} is out of range"
+            found.append(Wrong(code="E-TIME", path=f"partitions[{position}].at", summary=summary))
+    return found
+
+
+def _wrong_key(app: str, dataset: Dataset, key: str) -> str:
+    name = f"{app}/{dataset.name}"
+    if dataset.partitions is None:
+        return f"{name} has no partitions, but the report has {key!r:.200}" if key else ""
+    if not key:
+        return f"{name} has partitions, and the report has none"
+    wrong = validate_key(dataset.partitions, key)
+    return f"{name}, {key!r:.200}: {wrong:.500}" if wrong else ""
+
+
+def _in_range(at: datetime) -> bool:
+    try:
+        at.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True

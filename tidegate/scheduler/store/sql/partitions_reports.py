@@ -1,0 +1,70 @@
+"""Reports of partitions in SQL; see `scheduler.store.partitions_reports`."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Column, Index, Integer, Table, Text, bindparam, select
+
+from tidegate.scheduler.model.partitions_report import PartitionsReport, ReportedPartition
+from tidegate.scheduler.store.sql.changes import Changes
+from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.store.sql.columns import Instant, Json, Name
+from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.queries import Queries, every
+
+partitions_reports = Table(
+    "partitions_reports",
+    metadata,
+    Column("id", Name, primary_key=True),
+    Column("project", Name, nullable=False),
+    Column("dataset", Name, nullable=False),
+    Column("asked", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("partitions", Json(tuple[ReportedPartition, ...]), nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("owed_since", Instant),
+    Column("sent", Integer, nullable=False),
+)
+Index("ix_partitions_reports_at", partitions_reports.c.at)
+Index("ix_partitions_reports_owed", partitions_reports.c.project, partitions_reports.c.owed_since)
+
+REPORTS = Codec(partitions_reports, PartitionsReport)
+_TABLE = partitions_reports.c
+_LIMIT = bindparam("limit", type_=Integer)
+ONE = every(REPORTS)
+OWED = (
+    every(REPORTS).where(_TABLE.owed_since.is_not(None)).order_by(_TABLE.owed_since, _TABLE.id).limit(_LIMIT)
+)
+OLD = (
+    select(_TABLE.id)
+    .where(_TABLE.at < bindparam("before", type_=Instant()), _TABLE.owed_since.is_(None))
+    .order_by(_TABLE.at, _TABLE.id)
+    .limit(_LIMIT)
+)
+
+
+class PartitionsReportReader(Queries):
+    """See `PartitionsReportRows`."""
+
+    def partitions_report(self, id: str) -> PartitionsReport | None:
+        """See `PartitionsReportRows.partitions_report`."""
+        return next(iter(self._all(ONE, REPORTS.value, equals={_TABLE.id: id})), None)
+
+    def owed_reports(self, project: str, limit: int) -> tuple[PartitionsReport, ...]:
+        """See `PartitionsReportRows.owed_reports`."""
+        same = {_TABLE.project: project}
+        return tuple(self._all(OWED, REPORTS.value, equals=same, limit=limit))
+
+
+class PartitionsReportWriter(PartitionsReportReader, Changes):
+    """See `PartitionsReportChanges`."""
+
+    def put_partitions_reports(self, reports: Sequence[PartitionsReport]) -> None:
+        """See `PartitionsReportChanges.put_partitions_reports`."""
+        self._put(REPORTS, reports)
+
+    def drop_partitions_reports(self, before: datetime, limit: int) -> int:
+        """See `PartitionsReportChanges.drop_partitions_reports`."""
+        old = self._connection.execute(OLD, {"before": before, "limit": limit}).scalars().all()
+        self._delete(_TABLE.id, old)
+        return len(old)

@@ -1,0 +1,133 @@
+"""Events from outside: partitions that have landed."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import uuid4
+
+import msgspec
+from fastapi import APIRouter, Depends, Response
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.intake.report_partitions import (
+    Landed,
+    ReportRefused,
+    RequestUsed,
+    report_partitions,
+)
+from tidegate.server.access import OPERATE, Called
+from tidegate.server.body import as_form, read_object
+from tidegate.server.contract import contract, json_answer
+from tidegate.server.problem import Problem
+from tidegate.server.routes.task_reports import Request
+from tidegate.server.service import Here
+
+router = APIRouter(prefix="/events", tags=["events"])
+
+PARTITIONS_MAX = 10_000
+
+Size = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""A number that every database stores."""
+
+
+class Partition(Value, kw_only=True, forbid_unknown_fields=True):
+    """A partition that has landed.
+
+    Attributes:
+        key: left out for a dataset without partitions.
+        at: when its data came to be; the moment of the call if it is left out, and at the latest.
+    """
+
+    key: str | None = None
+    rows: Size | None = None
+    bytes: Size | None = None
+    at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+
+
+class Report(Value, kw_only=True, forbid_unknown_fields=True):
+    """The body of a report.
+
+    Attributes:
+        request: a key of the caller's: a second report with it changes nothing.
+    """
+
+    app: str
+    dataset: str
+    partitions: Annotated[tuple[Partition, ...], msgspec.Meta(min_length=1, max_length=PARTITIONS_MAX)]
+    request: Request | None = None
+    reason: str = ""
+
+
+class AcceptedPartition(Value, kw_only=True):
+    """A partition as it was accepted.
+
+    Attributes:
+        event: id of its event.
+    """
+
+    key: str
+    rows: int | None
+    bytes: int | None
+    at: datetime
+    event: str
+
+
+class Accepted(Value, kw_only=True):
+    """The answer to a report."""
+
+    app: str
+    dataset: str
+    request: str | None
+    partitions: list[AcceptedPartition]
+    repeated: bool = False
+
+
+EXAMPLE = {
+    "app": "sales",
+    "dataset": "raw",
+    "partitions": [{"key": "2026-03-09", "rows": 1200, "bytes": 48000, "at": "2026-03-10T02:15:00Z"}],
+    "request": "landing-2026-03-09",
+}
+
+
+@router.post(
+    "/partitions",
+    dependencies=[OPERATE],
+    **contract(Accepted, status=202, body=Report, example=EXAMPLE, errors=(409,), also={200: Accepted}),
+)
+def report_landed(
+    service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_object)]
+) -> Response:
+    """Report partitions of a dataset, all or none; the same `request` again answers as the first time."""
+    wanted = as_form(body, Report)
+    caller.check_app(wanted.app)
+    landed = [
+        Landed(key=each.key, rows=each.rows, bytes=each.bytes, at=each.at) for each in wanted.partitions
+    ]
+    try:
+        with service.store.transaction() as transaction:
+            report, repeated = report_partitions(
+                transaction,
+                service.settings.name,
+                wanted.app,
+                wanted.dataset,
+                landed,
+                service.clock(),
+                caller.by(wanted.reason),
+                wanted.request or uuid4().hex,
+            )
+    except RequestUsed as error:
+        raise Problem(409, error.message, hint=error.hint) from error
+    except ReportRefused as error:
+        found = [msgspec.to_builtins(each) for each in error.wrong]
+        raise Problem(400, error.message, hint=error.hint, diagnostics=found) from error
+    answer = Accepted(
+        app=wanted.app,
+        dataset=wanted.dataset,
+        request=wanted.request or None,
+        partitions=[
+            AcceptedPartition(key=each.key, rows=each.rows, bytes=each.bytes, at=each.at, event=each.event)
+            for each in report.partitions
+        ],
+        repeated=repeated,
+    )
+    return json_answer(answer, 200 if repeated else 202)
