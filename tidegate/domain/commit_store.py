@@ -169,5 +169,5 @@ class CommitStepStore(Protocol):
         ...
 
     def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
-        """Move watermarks in one transaction; those that have not the preceding number stay."""
+        """Move different watermarks in one transaction; those without the preceding number stay."""
         ...

@@ -115,7 +115,11 @@ class CommitMachine(RuleBasedStateMachine):
     def set_watermark(self, move: Any, position: str, commit: str) -> None:
         self.both(lambda store: store.set_watermark(move, position, commit))
 
-    @rule(moves=st.lists(MOVES, max_size=3), position=TEXTS, commit=COMMITS)
+    @rule(
+        moves=st.lists(MOVES, max_size=3, unique_by=lambda m: m[:3]),
+        position=TEXTS,
+        commit=COMMITS,
+    )
     def set_watermarks(self, moves: list[Any], position: str, commit: str) -> None:
         moved = [NewWatermark(move, position, commit) for move in moves]
         self.both(lambda store: store.set_watermarks(moved))

@@ -287,7 +287,7 @@ class SqlCommitStepStore(CommitStepStore):
             return commit_watermarks.move_watermark(connection, move, position, commit)
 
     def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
-        """Move watermarks in one transaction; those that have not the preceding number stay."""
+        """Move different watermarks in one transaction; those without the preceding number stay."""
         with writing(self._engine) as connection:
             commit_watermarks.move_watermarks(connection, moved)
 
