@@ -7,7 +7,7 @@ from tidegate.domain.model import Schedule, SizeTrigger
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
+from tidegate.scheduler.store.pages import JobCount, JobsWanted, SchedulesWanted
 from tidegate.scheduler.store.protocol import Store
 
 FAILED = JobState.FAILED
@@ -47,6 +47,24 @@ def test_jobs_are_filtered_and_come_newest_first(jobs: Store, wanted: JobsWanted
     with jobs.reading() as reader:
         assert [each.id for each in reader.newest_jobs(wanted, 10)] == found
         assert [each.id for each in reader.newest_jobs(wanted, 1)] == found[:1]
+
+
+def test_jobs_are_counted_by_app_state_and_reason(jobs: Store) -> None:
+    with jobs.transaction() as transaction:
+        transaction.put_jobs([job("j5", opened_at=at(4), state=FAILED, reason=Reason.F_RUN)])
+    waiting = JobState.PENDING_TRIGGER
+    with jobs.reading() as reader:
+        assert reader.job_counts([waiting, FAILED]) == (
+            JobCount(app="a", state=FAILED, reason=Reason.F_LAUNCH, jobs=1, oldest=at(3)),
+            JobCount(app="a", state=FAILED, reason=Reason.F_RUN, jobs=2, oldest=at(2)),
+            JobCount(app="a", state=waiting, reason=None, jobs=1, oldest=at(1)),
+            JobCount(app="b", state=waiting, reason=None, jobs=1, oldest=at(2)),
+        )
+        assert [(each.reason, each.jobs) for each in reader.job_counts([FAILED], since=at(3))] == [
+            (Reason.F_LAUNCH, 1),
+            (Reason.F_RUN, 1),
+        ]
+        assert reader.job_counts([]) == ()
 
 
 @pytest.mark.parametrize(

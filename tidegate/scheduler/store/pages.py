@@ -43,8 +43,35 @@ class SchedulesWanted(Value, kw_only=True):
     after: str | None = None
 
 
+class JobCount(Value, kw_only=True):
+    """How many jobs of an app are in a state for a reason.
+
+    Attributes:
+        oldest: when the first of them was opened.
+    """
+
+    app: str
+    state: JobState
+    reason: Reason | None
+    jobs: int
+    oldest: datetime
+
+
+def counts_order(count: JobCount) -> tuple[str, str, str]:
+    """Return the sort key of counts."""
+    return count.app, count.state, count.reason or ""
+
+
 class PageRows(Protocol):
     """Reads pages."""
+
+    def job_counts(self, states: Collection[JobState], since: datetime | None = None) -> tuple[JobCount, ...]:
+        """Jobs of these states by app, state and reason, in this order.
+
+        Args:
+            since: of those only that were opened then or later.
+        """
+        ...
 
     def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
         """Schedules of an app, by name."""

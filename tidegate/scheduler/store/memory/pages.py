@@ -1,10 +1,14 @@
 """Pages of long lists in memory; see `scheduler.store.pages`."""
 
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
+from tidegate.scheduler.store.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
 
 
 class PageReader:
@@ -38,6 +42,24 @@ class PageReader:
             and (wanted.before is None or (job.opened_at, job.id) < wanted.before)
         ]
         return tuple(sorted(found, key=lambda job: (job.opened_at, job.id), reverse=True)[:limit])
+
+    def job_counts(self, states: Collection[JobState], since: datetime | None = None) -> tuple[JobCount, ...]:
+        """See `PageRows.job_counts`."""
+        groups: dict[Any, list[Job]] = {}
+        for job in self._tables.jobs.values():
+            if job.state in states and (since is None or job.opened_at >= since):
+                groups.setdefault((job.app, job.state, job.reason), []).append(job)
+        found = (
+            JobCount(
+                app=app,
+                state=state,
+                reason=reason,
+                jobs=len(jobs),
+                oldest=min(job.opened_at for job in jobs),
+            )
+            for (app, state, reason), jobs in groups.items()
+        )
+        return tuple(sorted(found, key=counts_order))
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """See `PageRows.deployments`."""

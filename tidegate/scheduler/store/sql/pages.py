@@ -1,13 +1,15 @@
 """Pages of long lists in SQL; see `scheduler.store.pages`."""
 
+from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, Integer, Text, and_, bindparam, or_, select
+from sqlalchemy import Column, Integer, Text, and_, bindparam, func, or_, select
 
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
+from tidegate.scheduler.store.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.queries import Queries, every
@@ -27,6 +29,14 @@ NEXT_JOBS = FIRST_JOBS.where(
     # The first condition alone tells the index where to begin.
     and_(_OPENED <= OPENED, or_(_OPENED < OPENED, _ID < BEHIND))
 )
+COUNTS = select(
+    tables.jobs.c.app,
+    tables.jobs.c.state,
+    tables.jobs.c.reason,
+    func.count().label("jobs"),
+    func.min(_OPENED, type_=Instant()).label("oldest"),
+).group_by(tables.jobs.c.app, tables.jobs.c.state, tables.jobs.c.reason)
+COUNTS_SINCE = COUNTS.where(_OPENED >= OPENED)
 FIRST_DEPLOYMENTS = (
     select(*JOURNAL.read, _NUMBER.label("place"))
     .where(tables.journal.c.kind == EntryKind.DEPLOY)
@@ -68,11 +78,24 @@ class PageReader(Queries):
         opened, id_ = wanted.before
         return tuple(self._all(NEXT_JOBS, JOBS.value, lists, equals, limit=limit, opened=opened, behind=id_))
 
+    def job_counts(self, states: Collection[JobState], since: datetime | None = None) -> tuple[JobCount, ...]:
+        """See `PageRows.job_counts`."""
+        lists: dict[Column[Any], Any] = {tables.jobs.c.state: states}
+        if since is None:
+            found = self._all(COUNTS, _counted, lists)
+        else:
+            found = self._all(COUNTS_SINCE, _counted, lists, opened=since)
+        return tuple(sorted(found, key=counts_order))
+
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """See `PageRows.deployments`."""
         if before is None:
             return tuple(self._all(FIRST_DEPLOYMENTS, _numbered, limit=limit))
         return tuple(self._all(NEXT_DEPLOYMENTS, _numbered, limit=limit, before=before))
+
+
+def _counted(row: Any) -> JobCount:
+    return JobCount(app=row.app, state=row.state, reason=row.reason, jobs=row.jobs, oldest=row.oldest)
 
 
 def _numbered(row: Any) -> tuple[int, Entry]:
