@@ -1,4 +1,4 @@
-"""`make screenshots`: pictures of the Dagster UI at work on the example app, in docs/images.
+"""`make screenshots`: pictures of the Dagster UI and of the board at work on the example app, in docs/images.
 
 A temporary project gets the flights app, a real Dagster runs on it, and some feeds land, so
 that one run has ended well and two jobs wait for different reasons. What is waited for is
@@ -6,10 +6,12 @@ what the store and Dagster say, each wait with a deadline. A headless Chromium t
 pictures; it reaches nothing but the loopback interface. All processes end with the script.
 """
 
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -239,8 +241,34 @@ def _open_tags(page: Page) -> None:
     page.get_by_text("tidegate/reason").first.wait_for()
 
 
-def take_pictures(url: str, run_id: str) -> None:
-    """Take all pictures of a UI."""
+@contextmanager
+def board_of(project: Path) -> Iterator[str]:
+    """Serve the board of a project, and yield its address."""
+    ready = project / "address"
+    command = [sys.executable, "-m", "tidegate.cli.main", "serve", "--no-host", "--port", "0"]
+    server = subprocess.Popen([*command, "--ready-file", str(ready)], cwd=project)
+    try:
+        deadline = time.monotonic() + SIGNAL_SECONDS
+        while not ready.is_file():
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise Failed("the server does not answer")
+            time.sleep(POLL_SECONDS)
+        yield ready.read_text()
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def take_board(camera: "Camera") -> None:
+    """Take the pictures of the board."""
+    camera.take("board_now.png", "/", Reason.W_LAST_RUN)
+    camera.take("board_schedule.png", f"/board/schedules/{CLEAN_FLIGHTS}", "not met")
+    camera.take("board_datasets.png", "/board/datasets?app=flights", "carrier_report")
+    camera.take("board_ledger.png", "/board/ledger", CLEAN_WEATHER)
+
+
+def take_pictures(url: str, board: str, run_id: str) -> None:
+    """Take all pictures of a UI and of the board."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
@@ -261,6 +289,7 @@ def take_pictures(url: str, run_id: str) -> None:
             camera.take("tick.png", f"{REPOSITORY}/sensors/{DISPATCHER}", NO_RUNS, before=_open_tick)
             camera.take("run.png", f"/runs/{run_id}", "RUN_SUCCESS")
             camera.take("run_tags.png", f"/runs/{run_id}", "RUN_SUCCESS", before=_open_tags)
+            take_board(Camera(page, board))
         finally:
             browser.close()
 
@@ -280,7 +309,8 @@ def main() -> int:
             with example.processes:
                 example.start()
                 run_id = example.play()
-                take_pictures(example.site.url, run_id)
+                with board_of(example.settings.project) as board:
+                    take_pictures(example.site.url, board, run_id)
         except (UserError, Failed, ProcessFailed, BrowserError) as error:
             print(f"error: {error}", file=sys.stderr)
             return 1

@@ -1,6 +1,7 @@
 """Access: who calls, and whether the call is allowed.
 
-    a token in the store   ──► `Authorization: Bearer …` is needed: 401 without one, 403 if it allows less
+    a token in the store   ──► `Authorization: Bearer …` or the cookie of a browser that has signed in is
+                               needed: 401 without one, 403 if it allows less
     no token in the store  ──► everything is allowed, from this machine only
 
 Without tokens a page of another site, opened in a browser on this machine, must not reach the server: the
@@ -10,7 +11,7 @@ always.
 
 import hmac
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -27,6 +28,9 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 """Headers of a proxy."""
+
+COOKIE = "tidegate_token"
+"""The cookie of a browser that has signed in to the board."""
 
 ACTOR = "rest"
 
@@ -96,19 +100,37 @@ def caller_of(request: Request, service: Here) -> Caller:
     _refuse_foreign_page(request)
     with service.store.reading() as reader:
         tokens = reader.tokens()
-    given = request.headers.get("authorization")
-    if given is None:
+    secret = _secret(request)
+    if secret is None:
         if tokens or not service.loopback or not _is_local(request):
             raise _unknown("a token is needed: Authorization: Bearer TOKEN")
         return Caller(None)
+    token = token_of(tokens, secret)
+    if token is None:
+        raise _unknown("the token is unknown or revoked")
+    return Caller(token)
+
+
+def token_of(tokens: Sequence[Token], secret: str) -> Token | None:
+    """Return the token with this secret, unless it is revoked."""
+    hashed = token_hash(secret)
+    for token in tokens:
+        if hmac.compare_digest(token.hash, hashed) and token.revoked_at is None:
+            return token
+    return None
+
+
+def _secret(request: Request) -> str | None:
+    """Return the secret of a call; that of a browser only for reads, and for writes of the server's pages."""
+    given = request.headers.get("authorization")
+    if given is None:
+        if request.method not in SAFE and request.headers.get("origin") is None:
+            return None
+        return request.cookies.get(COOKIE)
     scheme, _, secret = given.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise _unknown("the Authorization header must be: Bearer TOKEN")
-    hashed = token_hash(secret.strip())
-    for token in tokens:
-        if hmac.compare_digest(token.hash, hashed) and token.revoked_at is None:
-            return Caller(token)
-    raise _unknown("the token is unknown or revoked")
+    return secret.strip()
 
 
 Called = Annotated[Caller, Depends(caller_of)]

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, FastAPI
 
 from tidegate.project.release import release
 from tidegate.server.access import known_namespace
+from tidegate.server.board import BOARD
 from tidegate.server.contract import describe
 from tidegate.server.problem import add_handlers
 from tidegate.server.routes import (
@@ -49,7 +50,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
 )
 """The routes below `NAMESPACE`."""
 
-OTHERS: tuple[APIRouter, ...] = (health.router,)
+OTHERS: tuple[APIRouter, ...] = (health.router, *BOARD)
 """The routes with whole paths."""
 
 

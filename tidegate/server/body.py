@@ -1,4 +1,4 @@
-"""Bodies of requests: JSON in UTF-8, within a limit.
+"""Bodies of requests: JSON in UTF-8, and the forms of the board, within a limit.
 
 malformed JSON, or not of the wanted form   400
 longer than `BYTES_MAX`                     413
@@ -6,6 +6,7 @@ another content type                        415
 """
 
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import msgspec
 from fastapi import Request
@@ -16,6 +17,7 @@ BYTES_MAX = 5_000_000
 """5 MB."""
 
 JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
 
 T = TypeVar("T")
 
@@ -75,6 +77,19 @@ async def read_list(request: Request) -> list[Any]:
     if not isinstance(found, list):
         raise Problem(400, f"the body must be a list, got {_kind(found)}")
     return found
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Return the fields of a form of the board, the last of each name.
+
+    Raises:
+        Problem: 413, or 415 for another content type than that of forms.
+    """
+    content = await _read(request)
+    kind = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
+    if kind != FORM:
+        raise Problem(415, f"a form is {FORM}, got {kind:.100}")
+    return dict(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
 
 
 def as_form(value: Any, form: type[T]) -> T:

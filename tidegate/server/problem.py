@@ -99,7 +99,12 @@ async def _problem(_request: Request, error: Exception) -> Response:
 
 async def _malformed(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return answer_of(Problem(400, "; ".join(_words(error.errors()))))
+    return answer_of(malformed(error))
+
+
+def malformed(error: RequestValidationError) -> Problem:
+    """Return the problem of a path or query that does not fit."""
+    return Problem(400, "; ".join(_words(error.errors())))
 
 
 def _words(errors: Sequence[Any]) -> list[str]:

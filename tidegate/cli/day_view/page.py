@@ -10,11 +10,11 @@ from html import escape
 from typing import Any
 
 from tidegate.cli.day_view.graph import NODES_MAX, graph_edges, node_id, svg
-from tidegate.cli.day_view.matrix import HOURS, Entry, Matrix, Row, Sign, worst
 from tidegate.cli.day_view.page_parts import SCRIPT, STYLE
 from tidegate.cli.operate.instance_text import notes
 from tidegate.cli.printing import instant
 from tidegate.domain.wording import plural
+from tidegate.scheduler.explain.day_matrix import HOURS, Entry, Matrix, Row, Sign, worst
 from tidegate.scheduler.explain.instance_facts import reason_text
 from tidegate.scheduler.explain.no_edge import no_edge_help, no_edge_line
 

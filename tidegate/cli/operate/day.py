@@ -9,7 +9,7 @@ import typer
 from tidegate.cli.printing import Format, FormatOption, print_json
 
 if TYPE_CHECKING:
-    from tidegate.cli.day_view.matrix import Entry, Matrix
+    from tidegate.scheduler.explain.day_matrix import Entry, Matrix
 
 
 def day(
@@ -24,8 +24,8 @@ def day(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show a day: tasks as rows, the hours of their scheduled times as columns, coloured by status."""
-    from tidegate.cli.day_view.matrix import matrix_of, running_day
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.day_matrix import matrix_of, running_day
     from tidegate.scheduler.explain.listed_instances import chosen_tasks, day_of
     from tidegate.scheduler.explain.names import check_app
 

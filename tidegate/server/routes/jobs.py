@@ -17,7 +17,7 @@ from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.pages import JobsWanted
 from tidegate.scheduler.store.protocol import Reader, Transaction
-from tidegate.server.access import OPERATE, READ, Called
+from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
 from tidegate.server.page import Page, foreign
@@ -46,6 +46,17 @@ def list_jobs(
     reason: Annotated[str, Query(description="A reason code, such as W-WINDOW.")] = "",
 ) -> Response:
     """List jobs, the newest first."""
+    return listed(*jobs_page(service, caller, page, state, schedule, reason))
+
+
+def jobs_page(
+    service: Service, caller: Caller, page: Page, state: str, schedule: str, reason: str
+) -> tuple[list[Job], str | None]:
+    """Return a page of the jobs that match all given filters, and the cursor of the next one.
+
+    Raises:
+        Problem: 400, a filter has an unknown value.
+    """
     wanted_state = None if not state else _one_of(JobState, state.upper(), "state")
     wanted_reason = None if not reason else _one_of(Reason, reason.upper(), "reason")
     with service.store.reading() as reader:
@@ -60,7 +71,7 @@ def list_jobs(
             ),
             page.limit + 1,
         )
-    return listed(*page.cut(list(found), _place))
+    return page.cut(list(found), _place)
 
 
 @router.get("/{id}", dependencies=[READ], **contract(ANY_OBJECT))

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from tidegate.scheduler.explain.ledger_line import ledger_line
 from tidegate.scheduler.explain.names import find_schedule
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.protocol import LedgerRow, Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
 from tidegate.server.deployed import deployed_apps
@@ -31,11 +31,7 @@ def ledger(
 ) -> Response:
     """Balance the events of each schedule, by its name; every line adds up."""
     with service.store.reading() as reader:
-        if app:
-            _check_app(service, reader, caller, app)
-        rows = reader.ledger(app=app or caller.app)
-        apps = visible_apps(service, reader, caller)
-        rows = [row for row in rows if apps is None or row.schedule.partition("/")[0] in apps]
+        rows = ledger_rows(service, reader, caller, app)
         if schedule:
             only = app or caller.app
             name = schedule if only is None or "/" in schedule else f"{only}/{schedule}"
@@ -44,9 +40,27 @@ def ledger(
     return listed(*page.of([ledger_line(row) for row in rows], lambda line: (line["schedule"],)))
 
 
+def ledger_rows(service: Service, reader: Reader, caller: Caller, app: str) -> list[LedgerRow]:
+    """Return the lines that a caller sees, of one app or of all.
+
+    Raises:
+        Problem: 400 for an unknown app, 403 for one of another than the token's.
+    """
+    if app:
+        _check_app(service, reader, caller, app)
+    apps = visible_apps(service, reader, caller)
+    rows = reader.ledger(app=app or caller.app)
+    return [row for row in rows if apps is None or row.schedule.partition("/")[0] in apps]
+
+
 @router.get("/deployments", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
 def deployments(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
     """List the deployments, the newest first: when, by whom, why, and what each changed."""
+    return listed(*deployments_page(service, caller, page))
+
+
+def deployments_page(service: Service, caller: Caller, page: Page) -> tuple[list[dict[str, Any]], str | None]:
+    """Return a page of the deployments that a caller sees, and the cursor of the next one."""
     found: list[dict[str, Any]] = []
     with service.store.reading() as reader:
         apps, before = visible_apps(service, reader, caller), _before(page)
@@ -58,7 +72,7 @@ def deployments(service: Here, caller: Called, page: Annotated[Page, Depends(Pag
             if len(entries) <= page.limit:
                 break
             before = entries[-1][0]
-    return listed(*page.cut(found, lambda each: (each["number"],)))
+    return page.cut(found, lambda each: (each["number"],))
 
 
 def _deployment(number: int, entry: Entry, apps: frozenset[str] | None) -> dict[str, Any] | None:

@@ -1,0 +1,142 @@
+"""The board in a browser, as people use it: pages with real data, buttons, the keyboard, narrow screens, axe.
+
+A headless Chromium opens the pages of a server process. A machine without one has no such test.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.server.process import ServerProcess
+from tests.server.sales import SPEC
+from tests.server.shop import SHOP
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.tick.tick import tick
+from tidegate.server.board.page import PAGES
+
+pytestmark = pytest.mark.store  # a process of its own
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+NARROW = {"width": 400, "height": 800}
+SERIOUS = {"serious", "critical"}
+NS = "/v3/namespaces/default"
+
+OTHER_PAGES = (
+    "/board/schedules/sales/each_day",
+    "/board/schedules/shop/feed",
+    "/board/schedules?app=sales",
+    "/board/datasets/sales/raw",
+    "/board/datasets?app=shop",
+    "/board/maintenance/table?name=sales/raw",
+    "/board/sign-in",
+)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with two apps, waiting jobs and instances."""
+    project = tmp_path_factory.mktemp("board")
+    (project / "tidegate.toml").write_text("")
+    (project / "schedules").mkdir()
+    server = ServerProcess(project, "--no-host")
+    try:
+        with server.client() as client:
+            _fill(client)
+        store = open_store(f"sqlite:///{project / '.tidegate' / 'store.db'}")
+        for minutes in (0, 1):
+            tick(store, datetime.now(UTC) + timedelta(minutes=minutes))
+        store.close()
+        yield server.address
+    finally:
+        server.end()
+
+
+def _fill(client: httpx.Client) -> None:
+    for spec in (SPEC, SHOP):
+        assert client.put(f"{NS}/apps/{spec['app']}", json={"spec": spec}).status_code == 200
+    assert client.post(f"{NS}/apps/sales/schedules/daily/enable", json={}).status_code == 200
+    days = [{"key": f"2026-03-0{day}", "rows": 100 * day} for day in (1, 2, 4, 5)]
+    body = {"app": "sales", "dataset": "raw", "partitions": days}
+    assert client.post(f"{NS}/events/partitions", json=body).status_code == 202
+
+
+@pytest.fixture(scope="module", params=[path for path in (CHROMIUM,) if path.is_file()], ids=["chromium"])
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=request.param, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A new page in a colour scheme; it fails where the browser complains or asks elsewhere."""
+    wrong: list[str] = []
+    made = browser.new_page(color_scheme=request.param, base_url=address)
+    made.on("console", lambda line: wrong.append(line.text) if line.type != "verbose" else None)
+    made.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith(address) else None)
+    yield made
+    made.close()
+    assert wrong == []
+
+
+def test_axe_finds_nothing_serious_on_any_page(page: Page):
+    job = _jobs(page)[0]
+    for path in (*(path for path, _ in PAGES), *OTHER_PAGES, job):
+        page.goto(path)
+        found = Axe().run(page).response["violations"]
+        serious = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in SERIOUS]
+        assert serious == [], path
+
+
+def test_no_page_is_wider_than_a_narrow_screen(page: Page):
+    page.set_viewport_size(NARROW)
+    for path in (*(path for path, _ in PAGES), *OTHER_PAGES, _jobs(page)[0]):
+        page.goto(path)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= NARROW["width"], path
+
+
+def test_a_person_suspends_resumes_and_forces_with_a_reason(page: Page):
+    page.goto("/")
+    page.get_by_role("link", name="Schedules", exact=True).click()
+    page.get_by_label("App").select_option("sales")
+    page.get_by_role("button", name="Show").click()
+    page.get_by_role("link", name="sales/each_day").click()
+    for button, done in (("Suspend", "is suspended"), ("Resume", "is active")):
+        form = page.locator("form").filter(has=page.get_by_role("button", name=button, exact=True))
+        form.get_by_label("Reason").fill(f"{button} by a person")
+        form.get_by_role("button", name=button).click()
+        expect(page.get_by_role("status")).to_contain_text(done)
+        expect(page.get_by_role("region", name="History")).to_contain_text(f"{button} by a person")
+    form = page.locator("form").filter(has=page.get_by_role("button", name="Force"))
+    form.get_by_label("Key").fill("2026-03-03")
+    form.get_by_role("button", name="Force").click()
+    expect(page.get_by_role("status")).to_contain_text("is due")
+    expect(page.get_by_role("region", name="Jobs of sales/each_day")).to_contain_text("2026-03-03")
+
+
+def test_a_person_cancels_a_job_by_the_keyboard(page: Page, address: str):
+    day = {"key": f"2026-04-{len(_jobs(page)) + 1:02}"}
+    body = {"app": "sales", "dataset": "raw", "partitions": [day]}
+    assert httpx.post(f"{address}{NS}/events/partitions", json=body).status_code == 202
+    page.goto(_jobs(page)[0])
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="To the content")).to_be_focused()
+    form = page.locator("form").filter(has=page.get_by_role("button", name="Cancel"))
+    form.get_by_label("Reason").fill("not needed")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("cancel is done")
+
+
+def _jobs(page: Page) -> list[str]:
+    """The pages of all jobs, the newest first."""
+    page.goto("/board/jobs")
+    links = page.get_by_role("region", name="Jobs").get_by_role("link").all()
+    return [link.get_attribute("href") or "" for link in links]

@@ -1,0 +1,88 @@
+"""*Day*: the instances of cycle tasks by task and hour, as `tidegate day`."""
+
+from datetime import date, timedelta
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.explain.day_matrix import HOURS, Matrix, Sign, matrix_of, running_day, worst
+from tidegate.scheduler.explain.listed_instances import chosen_tasks, day_of
+from tidegate.server.access import READ, Called
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.problem import refused_as
+from tidegate.server.service import Here
+from tidegate.server.visible import visible_apps
+
+router = APIRouter(prefix="/board/day", route_class=PageRoute, include_in_schema=False)
+
+
+class Cell(Value, kw_only=True):
+    """The instances of one task in one hour.
+
+    Attributes:
+        sign: the worst of them.
+        jobs: id and scheduled time of each.
+    """
+
+    sign: Sign
+    label: str
+    jobs: tuple[tuple[str, str], ...]
+
+
+class Row(Value, kw_only=True):
+    """One task."""
+
+    task: str
+    timezone: str
+    status: str
+    cells: tuple[Cell | None, ...]
+
+
+class Day(Value, kw_only=True):
+    """The page."""
+
+    day: date
+    before: date
+    after: date
+    counts: dict[str, int]
+    rows: tuple[Row, ...]
+
+
+@router.get("", dependencies=[READ])
+def day_page(request: Request, service: Here, caller: Called, day: str = "") -> Response:
+    """Show the instances of a day; today's without one."""
+    now = service.clock()
+    with service.store.reading() as reader, refused_as(400):
+        apps = visible_apps(service, reader, caller)
+        states = [each for each in chosen_tasks(reader, None, None) if apps is None or each.app in apps]
+        shown = day_of(day) if day else running_day(states, now)
+        matrix = matrix_of(reader, states, shown, now, edges=False)
+    view = Day(
+        day=shown,
+        before=shown - timedelta(days=1),
+        after=shown + timedelta(days=1),
+        counts={sign.label: number for sign, number in matrix.counts.items()},
+        rows=tuple(_rows(matrix)),
+    )
+    return page(request, service, "day", f"Day {shown.isoformat()}", view)
+
+
+def _rows(matrix: Matrix) -> Any:
+    for row in matrix.rows:
+        cells = (row.cells.get(hour, ()) for hour in range(HOURS))
+        yield Row(
+            task=row.task,
+            timezone=row.timezone,
+            status=row.status,
+            cells=tuple(
+                Cell(
+                    sign=worst(cell),
+                    label=worst(cell).label,
+                    jobs=tuple((entry.job.id, entry.job.key) for entry in cell),
+                )
+                if cell
+                else None
+                for cell in cells
+            ),
+        )

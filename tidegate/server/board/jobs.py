@@ -1,0 +1,137 @@
+"""*Job*: the list of jobs, and one with why it waits, its input, its attempts and its buttons."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tidegate.domain.value import Value
+from tidegate.processes.explained import explained
+from tidegate.processes.run_address import run_address
+from tidegate.scheduler.explain.attempts import Attempt
+from tidegate.scheduler.explain.explanation import Explanation
+from tidegate.scheduler.explain.shown_job import ShownJob, shown_job
+from tidegate.scheduler.explain.why import explain
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.server.access import OPERATE, READ, Called
+from tidegate.server.board.back import back
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.body import read_form
+from tidegate.server.page import Page
+from tidegate.server.problem import Problem, refused_as
+from tidegate.server.routes.jobs import ACTIONS, jobs_page
+from tidegate.server.service import Here
+from tidegate.server.visible import named, visible_job
+
+router = APIRouter(prefix="/board/jobs", route_class=PageRoute, include_in_schema=False)
+
+EVENTS_SHOWN = 100
+
+OFFERED: dict[JobState, tuple[str, ...]] = {
+    JobState.PENDING_TRIGGER: ("force", "cancel"),
+    JobState.PENDING_CONSTRAINT: ("force", "cancel"),
+    JobState.PENDING_LAUNCH: (),
+    JobState.LAUNCHED: (),
+    JobState.FAILED: ("retry", "requeue"),
+}
+"""The buttons by state; others would be refused."""
+
+
+class Listed(Value, kw_only=True):
+    """The list, with its filters."""
+
+    state: str
+    reason: str
+    schedule: str
+    states: tuple[str, ...]
+    items: tuple[Job, ...]
+    next: str | None
+
+
+class Address(Value, kw_only=True):
+    """An attempt with the page of its run in Dagster; "" where that is not known."""
+
+    attempt: Attempt
+    address: str
+
+
+class Shown(Value, kw_only=True):
+    """One job.
+
+    Attributes:
+        shown: as `tidegate jobs show`; of its events the newest.
+        events: how many it has collected.
+        actions: what can be done to it.
+    """
+
+    shown: dict[str, Any]
+    events: int
+    attempts: tuple[Address, ...]
+    explanations: tuple[Explanation, ...]
+    actions: tuple[str, ...]
+
+
+@router.get("", dependencies=[READ])
+def list_page(
+    request: Request,
+    service: Here,
+    caller: Called,
+    page_of: Annotated[Page, Depends(Page)],
+    state: str = "",
+    schedule: str = "",
+    reason: str = "",
+) -> Response:
+    """List jobs, the newest first."""
+    found, cursor = jobs_page(service, caller, page_of, state, schedule, reason)
+    view = Listed(
+        state=state.upper(),
+        reason=reason.upper(),
+        schedule=schedule,
+        states=tuple(JobState),
+        items=tuple(found),
+        next=cursor,
+    )
+    return page(request, service, "jobs", "Jobs", view)
+
+
+@router.get("/{id}", dependencies=[READ])
+def show_page(id: str, request: Request, service: Here, caller: Called) -> Response:
+    """Show a job."""
+    with service.store.reading() as reader:
+        job = visible_job(service, reader, caller, id)
+        found = shown_job(reader, job)
+        why = explained(
+            service.store, reader, lambda store, now: explain(store, job.id, now), service.clock()
+        )
+    view = Shown(
+        shown=_members(found),
+        events=len(found.collected),
+        attempts=tuple(
+            Address(attempt=each, address=run_address(service.settings, each.run)) for each in found.attempts
+        ),
+        explanations=why,
+        actions=OFFERED.get(job.state, ()),
+    )
+    return page(request, service, "job", f"{job.schedule}[{job.key}]" if job.key else job.schedule, view)
+
+
+@router.post("/{id}/{action}", dependencies=[OPERATE])
+def act(
+    id: str,
+    action: str,
+    service: Here,
+    caller: Called,
+    form: Annotated[dict[str, str], Depends(read_form)],
+) -> Response:
+    """Cancel a job, queue it again, retry it, or force it."""
+    if action not in ACTIONS:
+        raise Problem(400, f"there is no action {action!r:.100}", hint=f"one of {', '.join(ACTIONS)}")
+    with service.store.transaction() as transaction:
+        visible_job(service, transaction, caller, id)
+        with refused_as(409), named():
+            by = caller.by(form.get("reason", "").strip())
+            changed = ACTIONS[action](transaction, id, service.clock(), by)
+    return back(f"/board/jobs/{id}", f"{action} is done; the job is {changed.state}")
+
+
+def _members(found: ShownJob) -> dict[str, Any]:
+    return {**found.json, "collected": found.collected[-EVENTS_SHOWN:], "history": found.history[::-1]}

@@ -1,0 +1,160 @@
+"""*Maintenance*: the tables by debt, and one with its files over time and its operations."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
+from tidegate.scheduler.explain.names import find_table
+from tidegate.scheduler.explain.operations.measured import Measured, known_tables, measured
+from tidegate.scheduler.model.maintenance import OperationRun, TableState
+from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.maintenance.policies import load_policies
+from tidegate.server.access import READ, Called, Caller
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.page import Page
+from tidegate.server.problem import Problem, refused_as
+from tidegate.server.service import Here, Service
+from tidegate.server.visible import named, visible_apps
+
+router = APIRouter(prefix="/board/maintenance", route_class=PageRoute, include_in_schema=False)
+
+RUNS_SHOWN = 50
+FILES = "files"
+"""The measure of the chart."""
+
+WIDTH, HEIGHT = 600, 100
+"""Of the chart, in pixels."""
+
+
+class Line(Value, kw_only=True):
+    """A table in the list."""
+
+    name: str
+    debt: float
+    issues: tuple[str, ...]
+    files: float | None
+    total_size: float | None
+    measured_at: datetime | None
+    failure: str
+
+
+class Listed(Value, kw_only=True):
+    """The tables, the largest debt first."""
+
+    items: tuple[Line, ...]
+    next: str | None
+
+
+class Point(Value, kw_only=True):
+    """The number of a table's data files at an instant, with its place in the chart."""
+
+    at: datetime
+    files: int
+    x: int
+    y: int
+
+
+class Shown(Value, kw_only=True):
+    """One table.
+
+    Attributes:
+        points: its files before and after each of the newest runs, the oldest first.
+    """
+
+    name: str
+    line: Line
+    values: dict[str, float]
+    operations: tuple[OperationStatus, ...]
+    runs: tuple[OperationRun, ...]
+    points: tuple[Point, ...]
+
+
+@router.get("", dependencies=[READ])
+def list_page(
+    request: Request, service: Here, caller: Called, page_of: Annotated[Page, Depends(Page)]
+) -> Response:
+    """List the tables by debt."""
+    now = service.clock()
+    with service.store.reading() as reader:
+        policies = load_policies(reader, now)
+        apps = visible_apps(service, reader, caller)
+        found = [measured(policies, table, now) for table in known_tables(reader) if _seen(table, apps)]
+    shown, cursor = page_of.of(map(_line, found), lambda line: (-line.debt, line.name))
+    view = Listed(items=tuple(shown), next=cursor)
+    return page(request, service, "maintenance", "Maintenance", view)
+
+
+@router.get("/table", dependencies=[READ])
+def show_page(name: str, request: Request, service: Here, caller: Called) -> Response:
+    """Show a table."""
+    now = service.clock()
+    with service.store.reading() as reader:
+        table = _table(service, reader, caller, name)
+        policies = load_policies(reader, now)
+        known = measured(policies, table, now)
+        runs = reader.operation_runs(tables=(table.name,), limit=RUNS_SHOWN)
+        view = Shown(
+            name=table.name,
+            line=_line(known),
+            values={} if known.health is None else known.health.values,
+            operations=operation_status(reader, table, policies, now),
+            runs=runs[::-1],
+            points=points(runs),
+        )
+    return page(request, service, "table", table.name, view)
+
+
+def points(runs: Sequence[OperationRun]) -> tuple[Point, ...]:
+    """Return the chart of what runs have measured: the number of data files before and after each."""
+    found: list[tuple[datetime, int]] = []
+    for run in runs:
+        for at, values in ((run.started_at, run.before), (run.ended_at, run.after)):
+            if at is not None and FILES in values:
+                found.append((at, int(values[FILES])))
+    if not found:
+        return ()
+    first, last = found[0][0], max(at for at, _ in found)
+    length, most = max((last - first).total_seconds(), 1.0), max(max(files for _, files in found), 1)
+    return tuple(
+        Point(
+            at=at,
+            files=files,
+            x=round((at - first).total_seconds() / length * WIDTH),
+            y=round(HEIGHT * (1 - files / most)),
+        )
+        for at, files in sorted(found)
+    )
+
+
+def _table(service: Service, reader: Reader, caller: Caller, name: str) -> TableState:
+    with named(), refused_as(404):
+        table = find_table(reader, name)
+    if table.dataset is None:
+        caller.check_all_apps()
+    else:
+        caller.check_app(table.dataset.partition("/")[0])
+    if not _seen(table, visible_apps(service, reader, caller)):
+        raise Problem(404, f'there is no table "{name:.200}"')
+    return table
+
+
+def _seen(table: TableState, apps: frozenset[str] | None) -> bool:
+    return apps is None or (table.dataset is not None and table.dataset.partition("/")[0] in apps)
+
+
+def _line(known: Measured) -> Line:
+    health = known.health
+    values = {} if health is None else health.values
+    return Line(
+        name=known.table.name,
+        debt=known.debt.score,
+        issues=tuple(f"{each.severity} {each.measure}" for each in known.debt.issues),
+        files=values.get(FILES),
+        total_size=values.get("total_size"),
+        measured_at=None if health is None else health.measured_at,
+        failure=known.failure,
+    )

@@ -1,0 +1,161 @@
+"""*Now*: what runs, what waits for what, what failed, and what comes in the next 24 hours."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import islice
+
+from fastapi import APIRouter, Request, Response
+
+from tidegate.domain.model import CronTrigger
+from tidegate.domain.time import fire_times
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.held_apps import held_apps
+from tidegate.scheduler.explain.last_tick import last_tick_line
+from tidegate.scheduler.launch.active_host import active_host
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.pages import JobCount, JobsWanted
+from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.tick import is_late, last_tick
+from tidegate.server.access import READ, Called, Caller
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.service import Here, Service
+from tidegate.server.visible import visible_apps
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+RUNNING_STATES = (JobState.LAUNCHED, JobState.PENDING_LAUNCH)
+WAITING_STATES = (JobState.PENDING_CONSTRAINT, JobState.PENDING_TRIGGER, JobState.PAUSED)
+EXAMPLES = 5
+RUNNING_SHOWN = 20
+AHEAD = timedelta(hours=24)
+AHEAD_SHOWN = 30
+"""Schedules of the time line, those that fire first."""
+
+FIRES_SHOWN = 96
+"""Of one schedule: more of them would be one bar."""
+
+
+class Group(Value, kw_only=True):
+    """Jobs of one state and reason.
+
+    Attributes:
+        oldest: when the first of them was opened.
+        examples: the newest ones.
+    """
+
+    state: JobState
+    reason: Reason | None
+    summary: str
+    jobs: int
+    oldest: datetime
+    examples: tuple[Job, ...]
+
+
+class Ahead(Value, kw_only=True):
+    """The fires of a schedule in the next 24 hours.
+
+    Attributes:
+        hours: of each fire, how many hours from now.
+    """
+
+    schedule: str
+    times: tuple[datetime, ...]
+    hours: tuple[float, ...]
+
+
+class Now(Value, kw_only=True):
+    """The page.
+
+    Attributes:
+        alive: lines on what drives the engine.
+        well: whether it ticks.
+        held: apps of which nothing is launched until a person releases them.
+    """
+
+    at: datetime
+    alive: str
+    well: bool
+    held: tuple[str, ...]
+    running: int
+    running_jobs: tuple[Job, ...]
+    waiting: tuple[Group, ...]
+    failed: tuple[Group, ...]
+    ahead: tuple[Ahead, ...]
+
+
+@router.get("/", dependencies=[READ])
+def now_page(request: Request, service: Here, caller: Called) -> Response:
+    """Show what runs, what waits, what failed, and what comes."""
+    with service.store.reading() as reader:
+        view = _view(service, reader, caller)
+    return page(request, service, "now", "Now", view)
+
+
+def _view(service: Service, reader: Reader, caller: Caller) -> Now:
+    now, apps = service.clock(), visible_apps(service, reader, caller)
+    counts = _seen(reader.job_counts((*RUNNING_STATES, *WAITING_STATES)), apps)
+    failures = _seen(reader.job_counts((JobState.FAILED,), since=now - AHEAD), apps)
+    ticked, host = last_tick(reader), active_host(reader, service.settings.name, now)
+    late = host is None and (ticked is None or is_late(ticked, now, service.settings.tick_seconds))
+    return Now(
+        at=now,
+        alive=last_tick_line(ticked, now, late),
+        well=not late,
+        held=tuple(sorted(app for app in held_apps(reader) if apps is None or app in apps)),
+        running=sum(count.jobs for count in counts if count.state in RUNNING_STATES),
+        running_jobs=tuple(
+            job
+            for state in RUNNING_STATES
+            for job in reader.newest_jobs(JobsWanted(apps=apps, state=state), RUNNING_SHOWN)
+        )[:RUNNING_SHOWN],
+        waiting=_groups(reader, (each for each in counts if each.state in WAITING_STATES), apps),
+        failed=_groups(reader, failures, apps),
+        ahead=tuple(_ahead(reader, now, apps)),
+    )
+
+
+def _seen(counts: Iterable[JobCount], apps: frozenset[str] | None) -> list[JobCount]:
+    return [count for count in counts if apps is None or count.app in apps]
+
+
+def _groups(reader: Reader, counts: Iterable[JobCount], apps: frozenset[str] | None) -> tuple[Group, ...]:
+    """Return the groups of counts, the largest first."""
+    same: dict[tuple[JobState, Reason | None], list[JobCount]] = {}
+    for count in counts:
+        same.setdefault((count.state, count.reason), []).append(count)
+    found = [
+        Group(
+            state=state,
+            reason=reason,
+            summary="" if reason is None else reason.summary,
+            jobs=sum(each.jobs for each in several),
+            oldest=min(each.oldest for each in several),
+            examples=tuple(
+                job
+                for job in reader.newest_jobs(JobsWanted(apps=apps, state=state, reason=reason), EXAMPLES)
+                if job.reason is reason
+            ),
+        )
+        for (state, reason), several in same.items()
+    ]
+    return tuple(sorted(found, key=lambda group: (-group.jobs, group.state, group.reason or "")))
+
+
+def _ahead(reader: Reader, now: datetime, apps: frozenset[str] | None) -> Iterable[Ahead]:
+    """Yield what fires in the next hours, the earliest first."""
+    until = now + AHEAD
+    due = [*reader.due_schedules(until, AHEAD_SHOWN), *reader.due_tasks(until, AHEAD_SHOWN)]
+    timed = {state.ref: state for state in due if state.next_fire_at is not None}
+    for state in sorted(timed.values(), key=lambda state: (state.next_fire_at, state.ref))[:AHEAD_SHOWN]:
+        if apps is None or state.app in apps:
+            times = tuple(_fires(state, now, until))
+            hours = tuple(round((time - now) / timedelta(hours=1), 3) for time in times)
+            yield Ahead(schedule=state.ref, times=times, hours=hours)
+
+
+def _fires(state: ScheduleState, now: datetime, until: datetime) -> Iterable[datetime]:
+    if isinstance(state.spec.trigger, CronTrigger):
+        return islice(fire_times.fires(state.spec.trigger, now, until), FIRES_SHOWN)
+    return () if state.next_fire_at is None else (max(state.next_fire_at, now),)

@@ -1,0 +1,146 @@
+"""Pages: a value of a page becomes HTML by its template, or JSON for tools.
+
+/board/jobs               HTML, complete on the server: no script, nothing from elsewhere
+/board/jobs?format=json   the same value
+"""
+
+from collections.abc import Callable, Coroutine
+from datetime import datetime, timedelta
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from tidegate.scheduler.explain.instant_text import instant_text
+from tidegate.server.contract import json_answer
+from tidegate.server.problem import Problem, malformed
+from tidegate.server.service import Service
+
+PAGES = (
+    ("/", "Now"),
+    ("/board/schedules", "Schedules"),
+    ("/board/jobs", "Jobs"),
+    ("/board/datasets", "Datasets"),
+    ("/board/day", "Day"),
+    ("/board/ledger", "Ledger"),
+    ("/board/maintenance", "Maintenance"),
+    ("/board/deployments", "Deployments"),
+)
+"""The pages of the menu, by path."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self';"
+        " frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+UNAUTHORIZED = 401
+
+_STEPS = (
+    (timedelta(days=2), 86_400, "d"),
+    (timedelta(hours=2), 3600, "h"),
+    (timedelta(minutes=2), 60, "min"),
+)
+
+
+def span(passed: timedelta) -> str:
+    """Return a span in its largest unit: "3 h"."""
+    for least, seconds, unit in _STEPS:
+        if passed >= least:
+            return f"{int(passed.total_seconds()) // seconds} {unit}"
+    return f"{max(int(passed.total_seconds()), 0)} s"
+
+
+def _environment() -> Environment:
+    found = Environment(
+        loader=PackageLoader("tidegate.server.board"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["instant"] = instant_text
+    found.filters["span"] = span
+    return found
+
+
+ENVIRONMENT = _environment()
+
+
+def page(request: Request, service: Service, template: str, title: str, view: Any) -> Response:
+    """Return a page.
+
+    Args:
+        template: name of its file, without ending.
+        view: what the template shows.
+
+    Raises:
+        Problem: 400, the wanted format is neither.
+    """
+    wanted = request.query_params.get("format", "html")
+    if wanted == "json":
+        return json_answer(view)
+    if wanted != "html":
+        raise Problem(400, f"format has the unknown value {wanted!r:.100}", hint="html or json")
+    return rendered(request, service.namespace, template, title, view, service.clock())
+
+
+def rendered(
+    request: Request,
+    namespace: str,
+    template: str,
+    title: str,
+    view: Any,
+    now: datetime | None,
+    status: int = 200,
+) -> Response:
+    """Return the HTML of a page."""
+    query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("done="))
+    html = ENVIRONMENT.get_template(f"{template}.html").render(
+        title=title,
+        view=view,
+        now=now,
+        namespace=namespace,
+        pages=PAGES,
+        path=request.url.path,
+        query=query,
+        done=request.query_params.get("done", "")[:500],
+        signed_in="tidegate_token" in request.cookies,
+    )
+    return HTMLResponse(html, status, HEADERS)
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages where the caller is a browser."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """See `APIRoute.get_route_handler`."""
+        handle = super().get_route_handler()
+
+        async def with_pages(request: Request) -> Response:
+            if "text/html" not in request.headers.get("accept", ""):
+                return await handle(request)
+            try:
+                return await handle(request)
+            except Problem as problem:
+                return _problem_page(request, problem)
+            except RequestValidationError as error:
+                return _problem_page(request, malformed(error))
+
+        return with_pages
+
+
+def _problem_page(request: Request, problem: Problem) -> Response:
+    service: Service = request.app.state.service
+    view = {"status": problem.status, "detail": problem.detail, "hint": problem.more.get("hint", "")}
+    if problem.status == UNAUTHORIZED:
+        view["next"] = request.url.path
+        return rendered(request, service.namespace, "sign_in", "Sign in", view, None, problem.status)
+    return rendered(request, service.namespace, "problem", "Problem", view, None, problem.status)

@@ -1,0 +1,103 @@
+"""*Ledger* and *Deployments*: what became of every event, and what each deployment changed."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.store.protocol import LedgerRow
+from tidegate.server.access import READ, Called
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.page import Page
+from tidegate.server.routes.records import deployments_page, ledger_rows
+from tidegate.server.service import Here
+
+router = APIRouter(prefix="/board", route_class=PageRoute, include_in_schema=False)
+
+OUTCOMES = ("succeeded", "running", "failed", "pending", "discarded")
+BAR = 300
+"""Width of the longest bar, in pixels."""
+
+
+class Balance(Value, kw_only=True):
+    """The line of a schedule.
+
+    Attributes:
+        events: by outcome.
+        bars: outcome, left end and width of each part of its bar.
+    """
+
+    schedule: str
+    landed: int
+    events: dict[str, int]
+    reasons: dict[str, int]
+    bars: tuple[tuple[str, int, int], ...]
+
+
+class Ledger(Value, kw_only=True):
+    """The ledger."""
+
+    landed: int
+    total: dict[str, int]
+    items: tuple[Balance, ...]
+    next: str | None
+
+
+class Deployments(Value, kw_only=True):
+    """The deployments, the newest first."""
+
+    items: tuple[dict[str, Any], ...]
+    next: str | None
+
+
+@router.get("/ledger", dependencies=[READ])
+def ledger_page(
+    request: Request, service: Here, caller: Called, page_of: Annotated[Page, Depends(Page)], app: str = ""
+) -> Response:
+    """Show what became of the events of each schedule."""
+    with service.store.reading() as reader:
+        rows = ledger_rows(service, reader, caller, app)
+    shown, cursor = page_of.of(rows, lambda row: (row.schedule,))
+    most = max((row.landed for row in rows), default=0) or 1
+    view = Ledger(
+        landed=sum(row.landed for row in rows),
+        total={name: sum(_events(row)[name] for row in rows) for name in OUTCOMES},
+        items=tuple(_balance(row, most) for row in shown),
+        next=cursor,
+    )
+    return page(request, service, "ledger", "Ledger", view)
+
+
+@router.get("/deployments", dependencies=[READ])
+def deployed_page(
+    request: Request, service: Here, caller: Called, page_of: Annotated[Page, Depends(Page)]
+) -> Response:
+    """Show when what was deployed, by whom, and what it changed."""
+    found, cursor = deployments_page(service, caller, page_of)
+    view = Deployments(items=tuple(found), next=cursor)
+    return page(request, service, "deployments", "Deployments", view)
+
+
+def _events(row: LedgerRow) -> dict[str, int]:
+    return {
+        "succeeded": row.succeeded,
+        "running": row.running,
+        "failed": sum(row.failed.values()),
+        "pending": row.pending,
+        "discarded": sum(row.discarded.values()),
+    }
+
+
+def _balance(row: LedgerRow, most: int) -> Balance:
+    events, bars, left = _events(row), [], 0
+    for name in OUTCOMES:
+        width = round(BAR * events[name] / most)
+        bars.append((name, left, width))
+        left += width
+    return Balance(
+        schedule=row.schedule,
+        landed=row.landed,
+        events=events,
+        reasons={**row.failed, **row.discarded},
+        bars=tuple(bars),
+    )

@@ -1,0 +1,170 @@
+"""*Schedule or task*: apps with their schedules, and one with its conditions, history and buttons."""
+
+from datetime import datetime
+from typing import Annotated
+
+import yaml
+from fastapi import APIRouter, Depends, Request, Response
+
+from tidegate.compiler.render.written import written_schedule
+from tidegate.domain.value import Value
+from tidegate.processes.explained import explained
+from tidegate.scheduler.commands.manual import resume, suspend, trigger
+from tidegate.scheduler.explain.explanation import Explanation
+from tidegate.scheduler.explain.why import explain
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
+from tidegate.server.access import OPERATE, READ, Called
+from tidegate.server.board.back import back
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.body import read_form
+from tidegate.server.deployed import deployed_app, deployed_apps, schedule_of
+from tidegate.server.page import Page, foreign
+from tidegate.server.problem import Problem, refused_as
+from tidegate.server.service import Here
+
+router = APIRouter(prefix="/board/schedules", route_class=PageRoute, include_in_schema=False)
+
+JOBS_SHOWN, ENTRIES_SHOWN = 20, 50
+
+
+class Line(Value, kw_only=True):
+    """A schedule in the list."""
+
+    ref: str
+    program: str
+    kind: str
+    status: str
+    owner: str
+    next_fire_at: datetime | None
+
+
+class Listed(Value, kw_only=True):
+    """The list.
+
+    Attributes:
+        apps: all that the caller sees.
+        app: the one whose schedules are listed; None for none.
+    """
+
+    apps: tuple[str, ...]
+    app: str | None
+    status: str
+    items: tuple[Line, ...]
+    next: str | None
+
+
+class Shown(Value, kw_only=True):
+    """One schedule or task.
+
+    Attributes:
+        yaml: its specification as it was written.
+        place: where it was written, "file:line".
+        jobs: the newest ones.
+        history: the newest entries first.
+    """
+
+    state: ScheduleState
+    yaml: str
+    place: str
+    explanations: tuple[Explanation, ...]
+    jobs: tuple[Job, ...]
+    history: tuple[Entry, ...]
+
+
+@router.get("", dependencies=[READ])
+def list_page(
+    request: Request,
+    service: Here,
+    caller: Called,
+    page_of: Annotated[Page, Depends(Page)],
+    app: str = "",
+    status: str = "",
+) -> Response:
+    """List the apps, and the schedules of one of them."""
+    if status not in ("", "active", "suspended"):
+        raise Problem(400, f"status has the unknown value {status!r:.100}", hint="active or suspended")
+    with service.store.reading() as reader:
+        apps = tuple(each.name for each in deployed_apps(service, reader) if caller.sees(each.name))
+        chosen = app or (apps[0] if len(apps) == 1 else None)
+        items, cursor = [], None
+        if chosen is not None:
+            caller.check_app(chosen)
+            deployed_app(service, reader, chosen)
+            wanted = SchedulesWanted(app=chosen, status=status or None, after=_after(page_of, chosen))
+            states = list(reader.schedules_page(wanted, page_of.limit + 1))
+            items, cursor = page_of.cut(states, lambda state: (state.name,))
+    view = Listed(apps=apps, app=chosen, status=status, items=tuple(map(_line, items)), next=cursor)
+    return page(request, service, "schedules", "Schedules", view)
+
+
+@router.get("/{app}/{s}", dependencies=[READ])
+def show_page(app: str, s: str, request: Request, service: Here) -> Response:
+    """Show a schedule or task."""
+    now = service.clock()
+    with service.store.reading() as reader:
+        state = schedule_of(service, reader, app, s)
+        found = explained(service.store, reader, lambda store, at: explain(store, state.ref, at), now)
+        view = Shown(
+            state=state,
+            yaml=yaml.safe_dump({state.name: written_schedule(state.spec)}, sort_keys=False),
+            place="" if state.spec.at is None else f"{state.spec.at.file}:{state.spec.at.line}",
+            explanations=found,
+            jobs=reader.newest_jobs(JobsWanted(schedule=state.ref), JOBS_SHOWN),
+            history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
+        )
+    return page(request, service, "schedule", state.ref, view)
+
+
+@router.post("/{app}/{s}/{action}", dependencies=[OPERATE])
+def act(
+    app: str,
+    s: str,
+    action: str,
+    request: Request,
+    service: Here,
+    caller: Called,
+    form: Annotated[dict[str, str], Depends(read_form)],
+) -> Response:
+    """Suspend, resume, trigger or force a schedule."""
+    now, by = service.clock(), caller.by(form.get("reason", "").strip())
+    with service.store.transaction() as transaction:
+        ref = schedule_of(service, transaction, app, s).ref
+        with refused_as(409):
+            match action:
+                case "suspend":
+                    changed = suspend(transaction, ref, now, by)
+                    done = f"{ref} is suspended" if changed else f"{ref} was suspended already"
+                case "resume":
+                    changed = resume(transaction, ref, now, by)
+                    done = f"{ref} is active" if changed else f"{ref} was active already"
+                case "trigger" | "force":
+                    key = form.get("key", "").strip()
+                    job = trigger(transaction, ref, now, key, action == "force", by)
+                    done = f"job {job.id} is due; the next tick decides about it"
+                case _:
+                    raise Problem(400, f"there is no action {action!r:.100}")
+    return back(f"/board/schedules/{ref}", done)
+
+
+def _after(page_of: Page, app: str) -> str | None:
+    match page_of.after:
+        case None:
+            return None
+        case (str(name),):
+            return f"{app}/{name}"
+        case _:
+            raise foreign()
+
+
+def _line(state: ScheduleState) -> Line:
+    return Line(
+        ref=state.ref,
+        program=state.spec.program,
+        kind=state.spec.trigger.kind,
+        status=state.status,
+        owner=state.spec.owner,
+        next_fire_at=state.next_fire_at,
+    )
