@@ -49,7 +49,8 @@ COMMANDS: dict[str, Entry] = {
         "tidegate.cli.operate.backfill:app", "Run tasks for business dates of the past; follow and cancel it."
     ),
     "report": Entry(
-        "tidegate.cli.operate.report:report", "Report instances of sources and external tasks from outside."
+        "tidegate.cli.operate.report:report",
+        "Report partitions of a dataset that have landed, or instances of sources and external tasks.",
     ),
     "gauge": Entry("tidegate.cli.operate.gauge:app", "Report and list the gauges that jobs wait for."),
     "maintenance": Entry(

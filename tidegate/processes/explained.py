@@ -61,6 +61,21 @@ def past_instant(text: str, now: datetime, name: str = "--at") -> datetime:
     Raises:
         UserError: the text is not an instant with a zone, or is in the future.
     """
+    moment = instant_of(text, name)
+    if moment > now:
+        raise UserError(f"{name} must be in the past, got {text}", "omit it to explain the present")
+    return moment
+
+
+def instant_of(text: str, name: str = "--at") -> datetime:
+    """Parse an instant; returns it in UTC.
+
+    Args:
+        name: of the option or parameter.
+
+    Raises:
+        UserError: the text is not an instant with a zone.
+    """
     hint = "write for example 2026-03-10T22:00:00Z or 2026-03-10T18:00:00-04:00"
     try:
         moment = datetime.fromisoformat(text)
@@ -69,6 +84,4 @@ def past_instant(text: str, now: datetime, name: str = "--at") -> datetime:
         raise UserError(f'{name} must be an ISO 8601 instant, got "{text}"', hint) from None
     if moment.tzinfo is None:
         raise UserError(f'{name} must have a zone or an offset, got "{text}"', hint)
-    if moment > now:
-        raise UserError(f"{name} must be in the past, got {text}", "omit it to explain the present")
     return utc

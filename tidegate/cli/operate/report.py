@@ -1,15 +1,29 @@
-"""`tidegate report`: tell the scheduler that instances of a source or an external task are done, or failed.
+"""`tidegate report`: what a pipeline elsewhere has landed: partitions of a dataset, or instances of a task.
 
-A pipeline elsewhere calls it when its data has landed. One call is one transaction: a wrong time refuses all.
+    tidegate report sales/orders --key 2026-03-09 --rows 1200
+    tidegate report sales/feed 2026-03-10-10:00 --status failed
+
+One call is one transaction: a wrong key or time refuses all of it.
 """
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, print_json
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.intake.accepted_report import Accepted
+    from tidegate.scheduler.intake.report_partitions import Landed
+    from tidegate.scheduler.model.journal import By
+
+SIZE_MAX = 2**63 - 1
+"""The largest number that every database stores."""
+
+Sizes = list[int] | None
 
 
 class ReportedStatus(StrEnum):
@@ -20,40 +34,162 @@ class ReportedStatus(StrEnum):
 
 
 def report(
-    task: Annotated[str, typer.Argument(help='The task, as "app/task" or alone.')],
+    name: Annotated[
+        str,
+        typer.Argument(help='The dataset or the task, as "app/name" or alone.', metavar="DATASET|TASK"),
+    ],
     keys: Annotated[
         list[str] | None,
-        typer.Argument(help="Scheduled times, for example 2026-03-10-10:00.", metavar="KEY…"),
+        typer.Argument(help="Scheduled times of a task, for example 2026-03-10-10:00.", metavar="TIME…"),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="A partition of a dataset; may be repeated.", metavar="KEY", show_default=False),
+    ] = None,
+    rows: Annotated[
+        Sizes,
+        typer.Option(
+            help="Its number of rows: once for each --key.", min=0, max=SIZE_MAX, show_default=False
+        ),
+    ] = None,
+    bytes_: Annotated[
+        Sizes,
+        typer.Option(
+            "--bytes", help="Its bytes: once for each --key.", min=0, max=SIZE_MAX, show_default=False
+        ),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="When the data came to be, with an offset. Default: now.", metavar="INSTANT"),
     ] = None,
     status: Annotated[
-        ReportedStatus, typer.Option(help="What is reported.", case_sensitive=False)
-    ] = ReportedStatus.SUCCESSFUL,
+        ReportedStatus | None,
+        typer.Option(help="Of instances of a task. Default: successful.", case_sensitive=False),
+    ] = None,
     from_: Annotated[
-        str | None, typer.Option("--from", help="In place of keys: the first scheduled time.", metavar="KEY")
+        str | None, typer.Option("--from", help="In place of times: the first one.", metavar="TIME")
     ] = None,
-    to: Annotated[
-        str | None, typer.Option("--to", help="The last scheduled time, included.", metavar="KEY")
-    ] = None,
+    to: Annotated[str | None, typer.Option("--to", help="The last one, included.", metavar="TIME")] = None,
     request: Annotated[
         str, typer.Option(help="A key of yours: a second call with it does nothing.", metavar="KEY")
     ] = "",
-    reason: Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")] = "",
+    reason: ReasonOption = "",
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Report instances of a source or an external task as successful or failed."""
-    from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands import reports
-    from tidegate.scheduler.explain.names import find_task
+    """Report partitions of a dataset that have landed, or instances of a source or an external task."""
     from tidegate.scheduler.model.journal import By
 
+    of_task = bool(keys) or status is not None or from_ is not None or to is not None
+    of_dataset = bool(key) or rows is not None or bytes_ is not None or at is not None
+    if of_task and of_dataset:
+        raise typer.BadParameter(
+            "--key, --rows, --bytes and --at belong to a dataset; times, --from, --to and --status to a task"
+        )
+    by = By(reason=reason)
+    if of_dataset or (not of_task and _is_dataset(name)):
+        _report_partitions(name, _landed(key or [None], rows, bytes_, at), request, by, format)
+        return
     if bool(keys) == (from_ is not None or to is not None):
         raise typer.BadParameter("give scheduled times, or a range with --from and --to")
     if (from_ is None) != (to is None):
         raise typer.BadParameter("a range needs both --from and --to")
-    times = reports.Times(scheduled=keys or (), from_=from_, to=to)
-    by = By(actor="cli", reason=reason)
+    _report_instances(name, keys or [], (from_, to), status or ReportedStatus.SUCCESSFUL, request, by, format)
+
+
+def _is_dataset(name: str) -> bool:
+    """Return whether a name alone means a dataset, one without partitions perhaps, and not a task."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.names import find_dataset, find_task
+    from tidegate.scheduler.model.refused import UnknownName
+
+    with opened_store() as store, store.reading() as reader:
+        try:
+            find_dataset(reader, name)
+        except UnknownName as error:
+            try:
+                find_task(reader, name)
+            except UnknownName:
+                raise error from None
+            return False
+    return True
+
+
+def _landed(keys: list[str] | list[None], rows: Sizes, sizes: Sizes, at: str | None) -> "list[Landed]":
+    """Return the partitions as they are reported.
+
+    Raises:
+        BadParameter: a size could be that of another partition.
+    """
+    from tidegate.processes.explained import instant_of
+    from tidegate.scheduler.intake.report_partitions import Landed
+
+    for name, given in (("--rows", rows), ("--bytes", sizes)):
+        if given and len(given) != len(keys):
+            raise typer.BadParameter(
+                f"{name} is given {len(given)} times for {len(keys)} partitions: give it once for each --key,"
+                " in the same order, or not at all"
+            )
+    moment = None if at is None else instant_of(at)
+    nothing = [None] * len(keys)
+    return [
+        Landed(key=key, rows=number, bytes=size, at=moment)
+        for key, number, size in zip(keys, rows or nothing, sizes or nothing, strict=True)
+    ]
+
+
+def _report_partitions(name: str, landed: "list[Landed]", request: str, by: "By", format: Format) -> None:
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.explain.names import find_dataset
+    from tidegate.scheduler.intake.accepted_report import accepted
+    from tidegate.scheduler.intake.report_partitions import report_partitions
+
+    settings = load_settings()
+    with opened_store(settings) as store, store.transaction() as transaction:
+        app, _, dataset = find_dataset(transaction, name).partition("/")
+        found, repeated = report_partitions(
+            transaction,
+            settings.name,
+            app,
+            dataset,
+            landed,
+            datetime.now(UTC),
+            by,
+            request or uuid4().hex,
+        )
+    answer = accepted(found, app, dataset, request, repeated)
+    if format is Format.JSON:
+        print_json(answer)
+        return
+    _print_partitions(answer)
+
+
+def _print_partitions(answer: "Accepted") -> None:
+    if answer.repeated:
+        typer.echo(f"request {answer.request} was reported before; nothing is changed")
+    for each in answer.partitions:
+        sizes = {"rows": each.rows, "bytes": each.bytes}
+        said = "".join(f", {size:,} {unit}" for unit, size in sizes.items() if size is not None)
+        name = f"{answer.app}/{answer.dataset} {each.key}".strip()
+        typer.echo(f"{name}: reported, landed at {instant(each.at)}{said}")
+
+
+def _report_instances(
+    name: str,
+    scheduled: list[str],
+    span: tuple[str | None, str | None],
+    status: ReportedStatus,
+    request: str,
+    by: "By",
+    format: Format,
+) -> None:
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands import reports
+    from tidegate.scheduler.explain.names import find_task
+
+    times = reports.Times(scheduled=scheduled, from_=span[0], to=span[1])
     with opened_store() as store, store.transaction() as transaction:
-        ref = find_task(transaction, task).ref
+        ref = find_task(transaction, name).ref
         answer = reports.report(transaction, ref, times, status.value, datetime.now(UTC), by, request)
     if format is Format.JSON:
         print_json(answer)

@@ -17,7 +17,7 @@ import msgspec
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import Dataset
-from tidegate.domain.partition_key import validate_key
+from tidegate.domain.partition_key import first_key, validate_key
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
@@ -180,7 +180,8 @@ def _wrong(reader: Reader, project: str, app: str, dataset: str, landed: Sequenc
     for position, each in enumerate(landed):
         wrong = _wrong_key(app, datasets[dataset], each.key or "")
         if wrong:
-            found.append(Wrong(code="E-KEY", path=f"partitions[{position}].key", summary=wrong))
+            hint, path = _form(datasets[dataset]), f"partitions[{position}].key"
+            found.append(Wrong(code="E-KEY", path=path, summary=wrong, hint=hint))
         if each.at is not None and not _in_range(each.at):
             summary = f"{each.at.isoformat()} is out of range"
             found.append(Wrong(code="E-TIME", path=f"partitions[{position}].at", summary=summary))
@@ -195,6 +196,13 @@ def _wrong_key(app: str, dataset: Dataset, key: str) -> str:
         return f"{name} has partitions, and the report has none"
     wrong = validate_key(dataset.partitions, key)
     return f"{name}, {key!r:.200}: {wrong:.500}" if wrong else ""
+
+
+def _form(dataset: Dataset) -> str:
+    """Say how the keys of a dataset are written."""
+    if dataset.partitions is None:
+        return "leave the key out"
+    return f'its first key is "{first_key(dataset.partitions)}"; the others are written like it'
 
 
 def _in_range(at: datetime) -> bool:

@@ -8,6 +8,7 @@ import msgspec
 from fastapi import APIRouter, Depends, Response
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.intake.accepted_report import Accepted, accepted
 from tidegate.scheduler.intake.report_partitions import (
     Landed,
     ReportRefused,
@@ -57,30 +58,6 @@ class Report(Value, kw_only=True, forbid_unknown_fields=True):
     reason: str = ""
 
 
-class AcceptedPartition(Value, kw_only=True):
-    """A partition as it was accepted.
-
-    Attributes:
-        event: id of its event.
-    """
-
-    key: str
-    rows: int | None
-    bytes: int | None
-    at: datetime
-    event: str
-
-
-class Accepted(Value, kw_only=True):
-    """The answer to a report."""
-
-    app: str
-    dataset: str
-    request: str | None
-    partitions: list[AcceptedPartition]
-    repeated: bool = False
-
-
 EXAMPLE = {
     "app": "sales",
     "dataset": "raw",
@@ -120,14 +97,5 @@ def report_landed(
     except ReportRefused as error:
         found = [msgspec.to_builtins(each) for each in error.wrong]
         raise Problem(400, error.message, hint=error.hint, diagnostics=found) from error
-    answer = Accepted(
-        app=wanted.app,
-        dataset=wanted.dataset,
-        request=wanted.request or None,
-        partitions=[
-            AcceptedPartition(key=each.key, rows=each.rows, bytes=each.bytes, at=each.at, event=each.event)
-            for each in report.partitions
-        ],
-        repeated=repeated,
-    )
+    answer = accepted(report, wanted.app, wanted.dataset, wanted.request or "", repeated)
     return json_answer(answer, 200 if repeated else 202)
