@@ -15,6 +15,7 @@ from tidegate.server.routes import (
     across_apps,
     apps,
     backfills,
+    commits,
     events,
     gauges,
     health,
@@ -47,6 +48,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     events.router,
     gauges.router,
     records.router,
+    commits.router,
 )
 """The routes below `NAMESPACE`."""
 

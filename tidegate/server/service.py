@@ -7,7 +7,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.project.settings.settings import Settings
+from tidegate.scheduler.store.open import commits_of
 from tidegate.scheduler.store.protocol import Store
 
 
@@ -34,6 +36,11 @@ class Service:
     def namespace(self) -> str:
         """The namespace of the project's apps."""
         return self.settings.namespace
+
+    @property
+    def commits(self) -> CommitStepStore:
+        """The commit sequences and watermarks, in the same database as the store."""
+        return commits_of(self.store)
 
 
 def service_of(request: Request) -> Service:

@@ -35,6 +35,17 @@ def visible_job(service: Service, reader: Reader, caller: Caller, id_: str) -> J
     return found
 
 
+def check_known_app(service: Service, reader: Reader, caller: Caller, app: str) -> None:
+    """Refuse a filter by an app that the caller may not ask for.
+
+    Raises:
+        Problem: 400 for an unknown app, 403 for one of another than the token's.
+    """
+    caller.check_app(app)
+    if app not in {each.name for each in deployed_apps(service, reader)}:
+        raise Problem(400, f'there is no app "{app:.100}"')
+
+
 @contextmanager
 def named(unknown: int = 404, ambiguous: int = 409) -> Generator[None]:
     """Answer the look-up of a name with 404 for an unknown one, and 409 for one that several have."""

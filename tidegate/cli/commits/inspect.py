@@ -6,7 +6,6 @@ nothing; `abandon` and `fsck` are in their own files.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -17,14 +16,11 @@ from tidegate.cli.commits.fsck import fsck
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.commits import RecoveryState
 from tidegate.domain.error import UserError
 from tidegate.domain.part_name import app_of
-from tidegate.spark_jobs.commit.finish import read_sequence
-from tidegate.spark_jobs.commit.process import is_gone, shown
-from tidegate.spark_jobs.commit.recovery import is_blocked, recover_all
+from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.commit.sequence import decode_result
-from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.commit.unfinished import state_text, unfinished_commits
 from tidegate.spark_jobs.repair.fsck import verify_step
 
 app = typer.Typer(help="List, finish, abandon and check commit sequences.", no_args_is_help=True)
@@ -41,8 +37,7 @@ DatasetArgument = Annotated[
 def list_commits(dataset: DatasetArgument = None, format: FormatOption = Format.TEXT) -> None:
     """List the unfinished commit sequences, oldest first."""
     with opened_project() as project:
-        rows = [_row(project.commits, commit) for commit in project.commits.list_unfinished(dataset)]
-    rows = [row for row in rows if row]
+        rows = unfinished_commits(project.commits, now(), dataset)
     if format is Format.JSON:
         print_json(rows)
     elif not rows:
@@ -64,7 +59,7 @@ def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commit
             typer.echo(f"{commit}: unfinished, token {sequence.token}, writes {written}")
             state = project.commits.recovery_state(commit)
             if state is not None:
-                typer.echo(_state(state, now()))
+                typer.echo(state_text(state, now()))
                 if state.error:
                     typer.echo(f"last error, at {instant(state.failed_at)}: {state.error}")
             _show_outputs(project.commits, commit)
@@ -111,34 +106,6 @@ def recover(dataset: DatasetArgument = None) -> None:
         typer.echo("no unfinished commits")
 
 
-def _row(commits: CommitStepStore, commit: str) -> dict[str, Any]:
-    """Return the row of a commit; empty for one that was finished in the meantime."""
-    body, state = commits.get(commit), commits.recovery_state(commit)
-    if body is None or state is None:
-        return {}
-    facts = {
-        "commit": commit,
-        "state": _state(state, now()),
-        "owner": state.owner,
-        "until": state.until,
-        "failures": state.failures,
-        "blocked": is_blocked(state),
-        "error": state.error,
-        "failed_at": state.failed_at,
-        "abandoned": [record.dataset for record in commits.output_records(commit)],
-    }
-    try:
-        sequence = read_sequence(commit, body)
-    except CommitUnknown as error:
-        return {**facts, "state": "CANNOT BE READ", "error": error.message, "datasets": [], "steps": None}
-    return {
-        **facts,
-        "token": sequence.token,
-        "steps": len(sequence.steps),
-        "datasets": list(sequence.datasets),
-    }
-
-
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         row["commit"],
@@ -149,18 +116,6 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         ", ".join([*row["datasets"], *(f"{name} (abandoned)" for name in row["abandoned"])]) or "-",
         row["error"] or "-",
     )
-
-
-def _state(state: RecoveryState, at: datetime) -> str:
-    if state.owner and state.until is not None and state.until > at:
-        if not is_gone(state.owner):
-            return f"being finished by {shown(state.owner)}"
-        return "its process is dead; the next recovery finishes it"
-    if is_blocked(state):
-        return f"BLOCKED after {state.failures} failed tries"
-    if state.failures:
-        return f"waiting for a retry after {state.failures} failed tries"
-    return "waiting for recovery"
 
 
 def _show_outputs(commits: CommitStepStore, commit: str) -> None:

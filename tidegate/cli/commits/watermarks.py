@@ -6,8 +6,7 @@ afterwards. `list` and `show` change nothing.
 """
 
 import hashlib
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -15,9 +14,9 @@ import typer
 from tidegate.cli.commits.project import opened_project
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.commits import Watermark
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
+from tidegate.spark_jobs.commit.positions import incremental_read, known_watermarks, position_row
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.commit.watermarks import set_watermarks
@@ -37,15 +36,7 @@ SourceArgument = Annotated[str, typer.Argument(help='The dataset that it reads, 
 def list_watermarks(format: FormatOption = Format.TEXT) -> None:
     """List the incremental reads, with the number of parts that have a watermark."""
     with opened_project() as project:
-        rows = [
-            {
-                "consumer": consumer,
-                "source": source,
-                "parts": len(project.commits.watermarks(consumer, source)),
-                "moving": list(project.commits.list_unfinished(watermark_resource(consumer, source))),
-            }
-            for consumer, source in project.commits.followers()
-        ]
+        rows = [incremental_read(project.commits, *pair) for pair in project.commits.followers()]
     if format is Format.JSON:
         print_json(rows)
     elif not rows:
@@ -63,9 +54,9 @@ def list_watermarks(format: FormatOption = Format.TEXT) -> None:
 def show(consumer: ConsumerArgument, source: SourceArgument, format: FormatOption = Format.TEXT) -> None:
     """Show how far a program has read each part of a dataset."""
     with opened_project() as project:
-        marks = _marks(project.commits, consumer, source)
+        marks = known_watermarks(project.commits, consumer, source)
     if format is Format.JSON:
-        print_json([_row(part, mark) for part, mark in marks.items()])
+        print_json([position_row(part, mark) for part, mark in marks.items()])
         return
     columns = ("PART", "MOVES", "POSITION", "MOVED BY")
     cells = [
@@ -116,7 +107,7 @@ def forget(
     """Delete watermarks that no deployed program uses, such as those that a rename has left behind."""
     with opened_project() as project:
         commits = project.commits
-        marks = _marks(commits, consumer, source)
+        marks = known_watermarks(commits, consumer, source)
         app, _, program = consumer.partition("/")
         for deployed in project.apps():
             found = deployed.programs.get(program) if deployed.name == app else None
@@ -148,7 +139,7 @@ def _steps(
         mark = commits.watermarks(consumer, source, part).get(part)
         marks: dict[str, int] = {part: 0 if mark is None else mark.number}
     else:
-        known = _marks(commits, consumer, source)
+        known = known_watermarks(commits, consumer, source)
         if part is not None and part not in known:
             hint = did_you_mean(part, known, "parts")
             raise UserError(f"{consumer} has no watermark in {source}, part {part!r}", hint)
@@ -162,20 +153,6 @@ def _steps(
     )
 
 
-def _marks(commits: CommitStepStore, consumer: str, source: str) -> Mapping[str, Watermark]:
-    """Return the watermarks of a program in a dataset, by part.
-
-    Raises:
-        UserError: the program has no watermark in the dataset.
-    """
-    marks = commits.watermarks(consumer, source)
-    if not marks:
-        known = [" ".join(pair) for pair in commits.followers()]
-        hint = did_you_mean(f"{consumer} {source}", known, "watermarks")
-        raise UserError(f"{consumer} has no watermark in {source}", hint)
-    return dict(sorted(marks.items()))
-
-
 def _check_position(position: str) -> None:
     try:
         msgspec.json.decode(position)
@@ -184,10 +161,6 @@ def _check_position(position: str) -> None:
             f"a position must be JSON, got {_short(position)}: {error}",
             "copy it from: tidegate watermarks show --format json",
         ) from error
-
-
-def _row(part: str, mark: Watermark) -> dict[str, Any]:
-    return {"part": part, "moves": mark.number, "position": mark.position, "commit": mark.commit}
 
 
 def _short(position: str) -> str:

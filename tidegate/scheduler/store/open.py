@@ -4,6 +4,7 @@
 is imported when a store is opened: commands that open none start faster.
 """
 
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.protocol import Store
 
 
@@ -20,3 +21,12 @@ def open_store(url: str, *, create: bool = True) -> Store:
     from tidegate.scheduler.store.sql.open import open_sql_store
 
     return open_sql_store(url, create=create)
+
+
+def commits_of(store: Store) -> CommitStepStore:
+    """The commit sequences of a store that `open_store` has opened, in the same database."""
+    from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+    from tidegate.scheduler.store.sql.store import SqlStore
+
+    assert isinstance(store, SqlStore), "only databases keep commit sequences"
+    return SqlCommitStepStore(store.engine)

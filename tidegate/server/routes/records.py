@@ -10,11 +10,9 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.store.protocol import LedgerRow, Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
-from tidegate.server.deployed import deployed_apps
 from tidegate.server.page import Page, foreign
-from tidegate.server.problem import Problem
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import named, visible_apps
+from tidegate.server.visible import check_known_app, named, visible_apps
 
 router = APIRouter(tags=["records"])
 
@@ -47,7 +45,7 @@ def ledger_rows(service: Service, reader: Reader, caller: Caller, app: str) -> l
         Problem: 400 for an unknown app, 403 for one of another than the token's.
     """
     if app:
-        _check_app(service, reader, caller, app)
+        check_known_app(service, reader, caller, app)
     apps = visible_apps(service, reader, caller)
     rows = reader.ledger(app=app or caller.app)
     return [row for row in rows if apps is None or row.schedule.partition("/")[0] in apps]
@@ -99,12 +97,6 @@ def _before(page: Page) -> int | None:
             return number
         case _:
             raise foreign()
-
-
-def _check_app(service: Service, reader: Reader, caller: Caller, app: str) -> None:
-    caller.check_app(app)
-    if app not in {each.name for each in deployed_apps(service, reader)}:
-        raise Problem(400, f'there is no app "{app:.100}"')
 
 
 def _ref(reader: Reader, caller: Caller, name: str, known: set[str]) -> str:
