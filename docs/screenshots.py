@@ -111,7 +111,9 @@ class Example:
 
     def start(self) -> None:
         """Deploy the app and start Dagster."""
-        compilation = compile_paths([self.settings.schedules], without=self.settings.undeployed)
+        compilation = compile_paths(
+            [self.settings.schedules], self.settings.project, without=self.settings.undeployed
+        )
         if not compilation.ok:
             raise Failed(f"{compilation.diagnostics[0].summary}: see `tidegate lint`")
         apps = {name: compiled.app for name, compiled in compilation.apps.items()}

@@ -4,6 +4,7 @@ The compiler does not read files. An unreadable file becomes a diagnostic, so th
 diagnostics of the other files are still reported.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
@@ -77,7 +78,6 @@ def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterabl
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
     """
-    here = base or Path.cwd()
     left_out = frozenset(path.resolve() for path in without)
     contents: dict[str, bytes] = {}
     failed: list[Diagnostic] = []
@@ -85,17 +85,17 @@ def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterabl
         try:
             found = list(_below(path, left_out)) if path.is_dir() else [path]
         except OSError as error:
-            failed.append(_unreadable(path, here, error.strerror or str(error)))
+            failed.append(_unreadable(path, base, error.strerror or str(error)))
             continue
         if not found:
-            failed.append(_unreadable(path, here, "a folder without YAML files"))
+            failed.append(_unreadable(path, base, "a folder without YAML files"))
         for file in found:
             try:
-                contents[_shown(file, here)] = _read(file)
+                contents[_shown(file, base)] = _read(file)
             except OSError as error:
-                failed.append(_unreadable(file, here, error.strerror or str(error)))
+                failed.append(_unreadable(file, base, error.strerror or str(error)))
             except ValueError as error:
-                failed.append(_unreadable(file, here, str(error)))
+                failed.append(_unreadable(file, base, str(error)))
     return YamlFiles(contents=contents, diagnostics=tuple(failed))
 
 
@@ -140,14 +140,16 @@ def _read(file: Path) -> bytes:
         return stream.read(MAX_FILE_BYTES + 1)
 
 
-def _shown(file: Path, here: Path) -> str:
-    """Return the file's name for messages: relative to a folder if it is below it."""
-    absolute = file.absolute()
+def _shown(file: Path, base: Path | None) -> str:
+    """Return the file's name for messages: relative to the base, or to the working folder if it is in it."""
+    if base is not None:
+        return os.path.relpath(file, base)
+    absolute, here = file.absolute(), Path.cwd()
     return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(file)
 
 
-def _unreadable(path: Path, here: Path, why: str) -> Diagnostic:
-    name = _shown(path, here)
+def _unreadable(path: Path, base: Path | None, why: str) -> Diagnostic:
+    name = _shown(path, base)
     findings = Findings(name)
     place = At(file=name, line=1, column=1)
     hint = "check the name and the permissions; folders are searched for *.yaml and *.yml"

@@ -19,3 +19,16 @@ def test_places_are_stored_relative_to_the_project(
     project.run("deploy")
 
     assert "schedules/sales.yaml:12:3" in project.run("schedules", "show", "report_daily").split()
+
+
+def test_places_outside_of_the_project_are_stored_relative_to_it_too(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "tidegate.toml").write_text('[project]\nschedules = "../schedules"\n')
+    monkeypatch.setenv("TIDEGATE_PROJECT", str(inner))
+
+    project.run("deploy")
+
+    assert "../schedules/sales.yaml:12:3" in project.run("schedules", "show", "report_daily").split()
