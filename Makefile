@@ -39,8 +39,9 @@ coverage: .venv/stamp ## every line and branch of the pure modules is run by a f
 soak: .venv/stamp ## coverage, the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)
 	$(BIN)/python -m tests.soak --effort $(EFFORT) --minutes $(MINUTES)
 
-pages: .venv/stamp ## write the pages of docs/ that are rendered: diagnostics, settings, charts of the benchmarks
+pages: .venv/stamp ## write the pages of docs/ that are rendered: diagnostics, reasons, settings, charts of the benchmarks
 	$(BIN)/python -c 'from tidegate.compiler.render import catalogue_markdown as page; print(page.catalogue_markdown(), end="")' > docs/diagnostics.md
+	$(BIN)/python -c 'from tidegate.scheduler.explain import reasons_markdown as page; print(page.reasons_markdown(), end="")' > docs/reasons.md
 	$(BIN)/python -m tidegate.project.settings.markdown > docs/settings.md
 	$(BIN)/python -m benchmarks.chart
 

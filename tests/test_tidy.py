@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.tidy.codes import CATALOGUE_FILE, REASON_FILE, check_catalogue, check_codes
+from tests.tidy.codes import CATALOGUE_FILE, REASON_FILE, REFUSAL_FILE, check_catalogue, check_codes
 from tests.tidy.english import LISTS, check_english, check_page, check_source
 from tests.tidy.finding import Finding, Source
 from tests.tidy.links import check_links
@@ -17,12 +17,15 @@ from tests.tidy.purity import BARE_NAMES, check_purity
 from tests.tidy.rules import RULES_FILE, check_cited, check_shown, rules
 from tests.tidy.shape import check_shape
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
+from tidegate.compiler.diagnostics.remedies import REMEDIES
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.reason_texts import REASON_TEXTS
+from tidegate.scheduler.model.refusals import REFUSALS
 
 ROOT = Path(__file__).parent.parent
 PRODUCT = "tidegate"
 FOLDERS = (PRODUCT, "benchmarks", "tests")
-REASONS = frozenset(reason.value for reason in Reason)
+REASONS = frozenset(reason.value for reason in Reason) | REFUSALS.keys()
 
 
 @cache
@@ -75,6 +78,12 @@ def test_every_diagnostic_is_in_the_docs_and_in_a_golden_file() -> None:
     report(
         check_catalogue(CATALOGUE, "docs/diagnostics.md", (ROOT / "docs/diagnostics.md").read_text("utf-8"))
     )
+
+
+def test_every_code_has_a_text_that_explains_it() -> None:
+    """`tidegate explain` shows all three; a code without a remedy leaves its reader alone."""
+    assert set(REMEDIES) == set(CATALOGUE), "tidegate/compiler/diagnostics/remedies.py"
+    assert set(REASON_TEXTS) == set(Reason), "tidegate/scheduler/model/reason_texts.py"
 
 
 def test_every_reason_is_in_the_docs() -> None:
@@ -187,7 +196,7 @@ def test_unknown_codes_are_caught() -> None:
     found = [str(finding) for finding in check_codes(source, {"R101"}, {"W-WINDOW"})]
     assert found == [
         f"tidegate/compiler/x.py:1: error: diagnostic R999 has no entry in {CATALOGUE_FILE}",
-        f"tidegate/compiler/x.py:2: error: reason W-MOON is not in {REASON_FILE}",
+        f"tidegate/compiler/x.py:2: error: reason W-MOON is not in {REASON_FILE} or {REFUSAL_FILE}",
     ]
 
 

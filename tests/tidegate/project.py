@@ -80,6 +80,12 @@ class Project:
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return result.stdout
 
+    def run_with_errors(self, *arguments: str, exit_code: int = 0) -> str:
+        """Run a command that ends with this code; returns all that it prints, in one line."""
+        result = self._result(*arguments)
+        assert result.exit_code == exit_code, result.output
+        return " ".join(result.output.replace("│", " ").split())
+
     def json(self, *arguments: str, exit_code: int = 0) -> Any:
         """Run a command with `--format json`; returns the value that it prints."""
         return json.loads(self.run(*arguments, "--format", "json", exit_code=exit_code))

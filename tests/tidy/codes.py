@@ -8,9 +8,10 @@ from tests.tidy.finding import Finding, Source
 
 CATALOGUE_FILE = "tidegate/compiler/diagnostics/catalogue.py"
 REASON_FILE = "tidegate/scheduler/model/reason.py"
+REFUSAL_FILE = "tidegate/scheduler/model/refusals.py"
 
 DIAGNOSTIC = re.compile(r"[RSVNL]\d{3}")
-REASON = re.compile(r"[WDF]-[A-Z]+(-[A-Z]+)*")
+REASON = re.compile(r"[WMDFE]-[A-Z]+(-[A-Z]+)*")
 
 
 def check_codes(source: Source, diagnostics: Collection[str], reasons: Collection[str]) -> Iterator[Finding]:
@@ -24,7 +25,9 @@ def check_codes(source: Source, diagnostics: Collection[str], reasons: Collectio
                 f"diagnostic {node.value} has no entry in {CATALOGUE_FILE}",
             )
         if REASON.fullmatch(node.value) and node.value not in reasons:
-            yield source.finding(node.lineno, f"reason {node.value} is not in {REASON_FILE}")
+            yield source.finding(
+                node.lineno, f"reason {node.value} is not in {REASON_FILE} or {REFUSAL_FILE}"
+            )
 
 
 def check_catalogue(codes: Collection[str], path: str, text: str) -> Iterator[Finding]:

@@ -60,6 +60,9 @@ COMMANDS: dict[str, Entry] = {
     "why": Entry(
         "tidegate.cli.operate.why:why", "Explain why a schedule, job or instance waits, and what helps."
     ),
+    "explain": Entry(
+        "tidegate.cli.develop.explain:explain", "Say what a code means, what has led to it, and what to do."
+    ),
     "events": Entry("tidegate.cli.operate.events:app", "List the received events and the result of each."),
     "ledger": Entry(
         "tidegate.cli.operate.ledger:ledger",
