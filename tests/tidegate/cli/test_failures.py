@@ -21,6 +21,11 @@ NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 @pytest.fixture
 def failed(deployed: Project) -> str:
     """The id of a job whose run has failed a moment ago."""
+    return fail(deployed)
+
+
+def fail(deployed: Project) -> str:
+    """Let a run fail a moment ago; returns the id of its job."""
     deployed.arrive("2026-03-09", "2026-03-10")
     store, now = deployed.store(), datetime.now(UTC)
     with store.transaction() as transaction:
@@ -81,8 +86,21 @@ def test_a_failed_job_is_tried_again(deployed: Project, failed: str) -> None:
     assert deployed.run("jobs", "retry", failed) == (
         f"job {failed} of sales/report_daily is queued again, attempt 2\n"
     )
-    assert "triggered by hand" in deployed.run("why", failed)
+    why = " ".join(deployed.run("why", failed).split())
+    assert "triggered by hand" in why
+    assert f"attempt 2 comes next, run run-1 failed: {SAID}" in why
     assert "cannot be retried" in deployed.refused("jobs", "retry", failed).message
+
+
+def test_a_job_that_waits_for_its_next_attempt_shows_why_the_one_before_failed(deployed: Project) -> None:
+    deployed.edit("    constraints:\n", "    retries: {max: 2, wait: 10m}\n    constraints:\n")
+    deployed.run("deploy")
+    job = fail(deployed)
+    why = " ".join(deployed.run("why", job).split())
+    assert "W-RETRY" in why
+    assert f"attempt 2 of 3 comes next, run run-1 failed: {SAID}" in why
+    assert SAID in deployed.run("jobs", "list")
+    assert SAID in deployed.run("jobs", "show", job)
 
 
 def test_why_shows_a_job_whose_run_is_asked_for(deployed: Project) -> None:

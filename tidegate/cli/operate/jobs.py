@@ -100,8 +100,10 @@ def list_jobs(
 
 
 def _print_queue(jobs: "Sequence[Job]") -> None:
+    """Print the queue; what went wrong with the attempt before is a column where there is any."""
+    because = any(job.detail for job in jobs)
     print_table(
-        ["job", "schedule", "key", "state", "reason", "next check", "run"],
+        ["job", "schedule", "key", "state", "reason", "next check", *(["because"] if because else []), "run"],
         [
             [
                 job.id,
@@ -110,6 +112,7 @@ def _print_queue(jobs: "Sequence[Job]") -> None:
                 job.state.value,
                 job.reason or "",
                 instant(job.next_check_at) if job.waiting else "",
+                *([job.detail] if because else []),
                 job.run_id or "",
             ]
             for job in jobs
