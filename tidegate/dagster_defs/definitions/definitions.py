@@ -10,8 +10,6 @@ pass gets what the first one has built.
 """
 
 import gc
-from collections.abc import Generator
-from contextlib import contextmanager
 
 from dagster import Definitions, JobDefinition, in_process_executor
 
@@ -36,6 +34,13 @@ from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, 
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreMissing
 
+MANY_PROGRAMS = 1_000
+
+SELDOM = (100_000, 50, 100)
+"""When garbage is collected in a code server with many programs. By Python's default of (700, 10, 10) a
+quarter of a load goes into looking at the definitions again and again, also while Dagster makes its
+repository of them."""
+
 _built_here: dict[str, Definitions] = {}
 """The definitions that this process built of the store, by encoded plan; empty in a run's process."""
 
@@ -49,6 +54,8 @@ def build_definitions(location: Location) -> Definitions:
         return built or _built(AssetPlan(shipped), location, scope)
     plan, states = _read(location)
     assets = AssetPlan(plan)
+    if len(assets.programs) >= MANY_PROGRAMS:
+        gc.set_threshold(*SELDOM)
     built = Definitions.merge(_built(assets, location), _automation(assets, states, location))
     _built_here.clear()
     _built_here[ship(plan)] = built
@@ -57,10 +64,8 @@ def build_definitions(location: Location) -> Definitions:
 
 def _built(assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING) -> Definitions:
     """The definitions that a run needs, too."""
-    with _without_collection():
-        built = list(build_assets(assets, location, scope))
     return Definitions(
-        assets=built,
+        assets=list(build_assets(assets, location, scope)),
         # A run that materialises assets needs none of these.
         jobs=[]
         if scope.assets
@@ -68,18 +73,6 @@ def _built(assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING) 
         # A run executes one program: a process for each step would load everything twice.
         executor=in_process_executor,
     )
-
-
-@contextmanager
-def _without_collection() -> Generator[None]:
-    """Pause the collection of garbage, which would look at the growing definitions again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
