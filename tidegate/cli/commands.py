@@ -38,7 +38,7 @@ COMMANDS: dict[str, Entry] = {
     "schedules": Entry(
         "tidegate.cli.operate.schedules:app", "List, show, suspend, resume, trigger and delete schedules."
     ),
-    "jobs": Entry("tidegate.cli.operate.jobs:app", "List, show, cancel and requeue jobs."),
+    "jobs": Entry("tidegate.cli.operate.jobs:app", "List, show, cancel, retry, force and requeue jobs."),
     "tasks": Entry("tidegate.cli.operate.tasks:app", "List the cycle tasks and their next instances."),
     "instances": Entry(
         "tidegate.cli.operate.instances:app",
@@ -63,7 +63,10 @@ COMMANDS: dict[str, Entry] = {
     "explain": Entry(
         "tidegate.cli.develop.explain:explain", "Say what a code means, what has led to it, and what to do."
     ),
-    "events": Entry("tidegate.cli.operate.events:app", "List the received events and the result of each."),
+    "events": Entry(
+        "tidegate.cli.operate.events:app",
+        "List the received events and the result of each; feed some once more.",
+    ),
     "ledger": Entry(
         "tidegate.cli.operate.ledger:ledger",
         "Balance the events: succeeded, running, failed, pending, discarded.",

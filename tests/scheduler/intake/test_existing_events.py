@@ -4,7 +4,7 @@ import pytest
 
 from tests.scheduler.commands.changing import A, B, C, collected, raw, s
 from tests.scheduler.world import World, at
-from tidegate.scheduler.commands.existing_events import MAX_EVENTS, Replayed, replay_events
+from tidegate.scheduler.commands.existing_events import MAX_EVENTS, EventsToReplay, Replayed, replay_events
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused
 
@@ -14,7 +14,11 @@ EXISTING = ", collect_existing: true"
 
 def replay(world: World, clock: str, *keys: str, again: bool = False, key: str = RAW) -> list[Replayed]:
     with world.store.transaction() as transaction:
-        return list(replay_events(transaction, key, at(clock), keys, again))
+        return list(
+            replay_events(
+                transaction, EventsToReplay(key=key, partitions=tuple(keys), again=again), at(clock)
+            )
+        )
 
 
 def states(world: World) -> list[str]:

@@ -10,7 +10,7 @@ from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.explain.test_past_recalled import live_days
 from tests.scheduler.explain.test_past_tasks import DAYS
 from tests.scheduler.world import World, at
-from tidegate.scheduler.commands.existing_events import replay_events
+from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
 from tidegate.scheduler.explain.past import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import JobState
@@ -97,7 +97,7 @@ def test_what_was_consumed_is_not_collected_again() -> None:
     prune(world.store, LITTLE, at("05:00"))
 
     with world.store.transaction() as transaction:
-        (replayed,) = replay_events(transaction, "partition:a/raw", at("05:01"))
+        (replayed,) = replay_events(transaction, EventsToReplay(key="partition:a/raw"), at("05:01"))
 
     assert (replayed.events, replayed.known) == (0, 2)
 
@@ -113,7 +113,7 @@ def test_what_a_pruned_job_had_discarded_is_collected_again() -> None:
     prune(world.store, LITTLE, at("05:00"))
 
     with world.store.transaction() as transaction:
-        (replayed,) = replay_events(transaction, "partition:a/raw", at("05:01"))
+        (replayed,) = replay_events(transaction, EventsToReplay(key="partition:a/raw"), at("05:01"))
 
     assert (states, replayed.events) == ({JobState.DISCARDED}, 1)
 

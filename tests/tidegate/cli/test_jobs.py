@@ -93,9 +93,10 @@ def test_dead_letters_are_listed_with_what_was_wrong(deployed: Project) -> None:
 
 def test_a_dead_letter_is_queued_again_by_its_id(deployed: Project) -> None:
     job = dead_letter(deployed)
-    printed = deployed.run("jobs", "requeue", job[:-2])
+    printed = deployed.run("jobs", "requeue", job[:-2], "--reason", "the partition is declared")
     assert printed == f"job {job} of sales/report_daily is queued again, attempt 2\n"
     assert deployed.run("jobs", "list", "--dead-letters") == "No dead letters.\n"
+    assert "the partition is declared" in str(deployed.json("jobs", "show", job)["history"])
     assert "is not a dead letter: it is" in deployed.refused("jobs", "requeue", job).message
 
 

@@ -1,7 +1,6 @@
 """`tidegate events`: `list` the events in the store with the jobs that received them, or `replay` some.
 
 Refused reports are listed with them, with the reason. Events are reported by Dagster, by runs and by crons.
-A replay feeds the events of a dataset once more to the schedules that count it and have not collected them.
 """
 
 from collections.abc import Iterable
@@ -9,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tidegate.cli.operate.replay import replay
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
-from tidegate.domain.wording import plural
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.commands.existing_events import Replayed
     from tidegate.scheduler.intake.refused_reports import RefusedReport
     from tidegate.scheduler.model.event import Delivery, Event
     from tidegate.scheduler.model.job import Job
@@ -95,42 +93,7 @@ def list_events(
     print_table(["arrived", "key", "partition", "rows", "received by"], shown, right=["rows"])
 
 
-@app.command()
-def replay(
-    dataset: Annotated[
-        str, typer.Argument(help='The dataset, as "app/dataset" or alone.', metavar="DATASET")
-    ],
-    key: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this partition key; may be repeated. Default: all.", show_default=False),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Also for schedules that have consumed the event in a run.")
-    ] = False,
-    format: FormatOption = Format.TEXT,
-) -> None:
-    """Feed the events of a dataset once more to the schedules that count it and have not collected them."""
-    from datetime import UTC, datetime
-
-    from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.existing_events import replay_events
-    from tidegate.scheduler.explain.names import find_dataset
-
-    with opened_store() as store, store.transaction() as transaction:
-        name = find_dataset(transaction, dataset)
-        replayed = replay_events(transaction, f"partition:{name}", datetime.now(UTC), key or (), again)
-    if format is Format.JSON:
-        print_json(replayed)
-        return
-    for each in replayed:
-        typer.echo(f"{each.schedule}: {_replayed(each, again)}")
-
-
-def _replayed(each: "Replayed", again: bool) -> str:
-    if each.suspended:
-        return f"suspended, collects nothing; resume it first: tidegate schedules resume {each.schedule}"
-    known = "wait already" if again else "are collected already"
-    return f"{plural(each.events, 'event')} to collect" + (f", {each.known} {known}" if each.known else "")
+app.command("replay")(replay)
 
 
 def _state(delivery: "Delivery", job: "Job | None") -> str:

@@ -213,6 +213,7 @@ def force_job(
 def requeue_jobs(
     jobs: Annotated[list[str] | None, typer.Argument(help="Ids of dead letters, or id prefixes.")] = None,
     every: Annotated[bool, typer.Option("--all-dead-letters", help="Requeue every dead letter.")] = False,
+    reason: ReasonOption = "",
 ) -> None:
     """Queue dead letters again: jobs whose run could not be created (F-LAUNCH).
 
@@ -222,6 +223,7 @@ def requeue_jobs(
     from tidegate.domain.error import UserError
     from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
+    from tidegate.scheduler.model.journal import By
 
     if bool(jobs) == every:
         raise UserError(
@@ -238,7 +240,7 @@ def requeue_jobs(
         else:
             ids = list(dict.fromkeys(find_job(transaction, job).id for job in jobs or ()))
             left = 0
-        queued = [requeue(transaction, job, now) for job in ids]
+        queued = [requeue(transaction, job, now, By(reason=reason)) for job in ids]
     for job in queued:
         typer.echo(f"job {job.id} of {job.schedule} is queued again, attempt {job.attempt}")
     if not queued:

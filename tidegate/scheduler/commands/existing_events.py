@@ -5,7 +5,7 @@
 events that it has not collected (`scheduler.decision.existing`); the next tick routes them like any event.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from tidegate.domain.model import leaves_with_existing
@@ -14,7 +14,7 @@ from tidegate.scheduler.commands.activation import takes_events
 from tidegate.scheduler.decision.existing import copies, counting_leaves, uncollected
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, listens_to
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.ledger import is_consumed, is_discarded
 from tidegate.scheduler.store.protocol import Reader, Transaction
@@ -22,6 +22,26 @@ from tidegate.scheduler.tick.tick import advance_before
 
 MAX_EVENTS = 100_000
 """The most events of one dataset that are looked at; one transaction has to hold them."""
+
+
+class EventsToReplay(Value, kw_only=True):
+    """What is to be replayed.
+
+    Attributes:
+        key: event key of the dataset.
+        partitions: only these partition keys; empty for all.
+        since: only events that arrived then or later; None for all.
+        until: only events that arrived before; None for all.
+        schedules: only for these, as "app/name"; empty for all that count the dataset.
+        again: also what a launched job of the schedule has consumed. What still waits never counts twice.
+    """
+
+    key: str
+    partitions: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    schedules: tuple[str, ...] = ()
+    again: bool = False
 
 
 class Replayed(Value, kw_only=True):
@@ -49,40 +69,57 @@ def collect_existing(transaction: Transaction, states: Iterable[ScheduleState], 
 
 
 def replay_events(
-    transaction: Transaction, key: str, now: datetime, partitions: Collection[str] = (), again: bool = False
+    transaction: Transaction, wanted: EventsToReplay, now: datetime, by: By | None = None
 ) -> tuple[Replayed, ...]:
-    """Let every schedule that counts the events of a dataset collect those that it has not collected.
-
-    Args:
-        key: event key of the dataset.
-        partitions: only these partition keys; empty for all.
-        again: also what a launched job of the schedule has consumed. What still waits never counts twice.
+    """Let the schedules that count the events of a dataset collect those that they have not collected.
 
     Raises:
-        Refused: no schedule listens to the dataset, or it has no such event.
+        Refused: no such schedule listens to the dataset, or it has no such event.
     """
     advance_before(transaction, now)
-    name = key.partition(":")[2]
+    key, name = wanted.key, wanted.key.partition(":")[2]
     refs = {listener.schedule for listener in transaction.subscriptions([key])}
     states = [state for state in transaction.schedules(refs=refs) if counting_leaves(state, key)]
     if not states:
         raise Refused(f"no schedule counts the partitions of {name}", "`tidegate schedules list` shows all")
-    events = _events(transaction, key)
-    found = {event.partition or "" for event in events}
-    missing = sorted(set(partitions) - found)
-    if missing or not events:
-        what = f" of partition {', '.join(missing)}" if missing else ""
-        raise Refused(
-            f"{name} has no event{what}", f"`tidegate events list --key {key}` shows what has arrived"
-        )
-    if partitions:
-        events = [event for event in events if event.partition in partitions]
+    others = sorted(set(wanted.schedules) - {state.ref for state in states})
+    if others:
+        counting = ", ".join(state.ref for state in states)
+        raise Refused(f"{', '.join(others)} does not count the partitions of {name}", f"of {counting}")
+    if wanted.schedules:
+        states = [state for state in states if state.ref in wanted.schedules]
+    events = _wanted(_events(transaction, key), wanted, name)
     outcomes = _Outcomes(transaction, events)
     return tuple(
-        _feed(transaction, state, key, events, outcomes, now, kind="replay", again=again)
+        _feed(transaction, state, key, events, outcomes, now, kind="replay", again=wanted.again, by=by)
         if takes_events(state)
         else Replayed(schedule=state.ref, suspended=True)
         for state in states
+    )
+
+
+def _wanted(events: Sequence[Event], wanted: EventsToReplay, name: str) -> list[Event]:
+    """Return the events that a replay is about, with their copies.
+
+    Raises:
+        Refused: there is none, or none of a partition that is named.
+    """
+    inside = [event for event in events if event.origin is not None or _arrived_within(event, wanted)]
+    originals = {event.partition or "" for event in inside if event.origin is None}
+    missing = sorted(set(wanted.partitions) - originals)
+    if missing or not originals:
+        what = f" of partition {', '.join(missing)}" if missing else ""
+        when = " in that time" if wanted.since or wanted.until else ""
+        raise Refused(
+            f"{name} has no event{what}{when}",
+            f"`tidegate events list --key {wanted.key}` shows what has arrived",
+        )
+    return [event for event in inside if not wanted.partitions or event.partition in wanted.partitions]
+
+
+def _arrived_within(event: Event, wanted: EventsToReplay) -> bool:
+    return (wanted.since is None or event.arrived >= wanted.since) and (
+        wanted.until is None or event.arrived < wanted.until
     )
 
 
@@ -96,13 +133,15 @@ def _feed(
     *,
     kind: str,
     again: bool = False,
+    by: By | None = None,
 ) -> Replayed:
     """Store the copies for one schedule, and the journal entry."""
     wanted = uncollected(state, events, outcomes.collected(state.ref, again=again), outcomes.unrouted)
     every = uncollected(state, events, (), outcomes.unrouted)
     if wanted:
         transaction.add_events(list(copies(state, wanted, now)))
-        data = {"key": key, "action": kind, "again": again, "events": len(wanted)}
+        noted = {} if by is None else by.noted
+        data = {"key": key, "action": kind, "again": again, "events": len(wanted), **noted}
         transaction.add_journal([Entry(at=now, kind=EntryKind.REPLAY, schedule=state.ref, data=data)])
     return Replayed(schedule=state.ref, events=len(wanted), known=len(every) - len(wanted))
 

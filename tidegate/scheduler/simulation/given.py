@@ -47,7 +47,7 @@ from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.model.others import with_others
 from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.existing_events import replay_events
+from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.commands.live import deployed_apps, difference
 from tidegate.scheduler.commands.manual import resume, suspend, trigger
@@ -227,7 +227,8 @@ class ActionRunner:
         key = partition_event_key(self._app, action.dataset)
         try:
             with self._simulation.store.transaction() as transaction:
-                replay_events(transaction, key, self._simulation.now, action.keys, action.again)
+                wanted = EventsToReplay(key=key, partitions=tuple(action.keys), again=action.again)
+                replay_events(transaction, wanted, self._simulation.now)
         except Refused as refusal:
             raise ActionRefused((UNKNOWN_DATASET,), refusal.message) from refusal
 
