@@ -104,6 +104,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.operation_runs(running=True, tables=NAMES),
         reader.operation_runs(started_since=now),
         reader.operation_runs(running=True, started_since=now),
+        reader.operation_runs(before=(now, "b"), limit=2),
         reader.operation_runs(tables=["a/d", "c.n.T"], limit=2),
         reader.operation_runs(jobs=["a", "ä", "none"], running=True),
         reader.bytes_rewritten(at(1), now),

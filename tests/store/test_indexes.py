@@ -69,6 +69,7 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("runs of operations of jobs", lambda tx: tx.operation_runs(jobs=["j"])),
     ("runs of operations on a table", lambda tx: tx.operation_runs(tables=["t"], started_since=NOON)),
     ("newest runs of operations", lambda tx: tx.operation_runs(limit=10)),
+    ("runs of operations before one", lambda tx: tx.operation_runs(before=(NOON, "j"), limit=10)),
     ("bytes of an hour", lambda tx: tx.bytes_rewritten(NOON, NOON)),
     ("keys of a dataset", lambda tx: tx.keys_written("a/d")),
     ("jobs that write", lambda tx: tx.writing_jobs("a")),

@@ -39,6 +39,9 @@ def test_runs_match_all_filters_and_come_by_start_then_job(store: Store) -> None
             ({"started_since": at(2)}, "2345"),
             ({"started_since": at(2.000001)}, "45"),
             ({"started_since": at(2.000001), "running": True}, "4"),
+            ({"before": (at(2), "3")}, "12"),
+            ({"before": (at(2), "3"), "limit": 1}, "2"),
+            ({"before": (at(4), ""), "tables": ["u"]}, "3"),
             ({"started_since": at(1), "tables": ["t"], "jobs": ["1", "2", "3"], "limit": 9}, "12"),
         ]
         for filters, expected in cases:

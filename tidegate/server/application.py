@@ -21,6 +21,7 @@ from tidegate.server.routes import (
     health,
     instances,
     jobs,
+    maintenance,
     records,
     run_times,
     schedules,
@@ -52,7 +53,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
 )
 """The routes below `NAMESPACE`."""
 
-OTHERS: tuple[APIRouter, ...] = (health.router, *BOARD)
+OTHERS: tuple[APIRouter, ...] = (health.router, maintenance.router, *BOARD)
 """The routes with whole paths."""
 
 

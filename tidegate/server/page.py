@@ -7,6 +7,7 @@ repeat and skip nothing else. It names its list: the cursor of another one is re
 import base64
 import binascii
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -16,6 +17,10 @@ from pydantic import BeforeValidator
 from tidegate.server.problem import Problem
 
 LIMIT, LIMIT_MAX = 100, 1000
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROS_END = 2**53
+"""Behind every instant that an item may have."""
 
 T = TypeVar("T")
 Key = tuple[Any, ...]
@@ -90,6 +95,26 @@ class Page:
         if not isinstance(found, list) or len(found) < 2 or found[0] != self._list:
             raise foreign()
         return tuple(found[1:])
+
+
+def instant_key(at: datetime, id_: str) -> tuple[int, str]:
+    """Return the key of an item in a list by instants; see `before_instant`."""
+    return (at - EPOCH) // timedelta(microseconds=1), id_
+
+
+def before_instant(page: Page) -> tuple[datetime, str] | None:
+    """Return the instant and id behind which a page begins whose keys are of `instant_key`.
+
+    Raises:
+        Problem: 400, the cursor is not one of such a list.
+    """
+    match page.after:
+        case None:
+            return None
+        case (int(micros), str(id_)) if 0 <= micros < MICROS_END:
+            return EPOCH + timedelta(microseconds=micros), id_
+        case _:
+            raise foreign()
 
 
 def foreign() -> Problem:

@@ -1,9 +1,6 @@
-"""The health and the debt of a table, as text and as JSON."""
+"""The health and the debt of a table, as text."""
 
 from collections.abc import Iterator
-from typing import Any
-
-import msgspec
 
 from tidegate.cli.printing import instant
 from tidegate.scheduler.decision.maintenance.debt import Debt
@@ -37,20 +34,3 @@ def health_rows(known: Measured) -> Iterator[tuple[Issue, str]]:
             continue
         value, limit = value_text(issue.measure, issue.value), value_text(issue.measure, issue.limit)
         yield issue, f"{issue.measure} is {value}, and from {limit} on it is {issue.severity}"
-
-
-def table_json(known: Measured) -> dict[str, Any]:
-    """Return a table with its health and debt, as builtin values."""
-    table, health = known.table, known.health
-    return {
-        "table": table.name,
-        "catalog_name": table.catalog_name or None,
-        "dataset": table.dataset,
-        "health": None if health is None else msgspec.to_builtins(health),
-        "age_seconds": None if known.age is None else known.age.total_seconds(),
-        "usable": known.usable,
-        "measurement_asked_for": table.wanted_at,
-        "debt": msgspec.to_builtins(known.debt),
-        "failures_in_a_row": table.history.failures,
-        "health_policy": table.health_policy,
-    }

@@ -5,7 +5,7 @@ A run in Dagster measures tables. The command shows what was measured last, and 
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,24 +27,19 @@ def show_status(
 ) -> None:
     """Show a table's health and debt, and for each operation whether it would run now, and why not."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.explain.maintenance import operation_status
     from tidegate.scheduler.explain.names import find_table
-    from tidegate.scheduler.explain.operations.measured import measured
-    from tidegate.scheduler.tick.maintenance.policies import load_policies
+    from tidegate.scheduler.explain.operations.shown_table import status_json, table_status
 
     now = datetime.now(UTC)
     if measure:
         _ask(table, now)
     with opened_store() as store, store.reading() as reader:
-        found = find_table(reader, table)
-        policies = load_policies(reader, now)
-        known = measured(policies, found, now)
-        statuses = operation_status(reader, found, policies, now)
-        running = reader.operation_runs(tables=(found.name,), running=True)
+        found = table_status(reader, find_table(reader, table), now)
     if format is Format.JSON:
-        print_json(_as_json(known, statuses, running))
+        print_json(status_json(found))
         return
-    _print_table(known, running)
+    known, statuses = found.known, found.operations
+    _print_table(known, found.running)
     if not statuses:
         typer.echo("\nNo enabled policy configures an operation for it.")
         return
@@ -129,11 +124,3 @@ def _conditions(status: "OperationStatus", known: "Measured") -> Iterator[list[s
     if found.forced_at is not None:
         verdict = "forces it since" if found.forced else "forces it at"
         yield [name, "at_latest", "", "", f"{verdict} {instant(found.forced_at)}"]
-
-
-def _as_json(
-    known: "Measured", statuses: "Sequence[OperationStatus]", running: "Sequence[OperationRun]"
-) -> dict[str, Any]:
-    from tidegate.cli.maintenance.health_text import table_json
-
-    return {**table_json(known), "running": running, "operations": statuses}

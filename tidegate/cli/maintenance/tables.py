@@ -51,7 +51,7 @@ def list_tables(
         found = [measured(policies, table, now) for table in known_tables(reader)]
     found.sort(key=_key(sort))
     if format is Format.JSON:
-        from tidegate.cli.maintenance.health_text import table_json
+        from tidegate.scheduler.explain.operations.shown_table import table_json
 
         print_json([table_json(each) for each in found[:limit]])
         return

@@ -38,12 +38,14 @@ class MaintenanceRows(Protocol):
         tables: Collection[str] | None = None,
         running: bool = False,
         started_since: datetime | None = None,
+        before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[OperationRun, ...]:
         """Runs that match all given filters, by start, then job; with a limit the newest ones.
 
         Args:
             running: only those that have not ended.
+            before: only those that come before this start and job.
         """
         ...
 

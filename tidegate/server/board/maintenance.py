@@ -8,17 +8,14 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
-from tidegate.scheduler.explain.names import find_table
 from tidegate.scheduler.explain.operations.measured import Measured, known_tables, measured
-from tidegate.scheduler.model.maintenance import OperationRun, TableState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.tick.maintenance.policies import load_policies
-from tidegate.server.access import READ, Called, Caller
+from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.page import Page
-from tidegate.server.problem import Problem, refused_as
-from tidegate.server.service import Here, Service
-from tidegate.server.visible import named, visible_apps
+from tidegate.server.service import Here
+from tidegate.server.tables import TablesSeen, table_named
 
 router = APIRouter(prefix="/board/maintenance", route_class=PageRoute, include_in_schema=False)
 
@@ -81,8 +78,8 @@ def list_page(
     now = service.clock()
     with service.store.reading() as reader:
         policies = load_policies(reader, now)
-        apps = visible_apps(service, reader, caller)
-        found = [measured(policies, table, now) for table in known_tables(reader) if _seen(table, apps)]
+        seen = TablesSeen(service, reader, caller)
+        found = [measured(policies, table, now) for table in known_tables(reader) if table in seen]
     shown, cursor = page_of.of(map(_line, found), lambda line: (-line.debt, line.name))
     view = Listed(items=tuple(shown), next=cursor)
     return page(request, service, "maintenance", "Maintenance", view)
@@ -93,7 +90,7 @@ def show_page(name: str, request: Request, service: Here, caller: Called) -> Res
     """Show a table."""
     now = service.clock()
     with service.store.reading() as reader:
-        table = _table(service, reader, caller, name)
+        table = table_named(service, reader, caller, name)
         policies = load_policies(reader, now)
         known = measured(policies, table, now)
         runs = reader.operation_runs(tables=(table.name,), limit=RUNS_SHOWN)
@@ -128,22 +125,6 @@ def points(runs: Sequence[OperationRun]) -> tuple[Point, ...]:
         )
         for at, files in sorted(found)
     )
-
-
-def _table(service: Service, reader: Reader, caller: Caller, name: str) -> TableState:
-    with named(), refused_as(404):
-        table = find_table(reader, name)
-    if table.dataset is None:
-        caller.check_all_apps()
-    else:
-        caller.check_app(table.dataset.partition("/")[0])
-    if not _seen(table, visible_apps(service, reader, caller)):
-        raise Problem(404, f'there is no table "{name:.200}"')
-    return table
-
-
-def _seen(table: TableState, apps: frozenset[str] | None) -> bool:
-    return apps is None or (table.dataset is not None and table.dataset.partition("/")[0] in apps)
 
 
 def _line(known: Measured) -> Line:

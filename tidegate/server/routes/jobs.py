@@ -1,7 +1,7 @@
 """Jobs: a list in pages, one in full, why it waits, and what people do to it."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -20,7 +20,7 @@ from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
-from tidegate.server.page import Page, foreign
+from tidegate.server.page import Page, before_instant, instant_key
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import REASON, Reasoned
 from tidegate.server.routes.why import TREES, explain_as_json
@@ -32,8 +32,6 @@ router = APIRouter(prefix="/jobs", tags=["jobs"])
 Act = Callable[[Transaction, str, datetime, By], Job]
 
 ACTIONS: dict[str, Act] = {"cancel": cancel, "requeue": requeue, "retry": retry, "force": force}
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @router.get("", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
@@ -67,11 +65,11 @@ def jobs_page(
                 schedule=_schedule(service, reader, schedule),
                 state=wanted_state,
                 reason=wanted_reason,
-                before=_before(page),
+                before=before_instant(page),
             ),
             page.limit + 1,
         )
-    return page.cut(list(found), _place)
+    return page.cut(list(found), lambda job: instant_key(job.opened_at, job.id))
 
 
 @router.get("/{id}", dependencies=[READ], **contract(ANY_OBJECT))
@@ -126,18 +124,3 @@ def _schedule(service: Service, reader: Reader, name: str) -> str | None:
         return name
     with named(unknown=400, ambiguous=400):
         return find_schedule(reader, name).ref
-
-
-def _before(page: Page) -> tuple[datetime, str] | None:
-    match page.after:
-        case None:
-            return None
-        case (int(micros), str(id_)) if 0 <= micros < 2**53:
-            return EPOCH + timedelta(microseconds=micros), id_
-        case _:
-            raise foreign()
-
-
-def _place(job: Job) -> tuple[int, str]:
-    since = job.opened_at - EPOCH
-    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds, job.id

@@ -15,7 +15,7 @@ import msgspec
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
-from tidegate.scheduler.model.maintenance import Health, TableState
+from tidegate.scheduler.model.maintenance import Health, Record, TableState
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.maintenance.look import Looked, look
 from tidegate.scheduler.tick.maintenance.policies import load_policies
@@ -54,10 +54,16 @@ class PlannedPoll(Value, kw_only=True):
     held_back: dict[str, int] = {}
 
 
-def planned_polls(reader: Reader, now: datetime, polls: int) -> tuple[PlannedPoll, ...]:
-    """Return what the next polls would do."""
+def planned_polls(
+    reader: Reader, now: datetime, polls: int, shown: Collection[str] | None = None
+) -> tuple[PlannedPoll, ...]:
+    """Return what the next polls would do.
+
+    Args:
+        shown: only with these tables; the others take their turn all the same. None: all.
+    """
     policies = load_policies(reader, now)
-    records = [record for record in reader.records() if record.counts]
+    records: list[Record] = [record for record in reader.records() if record.counts]
     found: list[PlannedPoll] = []
     measured: set[str] = set()
     started, instant = 0, now
@@ -70,13 +76,17 @@ def planned_polls(reader: Reader, now: datetime, polls: int) -> tuple[PlannedPol
         polled = decide_poll(
             looked.judged, looked.debts, looked.busy, looked.spent, slots, policies.settings, instant
         )
-        found.append(_planned(reader, looked, polled, instant))
+        found.append(_planned(reader, looked, _shown(polled, shown), instant))
+        taken = {each.judged.asked.record.table for each in polled if each.starts}
         measured |= {each.asked.table.name for each in looked.judged if each.wants_health}
-        taken = {start.table for start in found[-1].starts}
         records = [record for record in records if record.table not in taken]
         started += len(taken)
         policies = msgspec.structs.replace(policies, last=instant)
     return tuple(found)
+
+
+def _shown(polled: tuple[Polled, ...], shown: Collection[str] | None) -> tuple[Polled, ...]:
+    return tuple(each for each in polled if shown is None or each.judged.asked.table.name in shown)
 
 
 def _planned(reader: Reader, looked: Looked, polled: tuple[Polled, ...], instant: datetime) -> PlannedPoll:

@@ -58,6 +58,7 @@ class MaintenanceReader:
         tables: Collection[str] | None = None,
         running: bool = False,
         started_since: datetime | None = None,
+        before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[OperationRun, ...]:
         """See `MaintenanceRows.operation_runs`."""
@@ -73,6 +74,7 @@ class MaintenanceReader:
             if (tables is None or run.table in tables)
             and (not running or run.ending is None)
             and (started_since is None or run.started_at >= started_since)
+            and (before is None or (run.started_at, run.job) < before)
         ]
         found.sort(key=lambda run: (run.started_at, run.job))
         return tuple(found if limit is None else found[max(0, len(found) - limit) :])

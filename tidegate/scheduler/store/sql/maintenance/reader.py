@@ -5,11 +5,12 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Integer, bindparam, func, select, union_all
+from sqlalchemy import Column, Integer, bindparam, func, or_, select, union_all
 
 from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.job import WRITING, Job
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.store.sql.columns import Instant, Name
 from tidegate.scheduler.store.sql.maintenance import tables
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
 from tidegate.scheduler.store.sql.queries import Queries, Statement, every
@@ -17,6 +18,7 @@ from tidegate.scheduler.store.sql.rows import JOBS
 from tidegate.scheduler.store.sql.tables import events, jobs
 
 LIMIT = bindparam("limit", type_=Integer)
+BEFORE, BEFORE_JOB = bindparam("before", type_=Instant), bindparam("before_job", type_=Name)
 ALL_TABLES = every(TABLES)
 ALL_RECORDS = every(RECORDS)
 
@@ -44,12 +46,13 @@ BYTES = select(func.sum(_RUNS.bytes)).where(
 
 
 @cache
-def _runs(*, running: bool, since: bool, newest: bool) -> Statement:
+def _runs(*, running: bool, since: bool, before: bool, newest: bool) -> Statement:
     """Return the query for runs.
 
     Args:
         running: only those that have not ended.
         since: only those that have started at the parameter `since` or later.
+        before: only those before the parameters `before` and `before_job`.
         newest: only the newest ones, up to the parameter `limit`.
     """
     query = every(OPERATION_RUNS)
@@ -57,6 +60,10 @@ def _runs(*, running: bool, since: bool, newest: bool) -> Statement:
         query = query.where(_RUNS.running_until.is_not(None))
     if since:
         query = query.where(_RUNS.started_at >= bindparam("since"))
+    if before:
+        # The first condition alone tells the index where to begin.
+        query = query.where(_RUNS.started_at <= BEFORE)
+        query = query.where(or_(_RUNS.started_at < BEFORE, _RUNS.job < BEFORE_JOB))
     if newest:
         query = query.order_by(_RUNS.started_at.desc(), _RUNS.job.desc()).limit(LIMIT)
     return query
@@ -114,11 +121,18 @@ class MaintenanceReader(Queries):
         tables: Collection[str] | None = None,
         running: bool = False,
         started_since: datetime | None = None,
+        before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[OperationRun, ...]:
         """See `MaintenanceRows.operation_runs`."""
-        query = _runs(running=running, since=started_since is not None, newest=limit is not None)
-        given: dict[str, Any] = {"since": started_since, "limit": limit}
+        query = _runs(
+            running=running,
+            since=started_since is not None,
+            before=before is not None,
+            newest=limit is not None,
+        )
+        start, job = before or (None, None)
+        given: dict[str, Any] = {"since": started_since, "before": start, "before_job": job, "limit": limit}
         bound = {name: value for name, value in given.items() if value is not None}
         lists: dict[Column[Any], Collection[str] | None] = {_RUNS.job: jobs, _RUNS.table: tables}
         found = self._all(query, OPERATION_RUNS.value, lists, **bound)
