@@ -15,7 +15,7 @@ from tidegate.scheduler.model.token import Role
 
 pytestmark = [pytest.mark.store]
 
-PATH = f"{NS}/events/partitions"
+PATH, CUSTOM = f"{NS}/events/partitions", f"{NS}/events/custom"
 EIGHTH, NINTH = {"key": "2026-03-08", "rows": 5}, {"key": "2026-03-09", "rows": 7, "bytes": 70}
 
 
@@ -177,6 +177,25 @@ def test_a_dataset_without_partitions_has_no_key(served: Served):
 
     assert answer["partitions"][0]["key"] == ""
     assert [(each.key, each.partition) for each in events(served)] == [("partition:sales/flag", "")]
+
+
+def test_a_custom_event_is_routed_once_for_each_request(served: Served):
+    body = {"app": "sales", "dataset": "flag", "request": "closed-2026-02"}
+
+    first = fetched(served.client.post(CUSTOM, json=body), 202)
+    again = fetched(served.client.post(CUSTOM, json=body), 200)
+
+    assert again == {**first, "repeated": True}
+    assert [(each.id, each.key) for each in events(served)] == [
+        (first["partitions"][0]["event"], "partition:sales/flag")
+    ]
+
+
+def test_a_custom_event_is_of_a_dataset_without_partitions(served: Served):
+    refused = problem(served.client.post(CUSTOM, json={"app": "sales", "dataset": "raw"}), 400)
+
+    assert "sales/raw has partitions" in refused["detail"]
+    assert events(served) == []
 
 
 def test_the_answer_stays_when_the_dataset_goes(served: Served):

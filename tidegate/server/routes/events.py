@@ -1,4 +1,4 @@
-"""Events from outside: partitions that have landed."""
+"""Events from outside: partitions that have landed, and custom events."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -15,12 +15,12 @@ from tidegate.scheduler.intake.report_partitions import (
     RequestUsed,
     report_partitions,
 )
-from tidegate.server.access import OPERATE, Called
+from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import contract, json_answer
 from tidegate.server.problem import Problem
 from tidegate.server.routes.task_reports import Request
-from tidegate.server.service import Here
+from tidegate.server.service import Here, Service
 
 router = APIRouter(prefix="/events", tags=["events"])
 
@@ -58,12 +58,31 @@ class Report(Value, kw_only=True, forbid_unknown_fields=True):
     reason: str = ""
 
 
+class CustomEvent(Value, kw_only=True, forbid_unknown_fields=True):
+    """The body of a report of a custom event.
+
+    Attributes:
+        dataset: one without partitions, which schedules can wait for by its name.
+        request: a key of the caller's: a second report with it changes nothing.
+    """
+
+    app: str
+    dataset: str
+    rows: Size | None = None
+    bytes: Size | None = None
+    at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    request: Request | None = None
+    reason: str = ""
+
+
 EXAMPLE = {
     "app": "sales",
     "dataset": "raw",
     "partitions": [{"key": "2026-03-09", "rows": 1200, "bytes": 48000, "at": "2026-03-10T02:15:00Z"}],
     "request": "landing-2026-03-09",
 }
+
+OCCURRED = {"app": "sales", "dataset": "month_closed", "request": "closed-2026-02"}
 
 
 @router.post(
@@ -76,10 +95,31 @@ def report_landed(
 ) -> Response:
     """Report partitions of a dataset, all or none; the same `request` again answers as the first time."""
     wanted = as_form(body, Report)
-    caller.check_app(wanted.app)
     landed = [
         Landed(key=each.key, rows=each.rows, bytes=each.bytes, at=each.at) for each in wanted.partitions
     ]
+    return _taken_in(service, caller, wanted, landed)
+
+
+@router.post(
+    "/custom",
+    dependencies=[OPERATE],
+    **contract(Accepted, status=202, body=CustomEvent, example=OCCURRED, errors=(409,), also={200: Accepted}),
+)
+def report_occurred(
+    service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_object)]
+) -> Response:
+    """Report that something has happened; the same `request` again answers as the first time."""
+    wanted = as_form(body, CustomEvent)
+    landed = [Landed(rows=wanted.rows, bytes=wanted.bytes, at=wanted.at)]
+    return _taken_in(service, caller, wanted, landed)
+
+
+def _taken_in(
+    service: Service, caller: Caller, wanted: Report | CustomEvent, landed: list[Landed]
+) -> Response:
+    """Route the events of a report, and answer."""
+    caller.check_app(wanted.app)
     try:
         with service.store.transaction() as transaction:
             report, repeated = report_partitions(
