@@ -41,6 +41,8 @@ def jobs(store: Store) -> Store:
         (JobsWanted(before=(at(2), "j3")), ["j2", "j1"]),
         (JobsWanted(before=(at(2), "j2x"), state=FAILED), ["j2"]),
         (JobsWanted(before=(at(1), "j1")), []),
+        (JobsWanted(since=at(2)), ["j4", "j3", "j2"]),
+        (JobsWanted(since=at(2), before=(at(2), "j3"), state=FAILED), ["j2"]),
     ],
 )
 def test_jobs_are_filtered_and_come_newest_first(jobs: Store, wanted: JobsWanted, found: list[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from tests.server.process import ServerProcess
 from tests.server.sales import SPEC
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.store  # a process of its own
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
-NARROW = {"width": 400, "height": 800}
+NARROW: ViewportSize = {"width": 400, "height": 800}
 SERIOUS = {"serious", "critical"}
 NS = "/v3/namespaces/default"
 
@@ -133,6 +133,24 @@ def test_a_person_cancels_a_job_by_the_keyboard(page: Page, address: str):
     form.get_by_label("Reason").fill("not needed")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("cancel is done")
+
+
+def test_the_tree_of_a_schedule_refreshes_and_the_focus_and_what_is_typed_stay(page: Page, address: str):
+    page.goto("/board/schedules/sales/each_day")
+    jobs = page.get_by_role("region", name="Jobs of sales/each_day")
+    before = jobs.get_by_role("row").count()
+    form = page.locator("form").filter(has=page.get_by_role("button", name="Force"))
+    form.get_by_label("Reason").fill("not sent yet")
+    last = jobs.get_by_role("link").last
+    last.focus()
+    day = {"key": f"2026-05-{before:02}"}
+    body = {"app": "sales", "dataset": "raw", "partitions": [day]}
+    assert httpx.post(f"{address}{NS}/events/partitions", json=body).status_code == 202
+    expect(jobs).to_contain_text(day["key"], timeout=30_000)
+    assert page.evaluate("document.activeElement.closest('[data-live]')?.dataset.live") == "jobs"
+    expect(form.get_by_label("Reason")).to_have_value("not sent yet")
+    page.get_by_role("button", name="Pause refreshing").press("Enter")
+    expect(page.get_by_role("button", name="Resume refreshing")).to_be_focused()
 
 
 def _jobs(page: Page) -> list[str]:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -68,7 +70,7 @@ def job_of(server: Served, key: str) -> str:
 
 
 def shown(server: Served, path: str) -> dict[str, Any]:
-    answer = server.client.get(path, params={"format": "json"})
+    answer = server.client.get(f"{path}{'&' if '?' in path else '?'}format=json")
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -86,7 +88,8 @@ def pages_of(server: Served) -> Iterator[str]:
         assert answer.status_code == 200, (path, answer.text)
         if "html" in answer.headers["content-type"]:
             links = Links(answer.text)
-            assert "script" not in links.tags, path
+            assert links.tags.count("script") == 1, path  # our own, with a source
+            assert "/board/live.js" in links.found, path
             open_ += sorted(each.partition("#")[0] for each in links.found if "sign-out" not in each)
             open_ = [each for each in open_ if each.rpartition("/")[2] not in BUTTONS]
     yield from sorted(seen)
@@ -95,7 +98,7 @@ def pages_of(server: Served) -> Iterator[str]:
 BUTTONS = {"suspend", "resume", "trigger", "force", "cancel", "retry", "requeue"}
 
 
-def test_every_link_of_every_page_leads_to_a_page_without_scripts(board: Served):
+def test_every_link_of_every_page_leads_to_a_page_without_scripts_in_it(board: Served):
     found = set(pages_of(board))
     assert {path for path, _ in PAGES} <= found
     assert "/board/schedules/sales/each_day" in found
@@ -118,6 +121,29 @@ def test_now_groups_what_waits_by_reason_and_shows_what_fires(board: Served):
     assert (failed["reason"], failed["jobs"]) == ("F-RUN", 1)
     (ahead,) = view["ahead"]
     assert (ahead["schedule"], ahead["times"]) == ("sales/daily", ["2026-03-11T06:00:00Z"])
+
+
+def test_what_now_counts_is_what_its_links_list(board: Served):
+    html = board.client.get("/").text
+    view = shown(board, "/")
+    (failed,) = view["failed"]
+    since = f"state=FAILED&reason=F-RUN&since={quote(view['failed_since'].replace('Z', '+00:00'))}"
+    assert f"/board/jobs?{since}" in unescape(html)
+    assert len(shown(board, f"/board/jobs?{since}")["items"]) == failed["jobs"]
+    later = quote((board.now + timedelta(hours=1)).isoformat())
+    assert shown(board, f"/board/jobs?state=FAILED&since={later}")["items"] == []
+
+
+def test_schedules_are_listed_by_program(board: Served):
+    view = shown(board, "/board/schedules?app=sales&program=clean")
+    assert "sales/each_day" in {line["ref"] for line in view["items"]}
+    assert shown(board, "/board/schedules?app=sales&program=none")["items"] == []
+
+
+def test_a_cron_shows_its_next_fires(board: Served):
+    fires = shown(board, "/board/schedules/sales/daily")["next_fires"]
+    assert fires[:2] == ["2026-03-11T06:00:00Z", "2026-03-12T06:00:00Z"]
+    assert shown(board, "/board/schedules/sales/each_day")["next_fires"] == []
 
 
 def test_a_schedule_shows_its_conditions_jobs_and_history(board: Served):
@@ -154,6 +180,10 @@ def test_the_graph_has_flows_and_triggers(board: Served):
     }
     assert ("dataset:sales/raw", "program:sales/clean", "flow") in edges
     assert ("dataset:sales/raw", "program:sales/clean", "trigger") in edges
+    (trigger,) = view["triggers"]
+    assert "sales/each_day" in trigger["schedules"]
+    assert "each_day: 1 partition of raw" in trigger["label"]
+    assert '<text class="label"' in board.client.get("/board/datasets").text
     assert ("program:sales/clean", "dataset:sales/cleaned", "flow") in edges
     x = {each["name"]: each["x"] for each in view["graph"]["nodes"]}
     assert x["sales/raw"] < x["sales/clean"] < x["sales/cleaned"]
@@ -226,6 +256,7 @@ def test_what_the_state_does_not_allow_is_refused(board: Served):
         ("/board/schedules?status=odd", 400),
         ("/board/jobs?state=odd", 400),
         ("/board/jobs?limit=0", 400),
+        ("/board/jobs?since=odd", 400),
         ("/board/jobs/none", 404),
         ("/board/datasets/sales/none", 404),
         ("/board/datasets?app=none", 404),

@@ -18,6 +18,7 @@ class JobsWanted(Value, kw_only=True):
     """Which jobs are listed: those that match all given filters.
 
     Attributes:
+        since: the earliest `opened_at`.
         before: `opened_at` and id of the job behind which the page begins.
     """
 
@@ -25,6 +26,7 @@ class JobsWanted(Value, kw_only=True):
     schedule: str | None = None
     state: JobState | None = None
     reason: Reason | None = None
+    since: datetime | None = None
     before: tuple[datetime, str] | None = None
 
 

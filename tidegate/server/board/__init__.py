@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter
 
-from tidegate.server.board import assets, datasets, day, jobs, maintenance, now, records, schedules, session
+from tidegate.server.board import assets, day, jobs, maintenance, now, records, schedules, session
+from tidegate.server.board.datasets import pages as datasets
 
 BOARD: tuple[APIRouter, ...] = (
     assets.router,

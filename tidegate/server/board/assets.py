@@ -1,4 +1,4 @@
-"""The style and the icon of the board."""
+"""The style, the icon and the script of the board."""
 
 from importlib.resources import files
 
@@ -23,3 +23,9 @@ def style() -> Response:
 def icon() -> Response:
     """Return the icon of all pages."""
     return Response(_content("icon.svg"), headers=KEPT, media_type="image/svg+xml")
+
+
+@router.get("/live.js")
+def script() -> Response:
+    """Return the script that keeps parts of a page up to date."""
+    return Response(_content("live.js"), headers=KEPT, media_type="text/javascript")

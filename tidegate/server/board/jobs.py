@@ -42,6 +42,7 @@ class Listed(Value, kw_only=True):
     state: str
     reason: str
     schedule: str
+    since: str
     states: tuple[str, ...]
     items: tuple[Job, ...]
     next: str | None
@@ -79,13 +80,15 @@ def list_page(
     state: str = "",
     schedule: str = "",
     reason: str = "",
+    since: str = "",
 ) -> Response:
     """List jobs, the newest first."""
-    found, cursor = jobs_page(service, caller, page_of, state, schedule, reason)
+    found, cursor = jobs_page(service, caller, page_of, state, schedule, reason, since)
     view = Listed(
         state=state.upper(),
         reason=reason.upper(),
         schedule=schedule,
+        since=since,
         states=tuple(JobState),
         items=tuple(found),
         next=cursor,

@@ -71,6 +71,8 @@ class Now(Value, kw_only=True):
     Attributes:
         alive: lines on what drives the engine.
         well: whether it ticks.
+        running: jobs by state.
+        failed: jobs that were opened at `failed_since` or later.
         held: apps of which nothing is launched until a person releases them.
     """
 
@@ -78,10 +80,11 @@ class Now(Value, kw_only=True):
     alive: str
     well: bool
     held: tuple[str, ...]
-    running: int
+    running: dict[JobState, int]
     running_jobs: tuple[Job, ...]
     waiting: tuple[Group, ...]
     failed: tuple[Group, ...]
+    failed_since: datetime
     ahead: tuple[Ahead, ...]
 
 
@@ -104,14 +107,15 @@ def _view(service: Service, reader: Reader, caller: Caller) -> Now:
         alive=last_tick_line(ticked, now, late),
         well=not late,
         held=tuple(sorted(app for app in held_apps(reader) if apps is None or app in apps)),
-        running=sum(count.jobs for count in counts if count.state in RUNNING_STATES),
+        running={state: number for state in RUNNING_STATES if (number := _number(counts, state))},
         running_jobs=tuple(
             job
             for state in RUNNING_STATES
             for job in reader.newest_jobs(JobsWanted(apps=apps, state=state), RUNNING_SHOWN)
         )[:RUNNING_SHOWN],
         waiting=_groups(reader, (each for each in counts if each.state in WAITING_STATES), apps),
-        failed=_groups(reader, failures, apps),
+        failed=_groups(reader, failures, apps, now - AHEAD),
+        failed_since=now - AHEAD,
         ahead=tuple(_ahead(reader, now, apps)),
     )
 
@@ -120,7 +124,16 @@ def _seen(counts: Iterable[JobCount], apps: frozenset[str] | None) -> list[JobCo
     return [count for count in counts if apps is None or count.app in apps]
 
 
-def _groups(reader: Reader, counts: Iterable[JobCount], apps: frozenset[str] | None) -> tuple[Group, ...]:
+def _number(counts: Iterable[JobCount], state: JobState) -> int:
+    return sum(count.jobs for count in counts if count.state is state)
+
+
+def _groups(
+    reader: Reader,
+    counts: Iterable[JobCount],
+    apps: frozenset[str] | None,
+    since: datetime | None = None,
+) -> tuple[Group, ...]:
     """Return the groups of counts, the largest first."""
     same: dict[tuple[JobState, Reason | None], list[JobCount]] = {}
     for count in counts:
@@ -134,7 +147,9 @@ def _groups(reader: Reader, counts: Iterable[JobCount], apps: frozenset[str] | N
             oldest=min(each.oldest for each in several),
             examples=tuple(
                 job
-                for job in reader.newest_jobs(JobsWanted(apps=apps, state=state, reason=reason), EXAMPLES)
+                for job in reader.newest_jobs(
+                    JobsWanted(apps=apps, state=state, reason=reason, since=since), EXAMPLES
+                )
                 if job.reason is reason
             ),
         )

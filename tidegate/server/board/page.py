@@ -1,6 +1,7 @@
 """Pages: a value of a page becomes HTML by its template, or JSON for tools.
 
-/board/jobs               HTML, complete on the server: no script, nothing from elsewhere
+/board/jobs               HTML, complete on the server, nothing from elsewhere; one script of our own
+                          reads the same page again and replaces its parts marked `data-live`
 /board/jobs?format=json   the same value
 """
 
@@ -33,7 +34,8 @@ PAGES = (
 
 HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self';"
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self';"
+        " form-action 'self';"
         " frame-ancestors 'none'; base-uri 'none'"
     ),
     "Referrer-Policy": "same-origin",

@@ -1,12 +1,16 @@
 """*Schedule or task*: apps with their schedules, and one with its conditions, history and buttons."""
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import islice
 from typing import Annotated
 
 import yaml
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.compiler.render.written import written_schedule
+from tidegate.domain.model import CronTrigger
+from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.processes.explained import explained
 from tidegate.scheduler.commands.manual import resume, suspend, trigger
@@ -27,7 +31,10 @@ from tidegate.server.service import Here
 
 router = APIRouter(prefix="/board/schedules", route_class=PageRoute, include_in_schema=False)
 
-JOBS_SHOWN, ENTRIES_SHOWN = 20, 50
+JOBS_SHOWN, ENTRIES_SHOWN, FIRES_SHOWN = 20, 50, 5
+
+FIRES_WITHIN = timedelta(days=366)
+"""How far the next fires of a cron are looked for."""
 
 
 class Line(Value, kw_only=True):
@@ -52,6 +59,7 @@ class Listed(Value, kw_only=True):
     apps: tuple[str, ...]
     app: str | None
     status: str
+    program: str
     items: tuple[Line, ...]
     next: str | None
 
@@ -62,6 +70,7 @@ class Shown(Value, kw_only=True):
     Attributes:
         yaml: its specification as it was written.
         place: where it was written, "file:line".
+        next_fires: the next ones of an active cron.
         jobs: the newest ones.
         history: the newest entries first.
     """
@@ -70,6 +79,7 @@ class Shown(Value, kw_only=True):
     yaml: str
     place: str
     explanations: tuple[Explanation, ...]
+    next_fires: tuple[datetime, ...]
     jobs: tuple[Job, ...]
     history: tuple[Entry, ...]
 
@@ -82,6 +92,7 @@ def list_page(
     page_of: Annotated[Page, Depends(Page)],
     app: str = "",
     status: str = "",
+    program: str = "",
 ) -> Response:
     """List the apps, and the schedules of one of them."""
     if status not in ("", "active", "suspended"):
@@ -93,10 +104,22 @@ def list_page(
         if chosen is not None:
             caller.check_app(chosen)
             deployed_app(service, reader, chosen)
-            wanted = SchedulesWanted(app=chosen, status=status or None, after=_after(page_of, chosen))
+            wanted = SchedulesWanted(
+                app=chosen,
+                program=program or None,
+                status=status or None,
+                after=_after(page_of, chosen),
+            )
             states = list(reader.schedules_page(wanted, page_of.limit + 1))
             items, cursor = page_of.cut(states, lambda state: (state.name,))
-    view = Listed(apps=apps, app=chosen, status=status, items=tuple(map(_line, items)), next=cursor)
+    view = Listed(
+        apps=apps,
+        app=chosen,
+        status=status,
+        program=program,
+        items=tuple(map(_line, items)),
+        next=cursor,
+    )
     return page(request, service, "schedules", "Schedules", view)
 
 
@@ -112,6 +135,7 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
             yaml=yaml.safe_dump({state.name: written_schedule(state.spec)}, sort_keys=False),
             place="" if state.spec.at is None else f"{state.spec.at.file}:{state.spec.at.line}",
             explanations=found,
+            next_fires=tuple(_next_fires(state, now)),
             jobs=reader.newest_jobs(JobsWanted(schedule=state.ref), JOBS_SHOWN),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
         )
@@ -147,6 +171,12 @@ def act(
                 case _:
                     raise Problem(400, f"there is no action {action!r:.100}")
     return back(f"/board/schedules/{ref}", done)
+
+
+def _next_fires(state: ScheduleState, now: datetime) -> Iterable[datetime]:
+    if not state.active or not isinstance(state.spec.trigger, CronTrigger):
+        return ()
+    return islice(fire_times.fires(state.spec.trigger, now, now + FIRES_WITHIN), FIRES_SHOWN)
 
 
 def _after(page_of: Page, app: str) -> str | None:

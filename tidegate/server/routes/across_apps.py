@@ -1,7 +1,6 @@
 """Schedules of all apps: those that a program triggers, and those to enable again."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -16,6 +15,7 @@ from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.contract import contract, json_answer, listed, page_of
 from tidegate.server.deployed import deployed_apps
 from tidegate.server.forms.schedule import SCHEMA, schedule_json
+from tidegate.server.instants import instant_of
 from tidegate.server.page import Page
 from tidegate.server.problem import Problem
 from tidegate.server.routes.schedules import Reason
@@ -41,7 +41,7 @@ def enable_again(
     reason: Reason = "",
 ) -> Response:
     """Enable the schedules that were suspended from an instant to another one, and still are."""
-    first, last = _instant("start-time", start), _instant("end-time", end)
+    first, last = instant_of("start-time", start), instant_of("end-time", end)
     if last < first:
         raise Problem(400, "end-time is before start-time")
     now, enabled = service.clock(), list[str]()
@@ -96,14 +96,3 @@ def _waits_for(state: ScheduleState, program: str, statuses: Sequence[str]) -> b
 def _visible(service: Service, caller: Caller, reader: Reader) -> list[ScheduleState]:
     apps = {each.name for each in deployed_apps(service, reader) if caller.sees(each.name)}
     return [state for state in reader.schedules() if state.app in apps]
-
-
-def _instant(name: str, text: str) -> datetime:
-    try:
-        found = datetime.fromisoformat(text)
-        instant = found.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Problem(400, f"{name} must be an ISO 8601 instant, got {text!r:.100}") from None
-    if found.tzinfo is None:
-        raise Problem(400, f"{name} must have a zone, got {text!r:.100}", hint="write 2026-03-10T22:00:00Z")
-    return instant

@@ -20,6 +20,7 @@ from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
+from tidegate.server.instants import instant_of
 from tidegate.server.page import Page, before_instant, instant_key
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import REASON, Reasoned
@@ -48,9 +49,12 @@ def list_jobs(
 
 
 def jobs_page(
-    service: Service, caller: Caller, page: Page, state: str, schedule: str, reason: str
+    service: Service, caller: Caller, page: Page, state: str, schedule: str, reason: str, since: str = ""
 ) -> tuple[list[Job], str | None]:
     """Return a page of the jobs that match all given filters, and the cursor of the next one.
+
+    Args:
+        since: of those only that were opened at this instant or later.
 
     Raises:
         Problem: 400, a filter has an unknown value.
@@ -65,6 +69,7 @@ def jobs_page(
                 schedule=_schedule(service, reader, schedule),
                 state=wanted_state,
                 reason=wanted_reason,
+                since=instant_of("since", since) if since else None,
                 before=before_instant(page),
             ),
             page.limit + 1,

@@ -39,6 +39,7 @@ class PageReader:
             and wanted.schedule in (None, job.schedule)
             and wanted.state in (None, job.state)
             and wanted.reason in (None, job.reason)
+            and (wanted.since is None or job.opened_at >= wanted.since)
             and (wanted.before is None or (job.opened_at, job.id) < wanted.before)
         ]
         return tuple(sorted(found, key=lambda job: (job.opened_at, job.id), reverse=True)[:limit])

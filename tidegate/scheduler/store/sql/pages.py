@@ -17,6 +17,7 @@ from tidegate.scheduler.store.sql.rows import JOBS, JOURNAL, SCHEDULES
 
 LIMIT = bindparam("limit", type_=Integer)
 OPENED = bindparam("opened", type_=Instant)
+SINCE = bindparam("since", type_=Instant)
 BEHIND = bindparam("behind", type_=Text)
 BEFORE = bindparam("before", type_=Integer)
 
@@ -29,6 +30,16 @@ NEXT_JOBS = FIRST_JOBS.where(
     # The first condition alone tells the index where to begin.
     and_(_OPENED <= OPENED, or_(_OPENED < OPENED, _ID < BEHIND))
 )
+FIRST_JOBS_SINCE = FIRST_JOBS.where(_OPENED >= SINCE)
+NEXT_JOBS_SINCE = NEXT_JOBS.where(_OPENED >= SINCE)
+_JOBS = {
+    (False, False): FIRST_JOBS,
+    (True, False): NEXT_JOBS,
+    (False, True): FIRST_JOBS_SINCE,
+    (True, True): NEXT_JOBS_SINCE,
+}
+"""By whether they begin behind a job, and whether at an instant."""
+
 COUNTS = select(
     tables.jobs.c.app,
     tables.jobs.c.state,
@@ -73,10 +84,13 @@ class PageReader(Queries):
             jobs.c.state: wanted.state,
             jobs.c.reason: wanted.reason,
         }
-        if wanted.before is None:
-            return tuple(self._all(FIRST_JOBS, JOBS.value, lists, equals, limit=limit))
-        opened, id_ = wanted.before
-        return tuple(self._all(NEXT_JOBS, JOBS.value, lists, equals, limit=limit, opened=opened, behind=id_))
+        bound: dict[str, Any] = {"limit": limit}
+        if wanted.since is not None:
+            bound["since"] = wanted.since
+        if wanted.before is not None:
+            bound["opened"], bound["behind"] = wanted.before
+        query = _JOBS[wanted.before is not None, wanted.since is not None]
+        return tuple(self._all(query, JOBS.value, lists, equals, **bound))
 
     def job_counts(self, states: Collection[JobState], since: datetime | None = None) -> tuple[JobCount, ...]:
         """See `PageRows.job_counts`."""

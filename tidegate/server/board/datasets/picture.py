@@ -6,26 +6,16 @@ A node is in the column behind the last of those that lead to it. What closes a 
 from collections.abc import Iterable, Mapping
 
 from tidegate.domain.value import Value
+from tidegate.server.board.datasets.edges import Edge
 
-COLUMN, ROW, WIDTH, HEIGHT = 230, 46, 180, 30
+COLUMN, ROW, WIDTH, HEIGHT = 340, 56, 180, 30
 """Distances and sizes of nodes, in pixels."""
+
+LOWER = 8
+"""How far a trigger is below the flow between the same nodes, in pixels."""
 
 NODES_MAX = 200
 """A picture of more could not be read."""
-
-
-class Edge(Value, frozen=True, kw_only=True):
-    """A line from one node to another.
-
-    Attributes:
-        label: what it means, shown where it is pointed at.
-        kind: flow, or trigger, which is drawn dashed.
-    """
-
-    source: str
-    target: str
-    label: str
-    kind: str = "flow"
 
 
 class Node(Value, kw_only=True):
@@ -43,10 +33,12 @@ class Node(Value, kw_only=True):
 
 
 class Line(Value, kw_only=True):
-    """An edge with its path, as SVG writes it."""
+    """An edge with its path, as SVG writes it, and the place of its label."""
 
     edge: Edge
     path: str
+    x: int
+    y: int
 
 
 class Drawn(Value, kw_only=True):
@@ -75,7 +67,7 @@ def drawn(edges: Iterable[Edge]) -> Drawn:
     }
     return Drawn(
         nodes=tuple(nodes.values()),
-        lines=tuple(Line(edge=edge, path=_path(nodes[edge.source], nodes[edge.target])) for edge in found),
+        lines=tuple(_line(edge, nodes[edge.source], nodes[edge.target]) for edge in found),
         width=(max(columns) + 1) * COLUMN,
         height=max(map(len, columns.values())) * ROW + 10,
     )
@@ -104,10 +96,13 @@ def _node(name: str, column: int, row: int) -> Node:
     return Node(kind=kind, name=ref, x=column * COLUMN + 5, y=row * ROW + 10)
 
 
-def _path(source: Node, target: Node) -> str:
-    x1, y1 = source.x + WIDTH, source.y + HEIGHT // 2
-    x2, y2 = target.x, target.y + HEIGHT // 2
+def _line(edge: Edge, source: Node, target: Node) -> Line:
+    """Return an edge between two nodes; a trigger is drawn a little below the flow of rows."""
+    lower = LOWER if edge.kind == "trigger" else 0
+    x1, y1 = source.x + WIDTH, source.y + HEIGHT // 2 + lower
+    x2, y2 = target.x, target.y + HEIGHT // 2 + lower
     if x2 <= source.x:
         x1, x2 = source.x + WIDTH // 2, target.x + WIDTH // 2
     middle = (x1 + x2) // 2
-    return f"M{x1},{y1} C{middle},{y1} {middle},{y2} {x2},{y2}"
+    path = f"M{x1},{y1} C{middle},{y1} {middle},{y2} {x2},{y2}"
+    return Line(edge=edge, path=path, x=middle, y=(y1 + y2) // 2 + lower)

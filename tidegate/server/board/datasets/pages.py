@@ -1,0 +1,121 @@
+"""*Datasets*: the datasets of an app with their graph, and one with its partitions."""
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Request, Response
+
+from tidegate.domain.model import Dataset
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.event import partition_event_key
+from tidegate.scheduler.store.pages import SchedulesWanted
+from tidegate.server.access import READ, Called
+from tidegate.server.board.datasets.edges import Edge, flows, triggers
+from tidegate.server.board.datasets.partitions import Month, Part, is_daily, months, parts_of
+from tidegate.server.board.datasets.picture import Drawn, drawn
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.deployed import check_name, deployed_app, deployed_apps
+from tidegate.server.problem import Problem
+from tidegate.server.service import Here
+
+router = APIRouter(prefix="/board/datasets", route_class=PageRoute, include_in_schema=False)
+
+EVENTS_READ = 2000
+"""The newest events of a dataset, of which its partitions are shown."""
+
+SCHEDULES_READ = 500
+"""Schedules of one app whose triggers are in the graph."""
+
+
+class Known(Value, kw_only=True):
+    """A dataset in the list."""
+
+    name: str
+    format: str
+    partitions: str
+    written_by: tuple[str, ...]
+    read_by: tuple[str, ...]
+
+
+class Listed(Value, kw_only=True):
+    """The datasets of an app with their graph.
+
+    Attributes:
+        triggers: what starts the programs of the app.
+        whole: whether the triggers of all schedules are in the graph.
+    """
+
+    apps: tuple[str, ...]
+    app: str | None
+    datasets: tuple[Known, ...]
+    graph: Drawn | None
+    triggers: tuple[Edge, ...]
+    whole: bool
+
+
+class Shown(Value, kw_only=True):
+    """One dataset.
+
+    Attributes:
+        months: the newest first; none where its partitions are not days.
+        whole: whether all its events were read.
+    """
+
+    name: str
+    dataset: Dataset
+    parts: tuple[Part, ...]
+    months: tuple[Month, ...]
+    whole: bool
+
+
+@router.get("", dependencies=[READ])
+def list_page(request: Request, service: Here, caller: Called, app: str = "") -> Response:
+    """Show the datasets and programs of an app, with what triggers what."""
+    with service.store.reading() as reader:
+        apps = tuple(each.name for each in deployed_apps(service, reader) if caller.sees(each.name))
+        chosen = app or (apps[0] if apps else None)
+        datasets: tuple[Known, ...] = ()
+        graph, starts, whole = None, list[Edge](), True
+        if chosen is not None:
+            caller.check_app(chosen)
+            deployed = deployed_app(service, reader, chosen)
+            states = reader.schedules_page(SchedulesWanted(app=chosen), SCHEDULES_READ + 1)
+            whole = len(states) <= SCHEDULES_READ
+            reads, writes = flows(deployed.app.programs.values(), chosen)
+            starts = triggers(states[:SCHEDULES_READ])
+            graph = drawn([*reads, *writes, *starts])
+            datasets = tuple(_known(each, chosen, reads, writes) for each in deployed.app.datasets.values())
+    view = Listed(apps=apps, app=chosen, datasets=datasets, graph=graph, triggers=tuple(starts), whole=whole)
+    return page(request, service, "datasets", "Datasets", view)
+
+
+@router.get("/{app}/{name}", dependencies=[READ])
+def show_page(app: str, name: str, request: Request, service: Here) -> Response:
+    """Show the partitions of a dataset."""
+    check_name(name)
+    now = service.clock()
+    with service.store.reading() as reader:
+        dataset = deployed_app(service, reader, app).app.datasets.get(name)
+        if dataset is None:
+            raise Problem(404, f'app {app} has no dataset "{name}"')
+        key = partition_event_key(app, name)
+        events = [each for each in reader.events(key_prefix=key, limit=EVENTS_READ) if each.key == key]
+        parts = parts_of(reader, events)
+    view = Shown(
+        name=f"{app}/{name}",
+        dataset=dataset,
+        parts=parts,
+        months=months(parts, now.date()) if is_daily(dataset) else (),
+        whole=len(events) < EVENTS_READ,
+    )
+    return page(request, service, "dataset", f"{app}/{name}", view)
+
+
+def _known(dataset: Dataset, app: str, reads: Sequence[Edge], writes: Sequence[Edge]) -> Known:
+    own, scheme = f"dataset:{app}/{dataset.name}", dataset.partitions
+    return Known(
+        name=f"{app}/{dataset.name}",
+        format=dataset.format,
+        partitions="none" if scheme is None else " and ".join(scheme.dimension_names()),
+        written_by=tuple(edge.source.partition(":")[2] for edge in writes if edge.target == own),
+        read_by=tuple(edge.target.partition(":")[2] for edge in reads if edge.source == own),
+    )
