@@ -2,6 +2,7 @@
 
     in.yaml, in_*.yaml   what is compiled      (in.py makes CONTENT where a file would be too large for git,
                                                 paths.txt names files instead)
+    tidegate.toml        the settings are checked instead
     formats.json         the default format, and the formats of deployed datasets
     imports.txt          the programs are imported, too
     today.txt            the day of the compilation, for the notes that name coming dates
@@ -30,6 +31,7 @@ from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_
 from tidegate.compiler.render.diff_json import diff_json
 from tidegate.compiler.render.diff_text import diff_text
 from tidegate.project.imports import check_imports
+from tidegate.project.settings.literal_secrets import literal_secrets
 from tidegate.project.yaml_files import compile_paths
 
 HERE = Path(__file__).parent
@@ -70,6 +72,8 @@ def test_every_golden_diagnostic_has_a_place_the_value_and_a_hint() -> None:
 def compiled(folder: Path) -> Compilation:
     if (folder / "in.py").exists():
         return compile_files({"in.yaml": runpy.run_path(str(folder / "in.py"))["CONTENT"]})
+    if (folder / "tidegate.toml").exists():
+        return Compilation(apps={}, diagnostics=literal_secrets(Path("tidegate.toml"), "tidegate.toml"))
     if (folder / "paths.txt").exists():
         return compile_paths([Path(line) for line in (folder / "paths.txt").read_text().split()])
     today = (

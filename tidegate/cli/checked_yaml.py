@@ -58,7 +58,15 @@ def check_yaml(
         warehouse=None if settings is None else settings.warehouse_folder,
         drafts=() if settings is None else settings.undeployed,
         everywhere=everywhere,
+        variables=variables_of(settings),
     )
+
+
+def variables_of(settings: "Settings | None") -> "Mapping[str, str]":
+    """Return the values of variables in YAML; outside a project, those of the process."""
+    import os
+
+    return dict(os.environ) if settings is None else settings.variables
 
 
 def settings_here() -> "Settings | None":
@@ -70,7 +78,7 @@ def settings_here() -> "Settings | None":
         find_settings_file()
     except SettingsError:
         return None
-    return load_settings()
+    return load_settings(may_lack=True)
 
 
 def known_apps(settings: "Settings | None") -> Callable[[], Mapping[str, App]]:
@@ -80,10 +88,12 @@ def known_apps(settings: "Settings | None") -> Callable[[], Mapping[str, App]]:
         if settings is None:
             return {}
         from tidegate.cli.opened_store import opened_store
+        from tidegate.project.settings.settings import load_settings
         from tidegate.scheduler.commands.live import deployed_apps
 
         try:
-            with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
+            whole = load_settings() if settings.unset else settings
+            with opened_store(whole, missing_is_empty=True) as store, store.reading() as reader:
                 return deployed_apps(reader)
         except UserError as error:
             typer.echo(f"warning: apps of other projects cannot be looked up: {error}", err=True)

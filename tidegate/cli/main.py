@@ -20,11 +20,12 @@ import typer.main
 
 from tidegate.cli.commands import COMMANDS
 from tidegate.domain.error import UserError
-from tidegate.project.environment import PROJECT_VARIABLE
+from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
 
 if TYPE_CHECKING:
     from typer.core import _click
 
+ENVIRONMENT_OPTION = "--env"
 EXIT_USAGE = 64
 """EX_USAGE of sysexits.h."""
 
@@ -54,6 +55,20 @@ def usage_errors() -> Generator[None]:
         raise
 
 
+def with_environment_first(args: list[str]) -> list[str]:
+    """Return the arguments with `--env NAME` in front, where `tidegate` itself takes it, wherever it was."""
+    end = args.index("--") if "--" in args else len(args)
+    found: list[str] = []
+    rest: list[str] = []
+    at = 0
+    while at < end:
+        width = 2 if args[at] == ENVIRONMENT_OPTION and at + 1 < end else 1
+        of_environment = width == 2 or args[at].startswith(f"{ENVIRONMENT_OPTION}=")
+        (found if of_environment else rest).extend(args[at : at + width])
+        at += width
+    return [*found, *rest, *args[at:]]
+
+
 class LazyGroup(typer.core.TyperGroup):
     """A group that lists its commands from the table and loads the one that is called."""
 
@@ -74,7 +89,7 @@ class LazyGroup(typer.core.TyperGroup):
     ) -> "_click.Context":
         """Parse the options of `tidegate` itself."""
         with usage_errors():
-            return super().make_context(info_name, args, parent, **extra)
+            return super().make_context(info_name, with_environment_first(args), parent, **extra)
 
     def invoke(self, ctx: "_click.Context") -> Any:
         """Parse the arguments of the command, and run it."""
@@ -109,6 +124,13 @@ def options(
             metavar="FOLDER",
         ),
     ] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(
+            help="The environment: a section [env.NAME] of tidegate.toml. Also after the command.",
+            metavar="NAME",
+        ),
+    ] = None,
     _version: Annotated[
         bool,
         typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version),
@@ -118,6 +140,8 @@ def options(
     if project is not None:
         # In the environment, because the Dagster processes that commands start must use the same project.
         os.environ[PROJECT_VARIABLE] = str(project.expanduser().resolve())
+    if env is not None:
+        os.environ[ENVIRONMENT_VARIABLE] = env
 
 
 def main() -> None:

@@ -119,6 +119,7 @@ def compile_files(
     drafts: Collection[str] = (),
     everywhere: bool = True,
     documents: Files[str, JsonText] | None = None,
+    variables: Files[str, str] | None = None,
 ) -> Compilation:
     """Compile files, each of which holds one app.
 
@@ -132,11 +133,12 @@ def compile_files(
         drafts: names of files that are not deployed; they may use the folders of other files.
         everywhere: upstream tasks are detected in all deployed apps; else only if a file names one of them.
         documents: further apps that are not files but values, by the name that their diagnostics have.
+        variables: the values of `${env.NAME}` in files, by name; a document refers to none.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
-    sources = [_source(file, files[file]) for file in sorted(files)]
+    sources = [_source(file, files[file], variables) for file in sorted(files)]
     sources += [_of_value(name, document) for name, document in sorted((documents or {}).items())]
     others = Others(files=_offers(sources, formats), known=known)
     built = [
@@ -222,8 +224,8 @@ def _check_across(first: Files[str, _Built], others: Others) -> dict[str, App]:
     return everything
 
 
-def _source(file: str, content: bytes) -> _Source:
-    root, findings = read(file, content)
+def _source(file: str, content: bytes, variables: Files[str, str] | None) -> _Source:
+    root, findings = read(file, content, variables)
     return _Source(root, findings, frozenset() if root is None else check_app(root, findings))
 
 

@@ -8,10 +8,11 @@ which equal the `dagster.yaml` of this repository.
 import os
 from pathlib import Path
 
+from tidegate.domain.error import UserError
 from tidegate.processes.dagster import Site, free_port
 from tidegate.project.create import STARTER
-from tidegate.project.environment import PROJECT_VARIABLE
-from tidegate.project.settings.settings import Settings
+from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
+from tidegate.project.settings.settings import SETTINGS_FILE, Settings
 
 HOME_VARIABLE = "DAGSTER_HOME"
 SETTINGS_NAME = "dagster.yaml"
@@ -21,10 +22,24 @@ DEVELOPMENT = (STARTER / SETTINGS_NAME).read_text()
 """The settings of an instance in development."""
 
 
+ENVIRONMENT_NAME = "tidegate-environment"
+"""The file that names the environment of a home."""
+
+NO_ENVIRONMENT = "(none)"
+
+
 def prepare_home(settings: Settings) -> Path:
-    """Create the project's DAGSTER_HOME or update its settings, and return its path."""
+    """Create the project's DAGSTER_HOME or update its settings, and return its path.
+
+    Raises:
+        UserError: it is the home of another environment.
+    """
     home = settings.dagster_home
+    check_home(settings, home)
     home.mkdir(parents=True, exist_ok=True)
+    stamp = home / ENVIRONMENT_NAME
+    if not stamp.is_file():
+        stamp.write_text(settings.environment or NO_ENVIRONMENT)
     own = settings.project / SETTINGS_NAME
     wanted = own.read_text() if own.is_file() else DEVELOPMENT
     target = home / SETTINGS_NAME
@@ -33,8 +48,28 @@ def prepare_home(settings: Settings) -> Path:
     return home
 
 
+def check_home(settings: Settings, home: Path) -> None:
+    """Refuse the home of another environment.
+
+    Run keys are unique within a store: Dagster would take a run of one store's job for that of another's.
+
+    Raises:
+        UserError: the home has been used for another environment.
+    """
+    stamp = home / ENVIRONMENT_NAME
+    known = stamp.read_text().strip() if stamp.is_file() else ""
+    wanted = settings.environment or NO_ENVIRONMENT
+    if known and known != wanted:
+        section = f"env.{settings.environment}.dagster" if settings.environment else "dagster"
+        raise UserError(
+            f"Dagster's folder {home} is that of the environment {known}, not of {wanted}",
+            "each environment has a Dagster instance of its own: write home in"
+            f" [{section}] of {SETTINGS_FILE}",
+        )
+
+
 def home_in_use(settings: Settings) -> Path:
-    """Return the DAGSTER_HOME of the processes of a project: that of the environment, if it has one."""
+    """Return the DAGSTER_HOME of the processes of a project: that of the variable, if it is set."""
     return Path(os.environ.get(HOME_VARIABLE) or settings.dagster_home)
 
 
@@ -55,5 +90,5 @@ def site_of(settings: Settings, web_port: int | None = None) -> Site:
         home=home,
         logs=home.parent / "logs",
         web_port=free_port() if web_port is None else web_port,
-        environment={PROJECT_VARIABLE: str(settings.project)},
+        environment={PROJECT_VARIABLE: str(settings.project), ENVIRONMENT_VARIABLE: settings.environment},
     )

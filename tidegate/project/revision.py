@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 from tidegate.domain.error import UserError
+from tidegate.project.settings.environments import merged, profiles_of, resolve
 from tidegate.project.settings.language import SettingsError, decode
 from tidegate.project.settings.settings import SETTINGS_FILE, Settings
 from tidegate.project.yaml_files import MAX_FILES, SUFFIXES
@@ -31,7 +32,7 @@ def files_of_revision(settings: Settings, revision: str) -> dict[str, bytes]:
     """
     project = settings.project
     commit = _commit(project, revision)
-    schedules, undeployed = _folders(project, commit, revision)
+    schedules, undeployed = _folders(settings, commit, revision)
     within = [] if schedules == "." else [schedules]
     listed = _git(project, "ls-tree", "-r", "-z", commit, "--", *within)
     blobs: dict[str, bytes] = {}
@@ -69,8 +70,9 @@ def _commit(project: Path, revision: str) -> str:
     return found.stdout.decode().strip()
 
 
-def _folders(project: Path, commit: str, revision: str) -> tuple[str, tuple[str, ...]]:
+def _folders(settings: Settings, commit: str, revision: str) -> tuple[str, tuple[str, ...]]:
     """The folder of the YAML, and what of it is not deployed, relative to the project."""
+    project = settings.project
     shown = _run(project, "show", f"{commit}:./{SETTINGS_FILE}")
     if shown.returncode != 0:
         raise UserError(
@@ -79,7 +81,11 @@ def _folders(project: Path, commit: str, revision: str) -> tuple[str, tuple[str,
         )
     file = Path(f"{revision}:{SETTINGS_FILE}")
     try:
-        found = decode(file, tomllib.loads(shown.stdout.decode("utf-8"))).project
+        content = tomllib.loads(shown.stdout.decode("utf-8"))
+        # A revision from before the environment has the folders of its file.
+        known = settings.environment in profiles_of(file, content)
+        sections = merged(file, content, settings.environment if known else "")
+        found = decode(file, resolve(file, sections, settings.environment, may_lack=True).content).project
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{file}: not TOML: {error}", "name another revision") from error
     return _relative(project, found.schedules), tuple(_relative(project, each) for each in found.undeployed)

@@ -5,7 +5,7 @@ diagnostics of the other files are still reported.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 
@@ -47,13 +47,14 @@ def compile_paths(
     warehouse: str | None = None,
     drafts: Iterable[Path] = (),
     everywhere: bool = True,
+    variables: Mapping[str, str] | None = None,
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
     Args:
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
-        today, on_update, formats, known, warehouse, everywhere: see `compile_files`.
+        today, on_update, formats, known, warehouse, everywhere, variables: see `compile_files`.
         drafts: files and folders that are not deployed.
     """
     files = read_files(paths, base, without)
@@ -66,6 +67,7 @@ def compile_paths(
         warehouse=warehouse,
         drafts=_named_below(files.contents, drafts, base),
         everywhere=everywhere,
+        variables=variables,
     )
     together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.processes.home import HOME_VARIABLE, WORKSPACE_NAME, home_in_use, prepare_home
 from tidegate.processes.lock import address_in_use
-from tidegate.project.environment import PROJECT_VARIABLE
+from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.store.protocol import Store
 
@@ -134,6 +134,7 @@ class HostThread:
 def _set_environment(settings: Settings, home: Path) -> None:
     """Let the processes that Dagster starts find the project and the instance."""
     os.environ[PROJECT_VARIABLE] = str(settings.project)
+    os.environ[ENVIRONMENT_VARIABLE] = settings.environment
     os.environ[HOME_VARIABLE] = str(home)
     known = os.environ.get("PYTHONPATH", "")
     if str(settings.project) not in known.split(os.pathsep):

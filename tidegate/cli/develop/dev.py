@@ -50,16 +50,32 @@ def dev(
     port: Annotated[
         int | None, typer.Option(min=1, max=PORT_MAX, help="Port of the UI; default: 3000 or a free port.")
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Also on a store that is not the project's own.")
+    ] = False,
 ) -> None:
     """Run Dagster on the project; redeploy when the YAML changes."""
     from tidegate.processes.lock import project_lock
     from tidegate.project.settings.settings import load_settings
 
     settings = load_settings()
+    if not settings.own_store and not yes:
+        raise _foreign(settings)
     with project_lock(settings.project) as lock:
         if port is not None and not _is_free(port):
             raise UserError(f"port {port} is in use", "choose another one, or leave out --port")
         _run(settings, port or _preferred_port(), lock)
+
+
+def _foreign(settings: "Settings") -> UserError:
+    from tidegate.scheduler.store.open import shown_url
+
+    environment = f" of the environment {settings.environment}" if settings.environment else ""
+    return UserError(
+        f"`tidegate dev` redeploys at each saved file, and the store{environment}, "
+        f"{shown_url(settings.store_url)}, is not this project's own file",
+        "leave out --env, TIDEGATE_ENV and TIDEGATE_STORE_URL; or say --yes if this store is for development",
+    )
 
 
 def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:

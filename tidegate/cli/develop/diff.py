@@ -106,6 +106,7 @@ def _apps_of(settings: "Settings", revision: str, format: Format) -> "Mapping[st
         on_update=settings.on_update,
         formats=Formats(default=settings.default_format),
         known=known_apps(settings),
+        variables=settings.variables,
     )
     end_unless_ok(compilation, format)
     return compilation.models()

@@ -5,6 +5,7 @@ store only for names of apps that are not among the files. Exit code 0 without e
 counts warnings as errors, but never notes.
 """
 
+import os
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -48,11 +49,25 @@ def lint(
 
         settings = settings_here()
         compilation = check_imports(compilation, Path.cwd() if settings is None else settings.project)
+    if not paths:
+        compilation = _with_settings(compilation)
     found = compilation.diagnostics
     wrong = any(diagnostic.severity != "note" for diagnostic in found)
     typer.echo(_output(compilation, format, wrong), nl=format is not LintFormat.GITHUB or bool(found))
     if not compilation.ok or (strict and wrong):
         raise typer.Exit(1)
+
+
+def _with_settings(compilation: "Compilation") -> "Compilation":
+    """Return the compilation with what is wrong with the project's settings."""
+    import msgspec
+
+    from tidegate.project.settings.literal_secrets import literal_secrets
+    from tidegate.project.settings.settings import find_settings_file
+
+    file = find_settings_file()
+    found = literal_secrets(file, os.path.relpath(file))
+    return msgspec.structs.replace(compilation, diagnostics=(*found, *compilation.diagnostics))
 
 
 def _output(compilation: "Compilation", format: LintFormat, wrong: bool) -> str:
@@ -107,7 +122,7 @@ def _ok(compilation: "Compilation") -> str:
 def _schedules_folder() -> Path:
     from tidegate.project.settings.settings import load_settings
 
-    return load_settings().schedules
+    return load_settings(may_lack=True).schedules
 
 
 def _count(number: int, noun: str) -> str:

@@ -90,7 +90,7 @@ def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -
     if path is None:
         from tidegate.project.settings.settings import load_settings
 
-        settings = load_settings()
+        settings = load_settings(may_lack=True)
         path = settings.schedules
         left_out = () if found.app else settings.undeployed
     compilation = check_yaml([path], without=left_out)

@@ -58,7 +58,7 @@ def _compiled(paths: list[Path] | None, format: Format) -> "Compilation":
     from tidegate.project.settings.settings import load_settings
 
     if not paths:
-        paths = [load_settings().schedules]
+        paths = [load_settings(may_lack=True).schedules]
     compilation = check_yaml(paths)
     found = compilation.diagnostics
     if found and format is Format.TEXT:
@@ -99,11 +99,17 @@ def played(scenario: "Scenario", app: "CompiledApp", folder: Path, *, judged: bo
     Raises:
         UserError: a file that the scenario deploys cannot be read.
     """
+    from tidegate.cli.checked_yaml import settings_here, variables_of
     from tidegate.domain.error import UserError
     from tidegate.scheduler.simulation.play import play
 
+    def read_file(name: str) -> bytes:
+        return (folder / name).read_bytes()
+
     try:
-        return play(scenario, app, read_file=lambda name: (folder / name).read_bytes(), judged=judged)
+        return play(
+            scenario, app, read_file=read_file, judged=judged, variables=variables_of(settings_here())
+        )
     except OSError as error:
         raise UserError(
             f"{scenario.at}: the scenario deploys {error.filename}, which cannot be read: {error.strerror}",

@@ -25,7 +25,7 @@ def host(
     ] = None,
 ) -> None:
     """Take in events, decide and create runs ten times a second, for all apps of the project."""
-    from tidegate.processes.home import HOME_VARIABLE, SETTINGS_NAME, home_in_use
+    from tidegate.processes.home import HOME_VARIABLE, SETTINGS_NAME, check_home, home_in_use
     from tidegate.project.settings.settings import load_settings
 
     settings = load_settings()
@@ -35,6 +35,7 @@ def host(
             f"there is no {SETTINGS_NAME} in {home}",
             f"set {HOME_VARIABLE} to the folder of the daemon, or start `tidegate dev` once",
         )
+    check_home(settings, home)
     _run(settings, home, _workspace_file(settings, home, workspace))
 
 

@@ -27,6 +27,7 @@ def serve(
 ) -> None:
     """Answer over HTTP until a signal ends it."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.processes.home import check_home, home_in_use
     from tidegate.project.settings.settings import load_settings
     from tidegate.server.access import is_loopback
     from tidegate.server.host import HostThread
@@ -34,6 +35,8 @@ def serve(
     from tidegate.server.service import Service
 
     settings = load_settings()
+    if with_host:
+        check_home(settings, home_in_use(settings))
     with opened_store(settings, create=True) as store:
         service = Service(settings=settings, store=store, loopback=is_loopback(host))
         beside = HostThread(settings, store, lambda line: typer.echo(f"host: {line}"))

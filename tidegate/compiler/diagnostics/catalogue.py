@@ -1,6 +1,7 @@
 """The catalogue of diagnostics: the severity, the title and the explanation of each code.
 
-R: reading the file. S: structure. V: values. N: names. L: rules between parts. Codes are never reused.
+R: reading the file. S: structure. V: values. N: names. L: rules between parts. T: settings. Codes
+are never reused.
 `docs/diagnostics.md` is rendered from this catalogue (`compiler.render.catalogue_markdown`), and each
 code has a golden file under tests/golden.
 """
@@ -61,6 +62,20 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "R118": error("not a finite number", "`.inf` and `.nan` cannot be written in JSON."),
     "R119": error("more diagnostics", "At most 100 diagnostics of a file are shown."),
+    "R120": error(
+        "variable that is not set",
+        "`${env.NAME}` in a value is replaced by the variable of the process, or by its value in "
+        "`[project.variables]` of `tidegate.toml`, when the file is read.",
+    ),
+    "R121": error(
+        "secret in the YAML",
+        "What a file says is kept in the store and shown by `plan`, so it refers to no variable whose name "
+        "says that it is a secret. A program reads secrets from its own environment.",
+    ),
+    "R122": error(
+        "reference that cannot be replaced",
+        "References are `${env.NAME}`, in values and never in keys. `$${env.NAME}` is the text itself.",
+    ),
     "S101": error(
         "unknown key",
         "The language has no such key at this place; most often it is a typing error.",
@@ -317,6 +332,11 @@ CATALOGUE: dict[str, Entry] = {
         "`collect_existing` lets a new or reset schedule collect the partitions of its datasets that arrived "
         "before. A cron, a run or an elapsed time has none: delete the option, or move it to the trigger "
         "that counts the dataset.",
+    ),
+    "T501": warning(
+        "secret in the settings",
+        "`tidegate.toml` is in git. Write a reference such as `${env.STORE_PASSWORD}`, and give the variable "
+        "to the processes.",
     ),
     **TASK_CODES,
     **MAINTENANCE_CODES,

@@ -6,4 +6,5 @@ FAMILIES = {
     "V": "Values",
     "N": "Names",
     "L": "Rules between parts",
+    "T": "Settings",
 }

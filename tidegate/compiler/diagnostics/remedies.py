@@ -24,6 +24,9 @@ REMEDIES: dict[str, str] = {
     "R117": "Write the number with fewer digits, or in quotes if it is a name.",
     "R118": "Write a finite number.",
     "R119": "Correct the first mistakes, and run `tidegate lint` again.",
+    "R120": "Set the variable, or write a value below `[project.variables]`.",
+    "R121": "Let the program read the secret from its environment.",
+    "R122": "Write `${env.NAME}` in a value, or `$${env.NAME}` for the text itself.",
     "S101": "Correct or delete the key; the hint has the closest one.",
     "S102": "Delete the key.",
     "S103": "Add the key; docs/language.md has an example of each.",
@@ -117,4 +120,5 @@ REMEDIES: dict[str, str] = {
     "L460": "Nothing; or write `format` to say which one is meant.",
     "L470": "Lengthen the window, or use a coarser cron or interval.",
     "L471": "Correct the name of the dataset, or delete the pattern.",
+    "T501": "Write a reference in place of the secret, and set the variable for the processes.",
 }

@@ -5,7 +5,7 @@ YAML 1.1 scalars and has no limits. Surprising features of YAML are refused with
 aliases, merge keys, tags, directives, several documents, duplicate keys, keys that are not strings.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import yaml
@@ -14,7 +14,9 @@ from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode
 from tidegate.compiler.reader.scalar import ScalarError, resolve
 from tidegate.compiler.reader.text import decode
+from tidegate.compiler.reader.variables import with_variables
 from tidegate.domain.model import At
+from tidegate.domain.variables import names_in
 from tidegate.domain.wording import shown
 
 MAX_DEPTH = 64
@@ -47,8 +49,13 @@ class _Place:
         self.column: int = mark.column + 1
 
 
-def read(file: str, data: bytes) -> tuple[MappingNode | None, Findings]:
+def read(
+    file: str, data: bytes, variables: Mapping[str, str] | None = None
+) -> tuple[MappingNode | None, Findings]:
     """Read one file.
+
+    Args:
+        variables: the values of `${env.NAME}` by name.
 
     Returns:
         The tree of the file's one mapping, or None if the findings hold an error.
@@ -56,7 +63,7 @@ def read(file: str, data: bytes) -> tuple[MappingNode | None, Findings]:
     text, findings = decode(file, data)
     if text is None:
         return None, findings
-    composer = _Composer(findings, text)
+    composer = _Composer(findings, text, variables or {})
     try:
         root = composer.document()
     except _Stop:
@@ -82,8 +89,9 @@ _START_HINT = "begin with `app: NAME`; `tidegate schema` prints all keys"
 
 
 class _Composer:
-    def __init__(self, findings: Findings, text: str) -> None:
+    def __init__(self, findings: Findings, text: str, variables: Mapping[str, str]) -> None:
         self._findings = findings
+        self._variables = variables
         self._events: Iterator[Any] = iter(cast("Any", yaml).parse(text, Loader=_LOADER))
         self._nodes = 0
 
@@ -114,7 +122,7 @@ class _Composer:
             raise _Stop
         return root
 
-    def _node(self, event: Any, depth: int) -> Node:
+    def _node(self, event: Any, depth: int, *, is_key: bool = False) -> Node:
         self._count(event)
         if isinstance(event, yaml.AliasEvent):
             self._findings.add(
@@ -139,7 +147,7 @@ class _Composer:
                 "delete the tag; quote the value to make it a string",
             )
         if isinstance(event, yaml.ScalarEvent):
-            return self._scalar(event)
+            return self._scalar(event, is_key=is_key)
         if depth > MAX_DEPTH:
             self._findings.add(
                 "R107",
@@ -163,10 +171,12 @@ class _Composer:
             )
             raise _Stop
 
-    def _scalar(self, event: Any) -> ScalarNode:
+    def _scalar(self, event: Any, *, is_key: bool) -> ScalarNode:
         start, end = event.start_mark, event.end_mark
         last = end.column + 1 if end.line == start.line else 0
         value: Any = event.value
+        if "${env." in value and not is_key:
+            value = with_variables(value, self._variables, self._findings, _Place(start))
         if event.implicit[0]:
             try:
                 value = resolve(value)
@@ -187,7 +197,7 @@ class _Composer:
         keys: dict[str, ScalarNode] = {}
         start = event.start_mark
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
-            key = self._node(event, depth + 1)
+            key = self._node(event, depth + 1, is_key=True)
             value = self._node(next(self._events), depth + 1)
             if self._usable(key, event, keys) and isinstance(key, ScalarNode) and isinstance(key.value, str):
                 keys[key.value] = key
@@ -214,6 +224,14 @@ class _Composer:
                 key,
                 "merge keys are not allowed, got <<",
                 "write out the keys of the merged mapping",
+            )
+            return False
+        if names_in(key.value):
+            add(
+                "R122",
+                key,
+                f"a key is a name without variables, got {shown(key.value)}",
+                "write the name; variables are for values",
             )
             return False
         if len(key.value) > MAX_KEY_CHARACTERS:

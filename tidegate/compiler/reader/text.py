@@ -60,6 +60,12 @@ def decode(file: str, data: bytes) -> tuple[str | None, Findings]:
     return (None if findings.failed else text), findings
 
 
+def suspect_character(text: str) -> str | None:
+    """Return the first character of a text that no file may have; None for none."""
+    found = _SUSPECT.search(text)
+    return None if found is None else found[0]
+
+
 _MAX_REPORTED = 20
 """A file with one invisible character often has many; twenty places are enough."""
 

@@ -64,6 +64,15 @@ class ProjectSection(Section, frozen=True, kw_only=True):
             "stories, drafts.",
         ),
     ] = ()
+    variables: Annotated[
+        Table,
+        _key(
+            "a table",
+            '{ LANDING = "s3a://bucket/landing" }',
+            "Values of `${env.NAME}` in this file and in the YAML, in a section `[project.variables]`, where "
+            "the process has no such variable.",
+        ),
+    ] = {}
 
 
 class DeploySection(Section, frozen=True, kw_only=True):
@@ -105,7 +114,7 @@ class StoreSection(Section, frozen=True, kw_only=True):
         _text(
             "postgresql+psycopg2://user@host/database",
             "SQLAlchemy URL of the store, on SQLite or PostgreSQL. A file is relative to the project. "
-            "`TIDEGATE_STORE_URL` overrides it; put a password there.",
+            "`TIDEGATE_STORE_URL` overrides it. A password is a reference, `${env.STORE_PASSWORD}`.",
         ),
     ] = "sqlite:///.tidegate/store.db"
 
@@ -247,8 +256,8 @@ class SettingsError(UserError):
     """The settings file is missing or wrong."""
 
 
-def decode(file: Path, content: dict[str, Any]) -> SettingsFile:
-    """Decode the content of a settings file.
+def check_sections(file: Path, content: dict[str, Any]) -> None:
+    """Check that a settings file, or an environment in it, has known sections only.
 
     Raises:
         SettingsError: for the first mistake.
@@ -258,6 +267,26 @@ def decode(file: Path, content: dict[str, Any]) -> SettingsFile:
             raise SettingsError(f'{file}: unknown section "{name}"', did_you_mean(name, SECTIONS, "sections"))
         if not isinstance(section, dict):
             raise SettingsError(f"{file}: {name} must be a section", f"write [{name}] and its keys below")
+
+
+def check_keys(file: Path, content: dict[str, Any]) -> None:
+    """Check that sections have known keys only.
+
+    Raises:
+        SettingsError: for the first mistake.
+    """
+    check_sections(file, content)
+    for name, section in content.items():
+        _check_keys(file, name, section)
+
+
+def decode(file: Path, content: dict[str, Any]) -> SettingsFile:
+    """Decode the content of a settings file.
+
+    Raises:
+        SettingsError: for the first mistake.
+    """
+    check_sections(file, content)
     return SettingsFile(**{name: _section(file, name, section) for name, section in content.items()})
 
 
@@ -265,11 +294,7 @@ def _section(file: Path, name: str, content: dict[str, Any]) -> Any:
     try:
         return msgspec.convert(content, SECTIONS[name])
     except msgspec.ValidationError as error:
-        keys = keys_of(SECTIONS[name])
-        for key in content:
-            if key not in keys:
-                hint = did_you_mean(key, keys, "keys")
-                raise SettingsError(f'{file}: unknown key "{key}" in [{name}]', hint) from error
+        keys = _check_keys(file, name, content)
         # msgspec ends its message with the path of the value: " - at `$.tick_seconds`".
         found = re.search(r"`\$\.(\w+)", str(error))
         key = found[1] if found else next(iter(content))
@@ -277,6 +302,14 @@ def _section(file: Path, name: str, content: dict[str, Any]) -> Any:
         got = repr(value)[:100] if isinstance(value, list | dict) else shown(value)
         summary = f"{file}: {name}.{key} must be {meta.title}, got {got}"
         raise SettingsError(summary, _remedy(name, key, meta)) from error
+
+
+def _check_keys(file: Path, name: str, content: dict[str, Any]) -> dict[str, msgspec.Meta]:
+    keys = keys_of(SECTIONS[name])
+    for key in content:
+        if key not in keys:
+            raise SettingsError(f'{file}: unknown key "{key}" in [{name}]', did_you_mean(key, keys, "keys"))
+    return keys
 
 
 def _remedy(section: str, key: str, meta: msgspec.Meta) -> str:

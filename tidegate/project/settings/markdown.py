@@ -10,8 +10,10 @@ _INTRODUCTION = (
     "",
     "A project is a folder with a `tidegate.toml`. Every section and key may be left out, so that an empty",
     "file makes a project. Paths are relative to the file. An unknown key, a wrong type or a wrong value is",
-    "refused, with the remedy. This page is rendered from `tidegate/project/settings/language.py` and",
-    "`tidegate/project/environment.py`; `make pages` writes it again.",
+    "refused, with the remedy. `[env.NAME.SECTION]` has the keys that differ in one environment, and texts",
+    "may refer to variables: [environments.md](environments.md). This page is rendered from",
+    "`tidegate/project/settings/language.py` and `tidegate/project/environment.py`; `make pages` writes it",
+    "again.",
 )
 _KEYS_HEAD = ("| key | value | default | example | meaning |", "|---|---|---|---|---|")
 _VARIABLES_HEAD = ("| variable | meaning |", "|---|---|")

@@ -2,13 +2,13 @@
 
 The file is in the working folder or the nearest folder above it, or in the folder given by
 `--project` or the environment variable TIDEGATE_PROJECT. Every setting has a default, so an
-empty file is a valid project. Secrets do not belong in it: TIDEGATE_STORE_URL overrides the
-store's URL. Paths in the file are relative to the file; paths in `Settings` are absolute.
+empty file is a valid project. `[env.NAME]` has what differs in an environment, and secrets are
+references to variables (`environments.py`); TIDEGATE_STORE_URL overrides the store's URL. Paths in
+the file are relative to the file; paths in `Settings` are absolute.
 """
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,16 +18,27 @@ from tidegate.compiler.folder_index import plain_folder
 from tidegate.domain.model import OnUpdate
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
-from tidegate.project.settings.language import SettingsError, SettingsFile, StoreSection, decode
+from tidegate.project.settings.addresses import folder_url, is_in, master, store_url, webserver
+from tidegate.project.settings.environments import (
+    Content,
+    Resolved,
+    chosen_environment,
+    merged,
+    read_content,
+    resolve,
+)
+from tidegate.project.settings.language import (
+    SettingsError,
+    SettingsFile,
+    check_sections,
+    decode,
+)
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.retention import Keep
 
 SETTINGS_FILE = "tidegate.toml"
-MAY_LACK_HOST = ("file", "hdfs", "viewfs")
-"""Schemes whose URLs may omit the host, which Hadoop's settings then define: hdfs:///lake."""
 MAX_NAME_CHARACTERS = 255
-MAX_SETTINGS_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +66,10 @@ class Settings:
         tick_seconds: interval of the dispatcher's ticks.
         webserver_url: address of the Dagster UI, without a slash at its end; "" if it is not set.
         retention: how long the store keeps what nothing needs any more.
+        environment: the name of the profile that is merged in; "" for none.
+        variables: the values of `${env.NAME}` in YAML files, by name.
+        own_store: whether the store is a SQLite file in the project's folder that no environment names.
+        unset: what is left out because a variable is not set; see `load_settings`.
     """
 
     project: Path
@@ -70,13 +85,17 @@ class Settings:
     paths_from: Path | str
     default_format: DatasetFormat
     spark_master: str
-    spark_conf: Mapping[str, str]
+    spark_conf: Mapping[str, str] = field(repr=False)
     iceberg_packages: str
     iceberg_catalog: Mapping[str, str] = field(repr=False)
     dagster_home: Path
     tick_seconds: int
     webserver_url: str = ""
     retention: "Keep"
+    environment: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    own_store: bool = False
+    unset: tuple[str, ...] = ()
 
     @property
     def warehouse_folder(self) -> str | None:
@@ -87,18 +106,20 @@ class Settings:
         return warehouse.removeprefix(base).rstrip("/") if warehouse.startswith(base) else None
 
 
-def load_settings(start: Path | None = None) -> Settings:
+def load_settings(start: Path | None = None, *, may_lack: bool = False) -> Settings:
     """Load the settings of the project that contains a folder.
 
     Args:
         start: a folder in the project, or its settings file; default: TIDEGATE_PROJECT, else the
             working folder.
+        may_lack: leave out keys whose variables are not set, and name them in `unset`: for commands that only
+            read the YAML. Otherwise such a key is an error.
 
     Raises:
         SettingsError: the settings file is missing or invalid; the message has file, key and remedy.
     """
     file = find_settings_file(start)
-    return _settings(file, _read(file))
+    return _of_content(file, read_content(file), {}, may_lack=may_lack)
 
 
 def settings_with(start: Path | None, given: Mapping[str, Mapping[str, Any]]) -> Settings:
@@ -115,14 +136,34 @@ def settings_with(start: Path | None, given: Mapping[str, Mapping[str, Any]]) ->
     has_places = "url" in given.get("store", {}) and "path" in given.get("warehouse", {})
     try:
         file = find_settings_file(start)
-        content = _read(file)
+        content = read_content(file)
     except SettingsError:
         if start is not None or not has_places:
             raise
         file, content = Path.cwd() / SETTINGS_FILE, {}
+    return _of_content(file, content, given)
+
+
+def _of_content(
+    file: Path, content: Content, given: Mapping[str, Mapping[str, Any]], *, may_lack: bool = False
+) -> Settings:
+    """Return the settings of the chosen environment; no message has the value of a variable."""
+    environment = chosen_environment()
+    sections = merged(file, content, environment)
+    check_sections(file, sections)
     for section, values in given.items():
-        content[section] = {**content.get(section, {}), **values}
-    return _settings(file, content, store_is_given="url" in given.get("store", {}))
+        # Not expanded, and what they replace need not be.
+        known = sections.get(section, {})
+        sections[section] = {key: value for key, value in known.items() if key not in values}
+    found = resolve(file, sections, environment, may_lack=may_lack)
+    for section, values in given.items():
+        found.content[section] = {**found.content.get(section, {}), **values}
+    is_given = "url" in given.get("store", {})
+    same = merged(file, content, "").get("store") == sections.get("store")
+    try:
+        return _settings(file, found, store_is_given=is_given, is_own=same and not is_given)
+    except SettingsError as error:
+        raise SettingsError(found.shown(error.message), found.shown(error.hint)) from None
 
 
 def find_settings_file(start: Path | None = None) -> Path:
@@ -144,29 +185,13 @@ def find_settings_file(start: Path | None = None) -> Path:
     )
 
 
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(MAX_SETTINGS_BYTES + 1)
-    except OSError as error:
-        raise SettingsError(f"{file}: cannot be read: {error.strerror}", "check its permissions") from error
-    if len(data) > MAX_SETTINGS_BYTES:
-        raise SettingsError(f"{file}: more than {MAX_SETTINGS_BYTES:,} bytes", "keep only settings in it")
-    try:
-        return tomllib.loads(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{file}: not UTF-8 at byte {error.start}", "save it as UTF-8") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise SettingsError(f"{file}: not TOML: {error}", 'write lines such as path = "warehouse"') from error
-
-
-def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = False) -> Settings:
+def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: bool) -> Settings:
     # Not at the top: `--help` does not read settings and must not import their checks.
     from tidegate.project.settings.retention import kept
     from tidegate.spark_jobs.files.scheme import scheme_of
     from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault
 
-    found = decode(file, content)
+    found = decode(file, resolved.content)
     project = file.parent
 
     def path(section: str, key: str, text: str, example: str) -> Path:
@@ -178,7 +203,7 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
         return (project / Path(text).expanduser()).resolve()
 
     def path_or_url(key: str, text: str, example: str) -> Path | str:
-        return _url(file, key, text) if scheme_of(text) else path("warehouse", key, text, example)
+        return folder_url(file, key, text) if scheme_of(text) else path("warehouse", key, text, example)
 
     warehouse = path_or_url("path", found.warehouse.path, '"warehouse"')
     catalog = _flat(file, "iceberg.catalog", found.iceberg.catalog)
@@ -189,6 +214,7 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
     drafts = [
         path("project", "undeployed", text, '["schedules/drafts"]') for text in found.project.undeployed
     ]
+    url = store_url(file, found.store.url, is_given=store_is_given)
     return Settings(
         project=project,
         name=_name(file, found.project.name or project.name),
@@ -198,28 +224,23 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
         on_update=found.deploy.on_update,
         schedules=path("project", "schedules", found.project.schedules, '"schedules"'),
         undeployed=tuple(drafts),
-        store_url=_store_url(file, found.store.url, is_given=store_is_given),
+        store_url=url,
         warehouse=warehouse,
         paths_from=path_or_url("paths_from", found.warehouse.paths_from, '"."'),
         default_format=_default_format(found, conf),
-        spark_master=_master(file, found.spark.master),
+        spark_master=master(file, found.spark.master),
         spark_conf=conf,
         iceberg_packages=found.iceberg.packages,
         iceberg_catalog=catalog,
         dagster_home=path("dagster", "home", found.dagster.home, '".tidegate/dagster"'),
         tick_seconds=found.dagster.tick_seconds,
-        webserver_url=_webserver(file, found.dagster.webserver_url),
+        webserver_url=webserver(file, found.dagster.webserver_url),
         retention=kept(file, found.retention),
+        environment=resolved.environment,
+        variables=resolved.variables,
+        own_store=is_own and is_in(project, url) and STORE_VARIABLE not in os.environ,
+        unset=resolved.unset,
     )
-
-
-def _webserver(file: Path, url: str) -> str:
-    if url and not url.startswith(("http://", "https://")):
-        raise SettingsError(
-            f'{file}: dagster.webserver_url must be a URL, got "{url}"',
-            'write for example webserver_url = "http://127.0.0.1:3000"',
-        )
-    return url.rstrip("/")
 
 
 def _default_format(found: SettingsFile, conf: Mapping[str, str]) -> DatasetFormat:
@@ -249,57 +270,6 @@ def _namespace(file: Path, name: str) -> str:
             'write for example namespace = "analytics" below [project]',
         )
     return name
-
-
-def _master(file: Path, master: str) -> str:
-    if not re.fullmatch(r"local|local\[[^\]]+\]|local-cluster\[\d+, *\d+, *\d+\]|yarn|\w+://.+", master):
-        raise SettingsError(
-            f"{file}: spark.master must be a Spark master URL, got {master!r:.100}",
-            'write "local[*]", "spark://host:7077", "yarn", "k8s://https://host:port" or '
-            '"local-cluster[workers,cores,megabytes]"',
-        )
-    return master
-
-
-def _url(file: Path, key: str, url: str) -> str:
-    """Check the URL of a folder and return it without a trailing slash."""
-    from tidegate.spark_jobs.files.scheme import SCHEMES, scheme_of
-
-    scheme, rest = scheme_of(url), url.partition(":")[2].rstrip("/")
-    if scheme not in SCHEMES:
-        raise SettingsError(
-            f'{file}: warehouse.{key} is on the unsupported file system "{scheme}"',
-            f"write a folder, or a URL with {', '.join(f'{one}:' for one in SCHEMES)}",
-        )
-    host_is_known = scheme in MAY_LACK_HOST or re.match("//[^/]", rest)
-    if not rest or not host_is_known or {".", "..", "\0"} & {*rest.split("/"), *rest}:
-        raise SettingsError(
-            f"{file}: warehouse.{key} must be the URL of a folder, got {url!r:.100}",
-            f'write for example {key} = "{scheme}://name/lake"',
-        )
-    return f"{scheme}:{rest}"
-
-
-def _store_url(file: Path, in_file: str, *, is_given: bool) -> str:
-    """Return the store's URL with an absolute path; the environment overrides the file."""
-    from_environment = None if is_given else os.environ.get(STORE_VARIABLE)
-    url = from_environment or in_file
-    place = STORE_VARIABLE if from_environment else f"{file}: store.url"
-    scheme, colon, rest = url.partition("://")
-    if not colon or scheme.split("+")[0] not in ("sqlite", "postgresql", "postgres"):
-        raise SettingsError(
-            f"{place} must be a SQLite or PostgreSQL URL",
-            f'write "{StoreSection().url}" or "postgresql+psycopg2://user@host/database"',
-        )
-    if not scheme.startswith("sqlite"):
-        return url
-    path, question, options = rest.removeprefix("/").partition("?")
-    if not path or path.startswith((":memory:", "file:")):
-        raise SettingsError(
-            f"{place} must name a file: a store in memory would end with the command",
-            f'write "{StoreSection().url}"',
-        )
-    return f"{scheme}:///{(file.parent / path).resolve()}{question}{options}"
 
 
 def _flat(file: Path, place: str, table: dict[str, Any], prefix: str = "") -> dict[str, str]:

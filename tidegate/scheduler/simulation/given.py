@@ -87,6 +87,7 @@ class ActionRunner:
         read_file: the contents of a file beside the app's own.
         on_update: the default of schedules that a deployment brings.
         default_format: the format of datasets that a deployment brings and that name none.
+        variables: the values of `${env.NAME}` in files.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class ActionRunner:
         read_file: Callable[[str], bytes],
         on_update: OnUpdate = "reset",
         default_format: DatasetFormat = "parquet",
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self._simulation = simulation
         self._app = app
@@ -104,6 +106,7 @@ class ActionRunner:
         self._read_file = read_file
         self._on_update: OnUpdate = on_update
         self._default_format: DatasetFormat = default_format
+        self._variables = variables
         self._events = 0
 
     def do(self, given: Given) -> None:
@@ -275,7 +278,11 @@ class ActionRunner:
         before = self._deployed()
         formats = Formats(default=self._default_format, deployed=deployed_formats(before.values()))
         compilation = compile_files(
-            {file: content}, on_update=self._on_update, formats=formats, known=lambda: before
+            {file: content},
+            on_update=self._on_update,
+            formats=formats,
+            known=lambda: before,
+            variables=self._variables,
         )
         if not compilation.ok:
             raise _wrong(compilation.diagnostics)

@@ -1,7 +1,7 @@
 """Play a scenario: deploy its app into an empty store, run the clock, and check the expectations."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import assert_never
@@ -67,6 +67,7 @@ def play(
     read_file: Callable[[str], bytes] = no_files,
     judged: bool = True,
     world: Callable[[Store, Scenario], World] = simulated,
+    variables: Mapping[str, str] | None = None,
 ) -> Performance:
     """Play one scenario of an app.
 
@@ -75,6 +76,7 @@ def play(
         read_file: the contents of a file that a `deploy` names.
         judged: whether to check the expectations.
         world: makes what ticks, launches and runs, once the app is deployed.
+        variables: the values of `${env.NAME}` in files that a `deploy` names.
 
     Raises:
         OSError: `read_file` cannot read a file that a `deploy` names.
@@ -86,7 +88,13 @@ def play(
         deploy(transaction, {app.name: app, **_stages(compiled.others)}, start)
     simulation = Simulation(store, start, app.name, world(store, scenario))
     runner = ActionRunner(
-        simulation, app.name, compiled.document, read_file, compiled.on_update, compiled.default_format
+        simulation,
+        app.name,
+        compiled.document,
+        read_file,
+        compiled.on_update,
+        compiled.default_format,
+        variables,
     )
     for given in scenario.given:
         simulation.at(given.when, lambda given=given: runner.do(given))

@@ -8,6 +8,15 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.protocol import Store
 
 
+def shown_url(url: str) -> str:
+    """Return the URL of a store as a person may see it: without a password."""
+    from sqlalchemy import make_url
+
+    from tidegate.scheduler.store.sql.shown_url import shown
+
+    return shown(make_url(url))
+
+
 def open_store(url: str, *, create: bool = True) -> Store:
     """The store at a URL, its schema brought up to date.
 

@@ -14,6 +14,7 @@ from tidegate.scheduler.store.error import StoreAway, StoreError, StoreMissing
 from tidegate.scheduler.store.sql.engine import BEGIN_ATTEMPTS, postgres_engine, sqlite_engine
 from tidegate.scheduler.store.sql.read_only import closed_read_only, not_permitted, refused
 from tidegate.scheduler.store.sql.schema import bring_up_to_date
+from tidegate.scheduler.store.sql.shown_url import shown
 from tidegate.scheduler.store.sql.store import SqlStore, is_away
 
 URL_FORMS = "write sqlite:///relative/path.db, sqlite:////absolute/path.db or postgresql://user@host/database"
@@ -33,7 +34,7 @@ def open_sql_store(url: str, *, create: bool = True) -> SqlStore:
             raise not_permitted(engine.url, said, writes=create) from error
         kind = StoreAway if is_away(error) else StoreError
         raise kind(
-            f"the store {engine.url.render_as_string()} cannot be used: {said}",
+            f"the store {shown(engine.url)} cannot be used: {said}",
             "check the address, the server and the permissions",
         ) from error
     except BaseException:

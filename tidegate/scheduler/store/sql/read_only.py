@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from sqlalchemy import URL
 
 from tidegate.scheduler.store.error import StoreReadOnly
+from tidegate.scheduler.store.sql.shown_url import shown
 
 NOT_OPENED = "unable to open database file"
 """What SQLite says if it cannot create the files that belong to WAL mode."""
@@ -77,4 +78,4 @@ def _shown(url: URL) -> str:
     """Return a URL as the user wrote it, without a password."""
     if str(url.database).startswith(_FILE_SCHEME):
         return f"sqlite:///{_file_of(url)}"
-    return url.render_as_string()
+    return shown(url)

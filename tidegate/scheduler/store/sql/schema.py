@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect, text
 
 from tidegate.scheduler.store.error import StoreError, StoreMissing
+from tidegate.scheduler.store.sql.shown_url import shown
 from tidegate.scheduler.store.sql.store import NOTHING_KEPT, begin_writing, store_errors
 
 HEAD = "0017"
@@ -35,7 +36,7 @@ def bring_up_to_date(engine: Engine, *, create: bool) -> None:
     Raises:
         StoreError: there is no store and `create` is off, or a newer version wrote it.
     """
-    name = engine.url.render_as_string()
+    name = shown(engine.url)
     with engine.connect() as connection, connection.begin():
         found = version(connection)
     if found == HEAD:

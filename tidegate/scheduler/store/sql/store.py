@@ -15,6 +15,7 @@ from tidegate.scheduler.store.error import StoreAway, StoreError
 from tidegate.scheduler.store.sql.engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_reading, for_writing
 from tidegate.scheduler.store.sql.read_only import not_permitted, refused
 from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.sql.shown_url import shown
 from tidegate.scheduler.store.sql.writer import SqlTransaction
 
 LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
@@ -68,7 +69,7 @@ def connect_and_lock(engine: Engine, lock: Callable[[Connection], object]) -> Co
             connection.close()
             raise
     raise StoreError(
-        f"the store {engine.url.render_as_string()} stayed locked for {BEGIN_ATTEMPTS * BUSY_SECONDS} s",
+        f"the store {shown(engine.url)} stayed locked for {BEGIN_ATTEMPTS * BUSY_SECONDS} s",
         "find the process that holds a transaction open, and end it",
     )
 
@@ -107,7 +108,7 @@ def store_errors(engine: Engine, hint: str, *, writes: bool = True) -> Generator
             raise
         said = error.orig if isinstance(error, DBAPIError) else error
         kind = StoreAway if is_away(error) else StoreError
-        raise kind(f"the store {engine.url.render_as_string()} failed: {str(said).strip()}", hint) from error
+        raise kind(f"the store {shown(engine.url)} failed: {str(said).strip()}", hint) from error
 
 
 class SqlStore:
