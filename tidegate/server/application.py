@@ -22,6 +22,7 @@ from tidegate.server.routes import (
     instances,
     jobs,
     maintenance,
+    metrics,
     records,
     run_times,
     schedules,
@@ -53,7 +54,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
 )
 """The routes below `NAMESPACE`."""
 
-OTHERS: tuple[APIRouter, ...] = (health.router, maintenance.router, *BOARD)
+OTHERS: tuple[APIRouter, ...] = (health.router, metrics.router, maintenance.router, *BOARD)
 """The routes with whole paths."""
 
 

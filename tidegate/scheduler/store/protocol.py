@@ -21,6 +21,7 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory, Run
+from tidegate.scheduler.store.counts import CountRows
 from tidegate.scheduler.store.deployed import DeployedRows
 from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
@@ -80,6 +81,7 @@ class Commitment(Value, kw_only=True):
 
 
 class Reader(
+    CountRows,
     DeployedRows,
     InstanceRows,
     MaintenanceRows,

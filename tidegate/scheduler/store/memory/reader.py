@@ -17,6 +17,7 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.ledger import ledger_rows
+from tidegate.scheduler.store.memory.counts import CountReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.pages import PageReader
 from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportReader
@@ -45,7 +46,13 @@ def _history(ended: list[Run]) -> ProgramHistory:
 
 
 class MemoryReader(
-    MaintenanceReader, PageReader, PartitionsReportReader, TallyReader, RetentionReader, TokenReader
+    CountReader,
+    MaintenanceReader,
+    PageReader,
+    PartitionsReportReader,
+    TallyReader,
+    RetentionReader,
+    TokenReader,
 ):
     """See `Reader`."""
 

@@ -24,6 +24,7 @@ from tidegate.scheduler.store.sql.bulk import given, listed
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
+from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
@@ -123,6 +124,7 @@ def _history(dialect: str) -> Statement:
 
 
 class SqlReader(
+    CountReader,
     InstanceReader,
     MaintenanceReader,
     PageReader,

@@ -1,0 +1,130 @@
+"""The metrics of the server, and their documentation."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.server.sales import SPEC, deployed
+from tests.server.serving import NS, Served, problem
+from tidegate.scheduler.explain.metrics import METRICS
+from tidegate.scheduler.launch.active_host import take
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.token import Role
+
+pytestmark = [pytest.mark.store]
+
+DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
+
+LABELS = {metric.name: metric.labels for metric in METRICS}
+
+Samples = dict[tuple[str, ...], float]
+
+
+@pytest.fixture
+def served(server: Served) -> Served:
+    """A server of two apps, each with two days that wait for the evening."""
+    for app in ("sales", "other"):
+        deployed(server, {**SPEC, "app": app})
+        days = [{"key": "2026-03-08"}, {"key": "2026-03-09"}]
+        body = {"app": app, "dataset": "raw", "partitions": days}
+        assert server.client.post(f"{NS}/events/partitions", json=body).status_code == 202
+    server.pass_time(timedelta(0))
+    return server
+
+
+def scraped(client: Any) -> dict[str, Samples]:
+    """Return the samples of each metric, by the values of their labels."""
+    answer = client.get("/metrics")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    found: dict[str, Samples] = {}
+    for family in text_string_to_metric_families(answer.text):
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        labels = LABELS[name]
+        found[name] = {
+            tuple(sample.labels[label] for label in labels): sample.value for sample in family.samples
+        }
+    return found
+
+
+def test_jobs_events_and_deliveries_by_app(served: Served):
+    found = scraped(served.client)
+
+    assert found["tidegate_jobs"] == {
+        (app, "PENDING_CONSTRAINT", "W-WINDOW"): 2 for app in ("sales", "other")
+    }
+    assert found["tidegate_events"] == {(app, "partition"): 2 for app in ("sales", "other")}
+    assert found["tidegate_deliveries"]["sales", "pending", ""] == 2
+    assert found["tidegate_deliveries"]["sales", "succeeded", ""] == 0
+    assert found["tidegate_schedules"]["sales", "active"] == 1
+    assert found["tidegate_schedules"]["sales", "suspended"] == 1
+    assert found["tidegate_deployments_total"] == {("sales",): 1, ("other",): 1}
+    assert found["tidegate_dead_letters"] == {}
+    assert found["tidegate_store_bytes"][()] > 10_000
+
+
+def test_the_oldest_waiting_job_and_the_last_tick_have_an_age(served: Served):
+    served.now += timedelta(minutes=10)
+
+    found = scraped(served.client)
+
+    assert found["tidegate_oldest_waiting_seconds"]["sales", "PENDING_CONSTRAINT"] == 600
+    assert found["tidegate_scheduler_ticking"] == {(): 0}
+    ticked = found["tidegate_last_tick_timestamp_seconds"][()]
+    assert found["tidegate_last_tick_age_seconds"][()] == served.now.timestamp() - ticked
+    served.pass_time(timedelta(seconds=5))
+    assert scraped(served.client)["tidegate_scheduler_ticking"] == {(): 1}
+
+
+def test_a_launch_that_becomes_a_dead_letter(served: Served):
+    job = served.client.post(f"{NS}/apps/sales/schedules/daily/trigger", json={"reason": "now"}).json()["job"]
+    served.pass_time(timedelta(seconds=1))
+    found = scraped(served.client)
+    assert found["tidegate_jobs"]["sales", "PENDING_LAUNCH", ""] == 1
+    assert found["tidegate_launches"] == {("sales",): 1}
+    with served.store.transaction() as transaction:
+        (pending,) = transaction.jobs(ids=[job])
+        dead = msgspec.structs.replace(pending, state=JobState.FAILED, reason=Reason.F_LAUNCH)
+        transaction.put_jobs([dead])
+    found = scraped(served.client)
+    assert found["tidegate_dead_letters"] == {("sales",): 1}
+    assert found["tidegate_jobs"]["sales", "FAILED", "F-LAUNCH"] == 1
+
+
+def test_the_lease_of_the_host(served: Served):
+    assert scraped(served.client)["tidegate_host_active"] == {(): 0}
+    with served.store.transaction() as transaction:
+        take(transaction, served.service.settings.name, "host", served.now)
+    served.now += timedelta(seconds=1)
+
+    found = scraped(served.client)
+
+    assert (found["tidegate_host_active"], found["tidegate_host_lease_seconds"]) == ({(): 1}, {(): 3})
+    served.now += timedelta(seconds=3)
+    found = scraped(served.client)
+    assert (found["tidegate_host_active"], found["tidegate_host_lease_seconds"]) == ({(): 0}, {(): 0})
+
+
+def test_a_token_of_an_app_sees_that_app_only(served: Served):
+    mine = served.of(served.token(Role.READ, app="sales"))
+
+    found = scraped(mine)
+
+    labelled = {name for name, labels in LABELS.items() if "app" in labels}
+    assert {values[0] for name in labelled for values in found[name]} == {"sales"}
+    assert found["tidegate_jobs"] == {("sales", "PENDING_CONSTRAINT", "W-WINDOW"): 2}
+    problem(served.client.get("/metrics"), 401)
+
+
+def test_each_metric_is_documented_and_each_documented_one_exists(served: Served):
+    rows = re.findall(r"^\| `(tidegate_\w+)` \| (.*?) \|", DOCS.read_text(), re.MULTILINE)
+    documented = {name: tuple(re.findall(r"`(\w+)`", labels)) for name, labels in rows}
+
+    assert documented == LABELS
+    assert scraped(served.client).keys() == documented.keys()

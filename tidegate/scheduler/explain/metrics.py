@@ -1,0 +1,187 @@
+"""Metrics: what a monitoring system watches, as numbers with labels (docs/metrics.md).
+
+They are computed from the store at each question, so any process gives the same, and none keeps counters.
+What retention has pruned is no longer counted, except where the ledger keeps its sums.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime, timedelta
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.launch.active_host import LEASE, host_of
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.store.counts import Count
+from tidegate.scheduler.store.pages import JobCount
+from tidegate.scheduler.store.protocol import LedgerRow, Reader
+from tidegate.scheduler.tick.tick import is_late, last_tick
+
+WAITS = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH})
+"""The states in which a job waits for something."""
+
+
+class Metric(Value, kw_only=True):
+    """One metric.
+
+    Attributes:
+        counts_up: it only grows, but for a restart from 0.
+        labels: their names; one without labels is about the whole store.
+    """
+
+    name: str
+    help: str
+    labels: tuple[str, ...] = ()
+    counts_up: bool = False
+
+
+class Sample(Value, kw_only=True):
+    """The number of a metric for some values of its labels."""
+
+    values: tuple[str, ...] = ()
+    number: float
+
+
+JOBS = Metric(name="tidegate_jobs", help="Jobs by state and reason.", labels=("app", "state", "reason"))
+OLDEST = Metric(
+    name="tidegate_oldest_waiting_seconds",
+    help="How long the oldest job has waited, by state.",
+    labels=("app", "state"),
+)
+DEAD_LETTERS = Metric(
+    name="tidegate_dead_letters", help="Jobs for which no run could be created.", labels=("app",)
+)
+RUNS = Metric(name="tidegate_runs", help="Runs of programs by status.", labels=("app", "status"))
+LAUNCHES = Metric(name="tidegate_launches", help="Decided launches of programs.", labels=("app",))
+EVENTS = Metric(name="tidegate_events", help="Events taken in, by kind.", labels=("app", "kind"))
+DELIVERIES = Metric(
+    name="tidegate_deliveries",
+    help="Events of the ledger by what became of them, and why.",
+    labels=("app", "outcome", "reason"),
+)
+SCHEDULES = Metric(
+    name="tidegate_schedules", help="Deployed schedules and tasks by status.", labels=("app", "status")
+)
+DEPLOYMENTS = Metric(
+    name="tidegate_deployments_total", help="Deployments of an app.", labels=("app",), counts_up=True
+)
+DEPLOYED = Metric(
+    name="tidegate_deployed_timestamp_seconds", help="When an app was deployed last.", labels=("app",)
+)
+TICKED = Metric(name="tidegate_last_tick_timestamp_seconds", help="When the scheduler ticked last.")
+TICK_AGE = Metric(name="tidegate_last_tick_age_seconds", help="Time since the last tick.")
+TICKING = Metric(name="tidegate_scheduler_ticking", help="1 if a host or dispatcher ticks in time.")
+HOST = Metric(name="tidegate_host_active", help="1 if a host holds the lease of the project.")
+HOST_LEFT = Metric(name="tidegate_host_lease_seconds", help="Time until the lease of the host ends.")
+BYTES = Metric(name="tidegate_store_bytes", help="Size of the database of the store.")
+
+METRICS = (
+    JOBS,
+    OLDEST,
+    DEAD_LETTERS,
+    RUNS,
+    LAUNCHES,
+    EVENTS,
+    DELIVERIES,
+    SCHEDULES,
+    DEPLOYMENTS,
+    DEPLOYED,
+    TICKED,
+    TICK_AGE,
+    TICKING,
+    HOST,
+    HOST_LEFT,
+    BYTES,
+)
+
+Measured = Iterator[tuple[Metric, Sample]]
+
+
+def metrics(
+    reader: Reader, project: str, now: datetime, every: int, apps: Collection[str] | None
+) -> Measured:
+    """Yield the samples of all metrics.
+
+    Args:
+        every: the seconds between two ticks.
+        apps: only of these; None: all.
+    """
+    counts = reader.counts()
+    for metric, found in (
+        (RUNS, counts.runs),
+        (EVENTS, counts.events),
+        (SCHEDULES, counts.schedules),
+    ):
+        yield from _counted(metric, _of(found, apps))
+    for metric, found in ((DEAD_LETTERS, counts.dead_letters), (LAUNCHES, counts.launches)):
+        yield from ((metric, _sample(each.number, each.app)) for each in _of(found, apps))
+    yield from _jobs([each for each in reader.job_counts(list(JobState)) if _in(each.app, apps)], now)
+    yield from _deliveries([row for row in reader.ledger() if _in(_app(row.schedule), apps)])
+    for deployed in reader.apps():
+        if _in(deployed.name, apps):
+            yield DEPLOYMENTS, _sample(deployed.revision, deployed.name)
+            yield DEPLOYED, _sample(deployed.deployed_at.timestamp(), deployed.name)
+    yield from _ticks(reader, project, now, every)
+    if counts.bytes is not None:
+        yield BYTES, _sample(counts.bytes)
+
+
+def _counted(metric: Metric, found: Iterable[Count]) -> Measured:
+    for each in found:
+        yield metric, _sample(each.number, each.app, each.label)
+
+
+def _jobs(found: list[JobCount], now: datetime) -> Measured:
+    oldest: dict[tuple[str, str], datetime] = {}
+    for each in found:
+        yield JOBS, _sample(each.jobs, each.app, each.state, each.reason or "")
+        if each.state in WAITS:
+            place = each.app, str(each.state)
+            oldest[place] = min(each.oldest, oldest.get(place, each.oldest))
+    for (app, state), since in oldest.items():
+        yield OLDEST, _sample(_seconds(now - since), app, state)
+
+
+def _deliveries(rows: list[LedgerRow]) -> Measured:
+    sums: Counter[tuple[str, str, str]] = Counter()
+    for row in rows:
+        app = _app(row.schedule)
+        sums[app, "succeeded", ""] += row.succeeded
+        sums[app, "running", ""] += row.running
+        sums[app, "pending", ""] += row.pending
+        for reason, number in row.failed.items():
+            sums[app, "failed", reason] += number
+        for reason, number in row.discarded.items():
+            sums[app, "discarded", reason] += number
+    for values, number in sorted(sums.items()):
+        yield DELIVERIES, _sample(number, *values)
+
+
+def _ticks(reader: Reader, project: str, now: datetime, every: int) -> Measured:
+    ticked, host = last_tick(reader), host_of(reader, project)
+    holds = host is not None and host.holds(now)
+    if ticked is not None:
+        yield TICKED, _sample(ticked.timestamp())
+        yield TICK_AGE, _sample(_seconds(now - ticked))
+    yield TICKING, _sample(holds or (ticked is not None and not is_late(ticked, now, every)))
+    yield HOST, _sample(holds)
+    yield HOST_LEFT, _sample(_seconds(host.looped_at + LEASE - now) if host is not None and holds else 0)
+
+
+def _of(found: tuple[Count, ...], apps: Collection[str] | None) -> list[Count]:
+    return [each for each in found if _in(each.app, apps)]
+
+
+def _in(app: str, apps: Collection[str] | None) -> bool:
+    return apps is None or app in apps
+
+
+def _app(ref: str) -> str:
+    return ref.partition("/")[0]
+
+
+def _seconds(length: timedelta) -> float:
+    return max(length.total_seconds(), 0.0)
+
+
+def _sample(number: float, *values: str) -> Sample:
+    return Sample(values=tuple(map(str, values)), number=float(number))

@@ -1,0 +1,56 @@
+"""The protocol of what the store counts for metrics; see `scheduler.store.protocol`."""
+
+from typing import Protocol
+
+from tidegate.domain.value import Value
+
+
+class Count(Value, kw_only=True):
+    """How much of an app there is with one label.
+
+    Attributes:
+        label: a status, a kind, or "".
+    """
+
+    app: str
+    label: str = ""
+    number: int
+
+
+class Counts(Value, kw_only=True):
+    """What the store has, each by app, then label. What retention has pruned is not counted.
+
+    Attributes:
+        schedules: by status, with tasks.
+        runs: of programs, by status, with those that Tidegate did not start.
+        launches: decided launches of programs.
+        events: by kind, the first word of their key.
+        dead_letters: jobs for which no run could be created.
+        bytes: the size of the database; None for a store without a database.
+    """
+
+    schedules: tuple[Count, ...]
+    runs: tuple[Count, ...]
+    launches: tuple[Count, ...]
+    events: tuple[Count, ...]
+    dead_letters: tuple[Count, ...]
+    bytes: int | None = None
+
+
+class CountRows(Protocol):
+    """Counts."""
+
+    def counts(self) -> Counts:
+        """What the store has."""
+        ...
+
+
+def summed(found: dict[tuple[str, str], int]) -> tuple[Count, ...]:
+    """Return counts in their order."""
+    return tuple(Count(app=app, label=label, number=number) for (app, label), number in sorted(found.items()))
+
+
+def of_event_key(key: str) -> tuple[str, str]:
+    """Return app and kind in the key of an event: "flights" and "fire" of "fire:flights/daily:leaf"."""
+    kind, _, rest = key.partition(":")
+    return rest.partition("/")[0], kind
