@@ -19,7 +19,7 @@ import typer.core
 import typer.main
 
 from tidegate.cli.commands import COMMANDS
-from tidegate.domain.error import UserError
+from tidegate.domain.error import UserError, WrongUsage
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def main() -> None:
         application(prog_name="tidegate")
     except UserError as error:
         print_error(error)
-        sys.exit(1)
+        sys.exit(EXIT_USAGE if isinstance(error, WrongUsage) else 1)
 
 
 def print_error(error: UserError) -> None:

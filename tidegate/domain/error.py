@@ -22,3 +22,7 @@ class UserError(Exception):
     def __str__(self) -> str:
         """Return one line, for logs and stored failures."""
         return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+class WrongUsage(UserError):
+    """An argument or option of the command line that means nothing, such as a malformed instant."""

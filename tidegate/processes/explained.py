@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from tidegate.domain.error import UserError
+from tidegate.domain.error import WrongUsage
 from tidegate.processes.blocked_outputs import with_blocked
 from tidegate.processes.dead_holders import with_dead
 from tidegate.processes.run_address import run_address
@@ -59,11 +59,11 @@ def past_instant(text: str, now: datetime, name: str = "--at") -> datetime:
         name: of the option or parameter.
 
     Raises:
-        UserError: the text is not an instant with a zone, or is in the future.
+        WrongUsage: the text is not an instant with a zone, or is in the future.
     """
     moment = instant_of(text, name)
     if moment > now:
-        raise UserError(f"{name} must be in the past, got {text}", "omit it to explain the present")
+        raise WrongUsage(f"{name} must be in the past, got {text}", "omit it to explain the present")
     return moment
 
 
@@ -74,14 +74,14 @@ def instant_of(text: str, name: str = "--at") -> datetime:
         name: of the option or parameter.
 
     Raises:
-        UserError: the text is not an instant with a zone.
+        WrongUsage: the text is not an instant with a zone.
     """
     hint = "write for example 2026-03-10T22:00:00Z or 2026-03-10T18:00:00-04:00"
     try:
         moment = datetime.fromisoformat(text)
         utc = moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise UserError(f'{name} must be an ISO 8601 instant, got "{text}"', hint) from None
+        raise WrongUsage(f'{name} must be an ISO 8601 instant, got "{text}"', hint) from None
     if moment.tzinfo is None:
-        raise UserError(f'{name} must have a zone or an offset, got "{text}"', hint)
+        raise WrongUsage(f'{name} must have a zone or an offset, got "{text}"', hint)
     return utc

@@ -86,7 +86,7 @@ def test_a_wrong_export_says_what_to_write(used: Project, tmp_path: Path) -> Non
     (tmp_path / "there").write_text("x")
 
     assert "exists" in used.refused("store", "export", "--to", "there").message
-    assert "with a zone" in used.refused("store", "export", "--to", "f", "--since", "2026-03-10").message
+    assert "have a zone" in used.refused("store", "export", "--to", "f", "--since", "2026-03-10").message
     assert "cannot be written" in used.refused("store", "export", "--to", "none/f").message
 
 

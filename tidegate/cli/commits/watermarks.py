@@ -14,7 +14,7 @@ import typer
 from tidegate.cli.commits.project import opened_project
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.error import UserError
+from tidegate.domain.error import UserError, WrongUsage
 from tidegate.domain.suggest import did_you_mean
 from tidegate.spark_jobs.commit.positions import incremental_read, known_watermarks, position_row
 from tidegate.spark_jobs.commit.sequence import watermark_resource
@@ -157,7 +157,7 @@ def _check_position(position: str) -> None:
     try:
         msgspec.json.decode(position)
     except msgspec.DecodeError as error:
-        raise UserError(
+        raise WrongUsage(
             f"a position must be JSON, got {_short(position)}: {error}",
             "copy it from: tidegate watermarks show --format json",
         ) from error

@@ -220,13 +220,13 @@ def requeue_jobs(
     Each job gets a new attempt and waits for the constraints of its schedule again.
     """
     from tidegate.cli.opened_store import opened_store
-    from tidegate.domain.error import UserError
+    from tidegate.domain.error import WrongUsage
     from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
     from tidegate.scheduler.model.journal import By
 
     if bool(jobs) == every:
-        raise UserError(
+        raise WrongUsage(
             "give the jobs to queue again, or --all-dead-letters" + (", not both" if every else ""),
             "list them with: tidegate jobs list --dead-letters",
         )

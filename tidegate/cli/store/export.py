@@ -60,18 +60,9 @@ def export_journal(
 
 
 def _instant(option: str, text: str | None) -> datetime | None:
-    from tidegate.domain.error import UserError
+    from tidegate.processes.explained import instant_of
 
-    if text is None:
-        return None
-    with suppress(ValueError):
-        found = datetime.fromisoformat(text)
-        if found.tzinfo is not None:
-            return found
-    raise UserError(
-        f'{option} must be an ISO 8601 instant with a zone or an offset, got "{text}"',
-        "write for example 2026-03-10T22:00:00Z",
-    )
+    return None if text is None else instant_of(text, option)
 
 
 def _pages(
