@@ -88,6 +88,9 @@ COMMANDS: dict[str, Entry] = {
         "Answer over HTTP: apps, schedules, events, jobs; runs the host too.",
     ),
     "token": Entry("tidegate.cli.operate.tokens:app", "Create, list and revoke the tokens of callers."),
+    "status": Entry(
+        "tidegate.cli.operate.status:status", "Say whether everything is alive, and what waits or has failed."
+    ),
     "doctor": Entry(
         "tidegate.cli.operate.doctor:doctor",
         "Check the store, the host, Dagster's daemon, database and code location; say what to do.",

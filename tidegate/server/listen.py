@@ -6,7 +6,7 @@ store ──► address is bound ──► requests are answered ──► the a
 """
 
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,17 +46,17 @@ def listen(
     service: Service,
     host: str,
     port: int,
-    ready_file: Path | None,
+    ready_files: Sequence[Path],
     say: Callable[[str], None],
-    begun: Callable[[], None],
+    begun: Callable[[str], None],
 ) -> None:
     """Answer requests until a signal ends it.
 
     Args:
         port: 0 for any free one.
-        ready_file: gets the address once it answers.
+        ready_files: get the address once it answers.
         say: prints a line.
-        begun: is called once it answers.
+        begun: is called with the address once it answers.
 
     Raises:
         UserError: the address is taken, or others may reach it and there is no token.
@@ -68,8 +68,8 @@ def listen(
             " by others",
             "create one with `tidegate token create NAME --role admin`, or leave --host out",
         )
-    if ready_file is not None:
-        ready_file.unlink(missing_ok=True)
+    for file in ready_files:
+        file.unlink(missing_ok=True)
     listening = bound(host, port)
     address = _address(host, listening.getsockname()[1])
     config = uvicorn.Config(
@@ -86,9 +86,9 @@ def listen(
         say(f"serving {address}")
         if not guarded:
             say("there is no token in the store: all reads and writes are allowed, from this machine only")
-        if ready_file is not None:
-            _write(ready_file, address)
-        begun()
+        for file in ready_files:
+            _write(file, address)
+        begun(address)
 
     with listening:
         _Server(config, answers).run([listening])

@@ -47,11 +47,13 @@ class Engine:
         apps: the project's apps that are deployed.
         ticked_at: the engine's clock.
         host: the lease of the project's host, whether it holds or not.
+        deployed_at: when anything was deployed last.
     """
 
     apps: Sequence[str]
     ticked_at: datetime | None
     host: ActiveHost | None
+    deployed_at: datetime | None = None
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:

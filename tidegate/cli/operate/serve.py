@@ -28,6 +28,7 @@ def serve(
     """Answer over HTTP until a signal ends it."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.processes.home import check_home, home_in_use
+    from tidegate.processes.server_address import address_file, forget_address
     from tidegate.project.settings.settings import load_settings
     from tidegate.server.access import is_loopback
     from tidegate.server.host import HostThread
@@ -37,11 +38,21 @@ def serve(
     settings = load_settings()
     if with_host:
         check_home(settings, home_in_use(settings))
+    known = address_file(settings.project)
+    files = [file for file in (ready_file, known) if file is not None]
+    answers_at: list[str] = []
     with opened_store(settings, create=True) as store:
         service = Service(settings=settings, store=store, loopback=is_loopback(host))
         beside = HostThread(settings, store, lambda line: typer.echo(f"host: {line}"))
-        begun = beside.start if with_host else lambda: None
+
+        def begun(address: str) -> None:
+            answers_at.append(address)
+            if with_host:
+                beside.start()
+
         try:
-            listen(service, host, port, ready_file, typer.echo, begun)
+            listen(service, host, port, files, typer.echo, begun)
         finally:
             beside.stop()
+            for address in answers_at:
+                forget_address(settings.project, address)

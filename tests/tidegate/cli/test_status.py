@@ -1,0 +1,96 @@
+"""`tidegate status`: one screen that says whether everything is alive, with the numbers of the work."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.server.process import ServerProcess
+from tests.tidegate.cli.test_jobs import dead_letter
+from tests.tidegate.project import Project
+from tidegate.processes import alive
+from tidegate.processes.alive import DagsterState
+
+
+@pytest.fixture
+def beating(deployed: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project beside a Dagster whose daemon has just written its heartbeat."""
+    state = DagsterState(home=Path("home"), heartbeat=datetime.now(UTC))
+    monkeypatch.setattr(alive, "dagster_state", lambda settings: state)
+    return deployed
+
+
+def parts(project: Project, exit_code: int = 0) -> dict[str, str]:
+    return {each["part"]: each["health"] for each in project.json("status", exit_code=exit_code)["parts"]}
+
+
+def test_all_that_is_alive_ends_with_0_and_shows_the_oldest_waiting_job(beating: Project) -> None:
+    beating.arrive("2026-03-09")
+
+    (job,) = beating.json("jobs", "list")
+    printed = beating.run("status")
+    assert printed.startswith("shop: alive\n")
+    assert f"job {job['id']}, since " in printed and "W-TRIGGER" in printed
+    assert parts(beating) == {
+        "store": "ok",
+        "deployment": "ok",
+        "host": "note",
+        "engine": "ok",
+        "Dagster's database": "ok",
+        "daemon": "ok",
+        "server": "note",
+        "warehouse": "note",
+    }
+    found = beating.json("status")
+    assert (found["alive"], found["work"]["waiting"], found["work"]["oldest_waiting"]["job"]) == (
+        True,
+        1,
+        job["id"],
+    )
+
+
+def test_dead_letters_failures_and_holds_are_counted(beating: Project) -> None:
+    dead_letter(beating)
+    beating.run("apps", "hold", "sales")
+
+    work = beating.json("status")["work"]
+
+    assert (work["dead_letters"], work["failed"], work["held"]) == (1, 1, ["sales"])
+    assert "1; `tidegate jobs list --dead-letters`" in beating.run("status")
+
+
+def test_what_is_not_alive_ends_with_1(beating: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    beating.arrive("2026-03-09")
+    monkeypatch.setattr(alive, "dagster_state", lambda settings: "its database is down")
+    assert parts(beating, exit_code=1)["Dagster's database"] == "wrong"
+
+    (beating.folder / "warehouse").write_text("not a folder")
+    assert parts(beating, exit_code=1)["warehouse"] == "wrong"
+
+    monkeypatch.setenv("TIDEGATE_STORE_URL", "sqlite:////no/such/folder/store.db")
+    found = beating.json("status", exit_code=1)
+    assert (found["parts"][0]["health"], found["work"]) == ("wrong", None)
+    assert beating.run("status", exit_code=1).startswith("shop: not alive")
+
+
+def test_doctor_and_status_say_the_same_of_each_part(beating: Project) -> None:
+    beating.arrive("2026-03-09")
+    doctor = beating.json("doctor")
+
+    assert doctor == beating.json("status")["parts"][: len(doctor)]
+
+
+def test_the_server_of_the_project_is_asked(beating: Project) -> None:
+    beating.arrive("2026-03-09")
+    server = ServerProcess(beating.folder, "--no-host")
+    try:
+        printed = beating.run("status")
+        assert f"answers at {server.address}" in printed
+        assert parts(beating)["server"] == "ok"
+    finally:
+        server.kill()
+    assert f"does not answer at {server.address}" in beating.run("status")
+
+    server = ServerProcess(beating.folder, "--no-host")
+    server.end()
+    assert "none has left its address" in beating.run("status")

@@ -1,0 +1,58 @@
+"""Where the server of a project answers: it leaves its address in a file, and others ask it there.
+
+The file names the server that began last. A killed server leaves it behind, so an address is asked, never
+believed.
+"""
+
+import json
+import os
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+FILE = Path(".tidegate", "server.address")
+ASK_SECONDS = 5.0
+
+
+def address_file(project: Path) -> Path | None:
+    """Return the file for the address, in an existing folder; None where it cannot be written."""
+    file = project / FILE
+    with suppress(OSError):
+        file.parent.mkdir(exist_ok=True)
+    return file if os.access(file.parent, os.W_OK) else None
+
+
+def known_address(project: Path) -> str | None:
+    """Return the address that a server of the project has left; None without one."""
+    try:
+        return (project / FILE).read_text().strip() or None
+    except OSError:
+        return None
+
+
+def forget_address(project: Path, address: str) -> None:
+    """Remove the file, unless another server has written it since."""
+    if known_address(project) == address:
+        with suppress(OSError):
+            (project / FILE).unlink()
+
+
+def asked(address: str) -> dict[str, Any] | None:
+    """Return what the server says of itself (`/readyz`); None if it does not answer."""
+    try:
+        with urllib.request.urlopen(f"{address}/readyz", timeout=ASK_SECONDS) as answer:
+            return _object(answer.read())
+    except urllib.error.HTTPError as refused:
+        return _object(refused.read())
+    except OSError:
+        return None
+
+
+def _object(body: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,90 @@
+"""The work of a project in numbers: what runs, what waits, what has failed, and what is on hold."""
+
+from datetime import datetime, timedelta
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.held_apps import held_apps
+from tidegate.scheduler.launch.dead_letter import dead_letters
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.pages import JobCount, JobsWanted
+from tidegate.scheduler.store.protocol import Reader
+
+RECENTLY = timedelta(hours=24)
+
+RUNNING = (JobState.LAUNCHED, JobState.PENDING_LAUNCH)
+WAITING = (JobState.PENDING_CONSTRAINT, JobState.PENDING_TRIGGER, JobState.PAUSED)
+
+FAILURES_READ = 1000
+"""The newest failed jobs that are looked at; more failures in a day are shown as this many."""
+
+ALIKE_READ = 1000
+"""A job is named only among so many that wait for the same reason; of more, only the time is known."""
+
+
+class Oldest(Value, kw_only=True):
+    """The job that waits for the longest time.
+
+    Attributes:
+        job: its id; None if too many wait for the same reason.
+        since: when it was opened.
+    """
+
+    app: str
+    job: str | None
+    state: JobState
+    reason: Reason | None
+    since: datetime
+
+
+class Work(Value, kw_only=True):
+    """The numbers.
+
+    Attributes:
+        running: jobs that are launched, or about to be.
+        dead_letters: jobs of which no run could be created, and that were not queued again.
+        failed: jobs that ended as failed in the last 24 hours, dead letters included.
+        held: apps on hold.
+    """
+
+    running: int
+    waiting: int
+    oldest_waiting: Oldest | None
+    dead_letters: int
+    failed: int
+    held: tuple[str, ...]
+
+
+def work_of(reader: Reader, apps: frozenset[str], now: datetime) -> Work:
+    """Return the work of some apps."""
+    counts = [count for count in reader.job_counts((*RUNNING, *WAITING)) if count.app in apps]
+    waiting = [count for count in counts if count.state in WAITING]
+    dead = [job for job in dead_letters(reader) if _app(job) in apps] if _has_dead(reader) else []
+    failed = reader.jobs(states=(JobState.FAILED,), limit=FAILURES_READ)
+    since = now - RECENTLY
+    return Work(
+        running=sum(count.jobs for count in counts if count.state in RUNNING),
+        waiting=sum(count.jobs for count in waiting),
+        oldest_waiting=None if not waiting else _oldest(reader, min(waiting, key=lambda each: each.oldest)),
+        dead_letters=len(dead),
+        failed=sum(
+            _app(job) in apps and job.ended_at is not None and job.ended_at >= since for job in failed
+        ),
+        held=tuple(sorted(held_apps(reader).keys() & apps)),
+    )
+
+
+def _has_dead(reader: Reader) -> bool:
+    """Ask for the number first: failed jobs are many, dead letters are few."""
+    return any(count.reason is Reason.F_LAUNCH for count in reader.job_counts((JobState.FAILED,)))
+
+
+def _oldest(reader: Reader, count: JobCount) -> Oldest:
+    wanted = JobsWanted(apps=(count.app,), state=count.state, reason=count.reason)
+    jobs = reader.newest_jobs(wanted, count.jobs) if count.jobs <= ALIKE_READ else ()
+    found = next((job.id for job in jobs if job.opened_at == count.oldest), None)
+    return Oldest(app=count.app, job=found, state=count.state, reason=count.reason, since=count.oldest)
+
+
+def _app(job: Job) -> str:
+    return job.schedule.partition("/")[0]
