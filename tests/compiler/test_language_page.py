@@ -1,4 +1,4 @@
-"""docs/language.md, docs/cycles.md: every block compiles, and no key of the language is missing from it."""
+"""The pages of the language (language, cycles, watching): every block compiles, and no key is missing."""
 
 import json
 import re
@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "language.md").read_text(encoding="utf-8")
 BLOCKS = [
     block
-    for name in ("language.md", "cycles.md")
+    for name in ("language.md", "cycles.md", "watching.md")
     for block in re.findall(r"```yaml\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
 ]
 PARTS = {

@@ -35,6 +35,7 @@ from tidegate.scheduler.store.sql.rows import (
     SUBSCRIPTIONS,
 )
 from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.scheduler.store.sql.watched import FOLDERS, PARTITIONS
 
 
 def dump(store: Store) -> Mapping[str, Any]:
@@ -76,6 +77,8 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         snapshots=held.snapshots.values(),
         tokens=held.tokens.values(),
         partitions_reports=held.partitions_reports.values(),
+        watched_folders=held.watched_folders.values(),
+        watched_partitions=held.watched_partitions.values(),
         journal=held.journal,
     )
 
@@ -119,6 +122,8 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
         ],
         tokens=reader.tokens(),
         partitions_reports=values(REPORTS),
+        watched_folders=values(FOLDERS),
+        watched_partitions=values(PARTITIONS),
         journal=[JOURNAL.value(row) for row in connection.execute(journal)],
     )
 

@@ -36,6 +36,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.model.tally import KeptTally, LeafTally, Tally
 from tidegate.scheduler.model.token import Role, Token
+from tidegate.scheduler.model.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
@@ -201,6 +202,24 @@ partitions_reports = st.builds(
     sent=st.integers(0, 2),
 )
 
+watched_datasets = st.sampled_from(["a/d", "a/s", "B/d"])
+watched_folders = st.builds(
+    WatchedFolder,
+    dataset=watched_datasets,
+    project=st.sampled_from(["", "p"]),
+    folder=st.sampled_from(["/ä", "s3a://b/c"]),
+    since=maybe_instants,
+    problem=st.sampled_from(["", "away\n"]),
+    problem_since=maybe_instants,
+)
+watched_partitions = st.builds(
+    WatchedPartition,
+    dataset=watched_datasets,
+    key=ids,
+    files=st.dictionaries(ids, st.tuples(st.integers(0, 2**62), ids), max_size=2),
+    at=instants,
+)
+
 
 def many(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
     """A few values, of which some may repeat."""
@@ -242,6 +261,9 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "put_tokens": (many(tokens),),
     "put_partitions_reports": (many(partitions_reports),),
     "drop_partitions_reports": (instants, st.integers(1, 2)),
+    "put_watched_folders": (many(watched_folders),),
+    "put_watched_partitions": (many(watched_partitions),),
+    "forget_watched": (many(watched_datasets),),
     **retention.ARGUMENTS,
 }
 """What each method of a transaction is called with."""
@@ -297,5 +319,8 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.tokens(),
         reader.partitions_report("a"),
         reader.owed_reports("p", 2),
+        reader.watched_folders("p"),
+        reader.watched_partitions("a/d"),
+        reader.watched_partitions("a/s", ["a", "ä"]),
         *retention.answers(reader, now),
     ]

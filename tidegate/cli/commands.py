@@ -52,6 +52,10 @@ COMMANDS: dict[str, Entry] = {
         "tidegate.cli.operate.report:report",
         "Report partitions of a dataset that have landed, or instances of sources and external tasks.",
     ),
+    "watch": Entry(
+        "tidegate.cli.operate.watch:watch",
+        "Look once at the folders of datasets with `watch`; say what is new and what it waits for.",
+    ),
     "gauge": Entry("tidegate.cli.operate.gauge:app", "Report and list the gauges that jobs wait for."),
     "maintenance": Entry(
         "tidegate.cli.maintenance.group:app",

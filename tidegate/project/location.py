@@ -22,4 +22,6 @@ def location_of(settings: Settings) -> Location:
         spark=spark_settings(settings),
         dispatch_interval_seconds=settings.tick_seconds,
         retention=settings.retention,
+        watch_seconds=settings.watch_seconds,
+        watch_options=settings.watch_options,
     )

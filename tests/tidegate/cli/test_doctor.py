@@ -10,10 +10,16 @@ from tests.tidegate.project import Project
 from tidegate.cli.operate.health import Engine, Finding, Health, dagster_findings, engine_findings
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher
 from tidegate.scheduler.launch.active_host import ActiveHost
+from tidegate.scheduler.model.watched import WatchedFolder
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(hours=1)
 PROCESS = "machine/77/m/b/s/9"
+
+FOLDER = WatchedFolder(dataset="a/d", project="p", folder="/landing", since=NOW)
+FAILING = WatchedFolder(
+    dataset="a/d", project="p", folder="/landing", since=NOW, problem="gone", remedy="mount it"
+)
 
 
 def lease(looped_at: datetime) -> ActiveHost:
@@ -43,6 +49,8 @@ def off(health: Health, found: list[Finding]) -> list[str]:
         (engine(host=None), ["host"], []),
         (engine(host=lease(LONG_AGO)), [], ["host"]),
         (engine(ticked_at=None), [], ["engine"]),
+        (engine(folders=[FOLDER]), [], []),
+        (engine(folders=[FAILING]), [], ["watched folder of a/d"]),
         (engine(ticked_at=LONG_AGO), [], ["engine"]),
         (dagster(), [], []),
         (dagster(heartbeat=None), [], ["daemon"]),

@@ -10,6 +10,8 @@ from tidegate.domain.error import UserError
 if TYPE_CHECKING:
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.explain.work import Work
+    from tidegate.scheduler.model.watched import WatchedFolder
+    from tidegate.scheduler.store.protocol import Reader
 
 
 def findings(settings: "Settings", now: datetime) -> "tuple[list[Finding], Work | None]":
@@ -48,8 +50,16 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work]":
             ticked_at=engine_clock(reader),
             host=host_of(reader, settings.name),
             deployed_at=newest[0][1].at if newest else None,
+            folders=_watched_folders(reader, settings.name),
         )
         return engine, work_of(reader, frozenset(apps), now)
+
+
+def _watched_folders(reader: "Reader", project: str) -> "list[WatchedFolder]":
+    """Return the folders of datasets that are watched now."""
+    apps = [each.app for each in reader.apps()]
+    watched = {f"{app.name}/{name}" for app in apps for name, each in app.datasets.items() if each.watch}
+    return [each for each in reader.watched_folders(project) if each.dataset in watched]
 
 
 def _reached(engine: Engine) -> str:

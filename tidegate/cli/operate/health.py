@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
 from tidegate.scheduler.launch.active_host import ActiveHost
+from tidegate.scheduler.model.watched import WatchedFolder
 from tidegate.scheduler.tick.tick import is_late
 from tidegate.spark_jobs.commit.process import shown
 
@@ -48,12 +49,14 @@ class Engine:
         ticked_at: the engine's clock.
         host: the lease of the project's host, whether it holds or not.
         deployed_at: when anything was deployed last.
+        folders: the watched folders.
     """
 
     apps: Sequence[str]
     ticked_at: datetime | None
     host: ActiveHost | None
     deployed_at: datetime | None = None
+    folders: Sequence[WatchedFolder] = ()
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:
@@ -82,6 +85,15 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
         text=text,
         remedy="start `tidegate dev` or `tidegate host`, or Dagster's daemon" if late else "",
     )
+    yield from (_folder(each) for each in engine.folders)
+
+
+def _folder(folder: WatchedFolder) -> Finding:
+    part = f"watched folder of {folder.dataset}"
+    if not folder.problem:
+        return Finding(part=part, health=Health.OK, text=folder.folder)
+    since = "" if folder.problem_since is None else f", since {instant(folder.problem_since)}"
+    return Finding(part=part, health=Health.WRONG, text=f"{folder.problem}{since}", remedy=folder.remedy)
 
 
 def _host(host: ActiveHost | None, now: datetime) -> Finding:

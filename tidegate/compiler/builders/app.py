@@ -23,6 +23,7 @@ from tidegate.compiler.rules.former_names import check_former_names
 from tidegate.compiler.rules.incremental import check_incremental
 from tidegate.compiler.rules.own_output import check_own_output
 from tidegate.compiler.rules.references import check_upstream_arguments
+from tidegate.compiler.rules.watched import check_watched
 from tidegate.compiler.rules.weeks import check_weeks
 from tidegate.compiler.rules.writers import check_writers
 from tidegate.compiler.schema.check import Broken
@@ -81,6 +82,7 @@ def build_app(
     check_cycles(app, findings)
     check_writers(app, findings)
     check_own_output(app, findings)
+    check_watched(app, findings)
     programs = dict(_named(root, "programs", broken))
     check_former_names(root, findings)
     named = scope.others.of_parts((*scope.datasets, *scope.programs))

@@ -5,6 +5,7 @@ import msgspec
 from tidegate.compiler.builders.path import MAX_NAME_BYTES, path_of
 from tidegate.compiler.builders.renamed_from import renamed_from
 from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.builders.watch import watch_of
 from tidegate.compiler.builders.write import check_write, on_foreign_of, write_of
 from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
@@ -38,6 +39,7 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
         on_foreign=on_foreign_of(node),
         renamed_from=renamed_from(node),
         allow_empty=_allows_empty(node, scope),
+        watch=watch_of(node, scope),
         description=node.text("description"),
         at=scope.at(key),
     )

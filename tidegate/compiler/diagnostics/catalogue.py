@@ -290,6 +290,10 @@ CATALOGUE: dict[str, Entry] = {
         "A run that reads what it overwrites or merges fails if another run has written it meanwhile. With"
         " `concurrency: {max: 1}` such runs wait for each other.",
     ),
+    "L419": error(
+        "nothing to watch",
+        "`watch` is for landed files: a dataset with a `path` that no program of the app writes.",
+    ),
     "L430": error(
         "weeks begin on different days",
         "A run that writes a week reads the same week of its inputs, so their weeks must begin on the same"

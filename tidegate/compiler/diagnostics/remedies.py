@@ -103,6 +103,7 @@ REMEDIES: dict[str, str] = {
     "L416": "Give the outputs partitions that are as coarse, or read the source as a whole.",
     "L417": "Set `output_partition`, or add `for_each`.",
     "L418": "Add `concurrency: {max: 1}`.",
+    "L419": "Give the dataset a `path`, or delete `watch`.",
     "L420": "Nothing; choose another time if the run matters on these dates.",
     "L430": "Set the same `week_starts`.",
     "L431": "Widen a window, move the cron, or write `otherwise: wait`.",

@@ -6,9 +6,10 @@ schedule store instead of the store, because a run must be able to reconstruct i
 while the store is unreachable.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.commit_store import CommitStepStore
@@ -16,9 +17,13 @@ from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.session.session import SparkSettings
+from tidegate.watcher.look import Place
+from tidegate.watcher.watching import Site
 
 DISPATCH_INTERVAL_SECONDS = 5
 """As often as the sensor daemon evaluates its sensors; dispatch/rounds.py has the shorter intervals."""
+
+WATCH_SECONDS = 10
 
 
 def utc_now() -> datetime:
@@ -39,6 +44,8 @@ class Location:
         dispatch_interval_seconds: minimum time between two ticks of a dispatcher.
         clock: returns the current time; tests set their own.
         retention: how long the store keeps what nothing needs any more.
+        watch_seconds: from one look at a watched folder to the next.
+        watch_options: of the client of a cloud's file system, by its own names.
     """
 
     open_store: Callable[[], Store]
@@ -49,3 +56,16 @@ class Location:
     dispatch_interval_seconds: int = DISPATCH_INTERVAL_SECONDS
     clock: Callable[[], datetime] = utc_now
     retention: Keep = field(default_factory=Keep)
+    watch_seconds: int = WATCH_SECONDS
+    watch_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def site(self) -> Site:
+        """What the watcher of its folders needs."""
+        return Site(
+            project=self.project,
+            warehouse=self.warehouse,
+            place=Place(self.spark.conf, self.watch_options),
+            every=self.watch_seconds,
+            clock=self.clock,
+        )

@@ -1,6 +1,7 @@
 """The steps that drive the engine: the same in a tick of a sensor and in a loop of the host.
 
-    dead, overdue, stopped runs ─► owed reports ─► ingestion ─► reconciliation ─► tick ─► pruning ─► requests
+    dead, overdue, stopped runs ─► watched folders ─► owed reports ─► ingestion ─► reconciliation
+        ─► tick ─► pruning ─► requests
 
 Each step is its own transaction in the store. A step that fails is logged and does not stop the steps after
 it.
@@ -33,6 +34,7 @@ from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, off
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
+from tidegate.watcher.watching import Watching
 
 T = TypeVar("T")
 
@@ -49,11 +51,13 @@ class Shared:
         looks: the looks for dead runs.
         former: the switches of former versions.
         pruning: the share of time that pruning takes.
+        watching: the looks at watched folders.
     """
 
     looks: Turns = field(default_factory=lambda: Turns(DEAD_RUNS_SECONDS))
     former: FormerSwitches = field(default_factory=FormerSwitches)
     pruning: Pace = field(default_factory=Pace)
+    watching: Watching = field(default_factory=Watching)
 
 
 class Steps:
@@ -101,6 +105,7 @@ class Steps:
             self._dead,
             self._overdue,
             self._stopped,
+            self._watch,
             self._owed,
             self._ingest,
             self._reconcile,
@@ -172,6 +177,10 @@ class Steps:
 
     def _stopped(self, store: Store) -> None:
         end_stopped(self._instance, store, self.apps, self._now(), self._log)
+
+    def _watch(self, store: Store) -> None:
+        apps = [loaded.app for loaded in self.deployed.plan.apps]
+        self._shared.watching.poke(store, self._location.site, apps, self._log)
 
     def _owed(self, store: Store) -> None:
         send_owed_reports(self._instance, store, self._location.project)

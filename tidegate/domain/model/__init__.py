@@ -39,6 +39,7 @@ from tidegate.domain.model.dataset import (
     Program,
     StaticDimension,
     TimeDimension,
+    Watch,
     WriteMode,
 )
 from tidegate.domain.model.maintenance import (
@@ -170,6 +171,7 @@ __all__ = [
     "Trigger",
     "TriggerBase",
     "WallClock",
+    "Watch",
     "WindowConstraint",
     "WriteMode",
     "child_path",

@@ -16,6 +16,9 @@ EvaluateOnce = Literal["cache", "checkpoint", "never"]
 WriteMode = Literal["append", "overwrite_partitions", "merge", "full"]
 OnForeign = Literal["refuse", "replace"]
 
+SETTLE = timedelta(seconds=10)
+"""`settle` of a watched folder that has none."""
+
 
 class TimeDimension(Value, kw_only=True):
     """A partition dimension with one partition for each period of a cycle.
@@ -58,6 +61,20 @@ class PartitionScheme(Value, kw_only=True):
         return tuple(sorted(d.name for d in (self.time, self.static) if d is not None))
 
 
+class Watch(Value, kw_only=True):
+    """How the folder of a landed dataset is watched: complete partitions become events by themselves.
+
+    Attributes:
+        marker: name of the file that says that a partition is complete; "" to judge by its files.
+        settle: how long the files of a partition are unchanged before it is complete, without a marker.
+        existing: whether partitions that are there at the first look are reported.
+    """
+
+    marker: str = ""
+    settle: timedelta = SETTLE
+    existing: Literal["report", "ignore"] = "report"
+
+
 class Dataset(Value, kw_only=True):
     """A named table or file set.
 
@@ -72,6 +89,7 @@ class Dataset(Value, kw_only=True):
         stored_as: the place in the warehouse, "app/name", of a dataset without path that was renamed; the
             store records it, the YAML does not have it.
         allow_empty: a reported partition of landed files may be without files, and then has no rows.
+        watch: how its folder is watched; None if its partitions are reported.
     """
 
     name: str
@@ -84,6 +102,7 @@ class Dataset(Value, kw_only=True):
     renamed_from: tuple[str, ...] = ()
     stored_as: str | None = None
     allow_empty: bool = False
+    watch: Watch | None = None
     description: str = ""
     at: At | None = None
 

@@ -234,6 +234,31 @@ class RetentionSection(Section, frozen=True, kw_only=True):
     ] = "90d"
 
 
+class WatchSection(Section, frozen=True, kw_only=True):
+    """How folders of datasets with `watch` are looked at; see [watching.md](watching.md)."""
+
+    interval_seconds: Annotated[
+        int,
+        _key(
+            "a whole number from 1 to 3600",
+            "10",
+            "Seconds from one look at a folder to the next; more where a look takes longer than a tenth of"
+            " that.",
+            least=1,
+            most=3600,
+        ),
+    ] = 10
+    options: Annotated[
+        Table,
+        _key(
+            "a table",
+            '{ endpoint_url = "https://minio.example.com" }',
+            "Options of the client of a cloud's file system (s3fs, gcsfs, adlfs), in a section"
+            " `[watch.options]`. Empty: what Spark has for `s3a`, and what the environment has.",
+        ),
+    ] = {}
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     """The whole file. Every section and every key is optional."""
 
@@ -245,6 +270,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     iceberg: IcebergSection = IcebergSection()
     dagster: DagsterSection = DagsterSection()
     retention: RetentionSection = RetentionSection()
+    watch: WatchSection = WatchSection()
 
 
 SECTIONS: dict[str, type[Section]] = {

@@ -66,6 +66,8 @@ class Settings:
         tick_seconds: interval of the dispatcher's ticks.
         webserver_url: address of the Dagster UI, without a slash at its end; "" if it is not set.
         retention: how long the store keeps what nothing needs any more.
+        watch_seconds: from one look at a watched folder to the next.
+        watch_options: of the client of a cloud's file system, by its own names.
         environment: the name of the profile that is merged in; "" for none.
         variables: the values of `${env.NAME}` in YAML files, by name.
         own_store: whether the store is a SQLite file in the project's folder that no environment names.
@@ -92,6 +94,8 @@ class Settings:
     tick_seconds: int
     webserver_url: str = ""
     retention: "Keep"
+    watch_seconds: int = 10
+    watch_options: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     environment: str = ""
     variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     own_store: bool = False
@@ -236,6 +240,8 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         tick_seconds=found.dagster.tick_seconds,
         webserver_url=webserver(file, found.dagster.webserver_url),
         retention=kept(file, found.retention),
+        watch_seconds=found.watch.interval_seconds,
+        watch_options=found.watch.options,
         environment=resolved.environment,
         variables=resolved.variables,
         own_store=is_own and is_in(project, url) and STORE_VARIABLE not in os.environ,

@@ -21,6 +21,7 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory, Run
+from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.counts import CountRows
 from tidegate.scheduler.store.deployed import DeployedRows
 from tidegate.scheduler.store.instances import InstanceRows
@@ -30,6 +31,7 @@ from tidegate.scheduler.store.partitions_reports import PartitionsReportChanges,
 from tidegate.scheduler.store.retention import RetentionChanges, RetentionRows
 from tidegate.scheduler.store.tallies import TallyChanges, TallyRows
 from tidegate.scheduler.store.tokens import TokenChanges, TokenRows
+from tidegate.scheduler.store.watched import WatchedChanges, WatchedRows
 
 
 class LedgerRow(Value, kw_only=True):
@@ -61,25 +63,6 @@ class LedgerRow(Value, kw_only=True):
         return self.consumed + self.pending + sum(self.discarded.values())
 
 
-class Commitment(Value, kw_only=True):
-    """A publish that is not finished, or a run that may still publish.
-
-    Attributes:
-        commit: commit id.
-        names: the datasets that it writes, "app/name", and the watermarks that it moves,
-            "app/program <- app/dataset".
-        unfinished: its commit sequence exists; otherwise a run is open.
-    """
-
-    commit: str
-    names: tuple[str, ...]
-    unfinished: bool
-
-    def touches(self, refs: Collection[str]) -> bool:
-        """Return whether it writes any of these datasets, or moves a watermark of one or of a program."""
-        return any(part in refs for name in self.names for part in name.split(" <- "))
-
-
 class Reader(
     CountRows,
     DeployedRows,
@@ -90,6 +73,7 @@ class Reader(
     TallyRows,
     RetentionRows,
     TokenRows,
+    WatchedRows,
     Protocol,
 ):
     """Reads one consistent state of the store."""
@@ -219,6 +203,7 @@ class Transaction(
     TallyChanges,
     RetentionChanges,
     TokenChanges,
+    WatchedChanges,
     Protocol,
 ):
     """Changes the store; leaving the context commits, an exception rolls everything back.

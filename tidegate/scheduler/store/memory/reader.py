@@ -16,6 +16,7 @@ from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
+from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.memory.counts import CountReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
@@ -24,7 +25,8 @@ from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportR
 from tidegate.scheduler.store.memory.retention import RetentionReader
 from tidegate.scheduler.store.memory.tallies import TallyReader
 from tidegate.scheduler.store.memory.tokens import TokenReader
-from tidegate.scheduler.store.protocol import Commitment, LedgerRow
+from tidegate.scheduler.store.memory.watched import WatchedReader
+from tidegate.scheduler.store.protocol import LedgerRow
 
 T = TypeVar("T")
 
@@ -53,6 +55,7 @@ class MemoryReader(
     TallyReader,
     RetentionReader,
     TokenReader,
+    WatchedReader,
 ):
     """See `Reader`."""
 

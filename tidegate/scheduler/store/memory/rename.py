@@ -51,6 +51,7 @@ def rename_tables(tables: Tables, names: Renames) -> None:
     ]
     _rename_sums(tables, names)
     _rename_maintenance(tables, names)
+    _rename_watched(tables, names)
 
 
 def _rename_sums(tables: Tables, names: Renames) -> None:
@@ -67,6 +68,20 @@ def _rename_maintenance(tables: Tables, names: Renames) -> None:
     tables.maintained = _renamed(tables.maintained, lambda table: renamed_table(table, names), _name)
     tables.records = _renamed(tables.records, lambda record: renamed_record(record, names), _key)
     tables.operation_runs = {job: renamed_run(run, names) for job, run in tables.operation_runs.items()}
+
+
+def _rename_watched(tables: Tables, names: Renames) -> None:
+    tables.own("watched_folders", "watched_partitions")
+    for old, new in names.datasets.items():
+        tables.watched_folders.pop(new, None)
+        for dataset, key in [each for each in tables.watched_partitions if each[0] == new]:
+            del tables.watched_partitions[dataset, key]
+        folder = tables.watched_folders.pop(old, None)
+        if folder is not None:
+            tables.watched_folders[new] = msgspec.structs.replace(folder, dataset=new)
+        for dataset, key in [each for each in tables.watched_partitions if each[0] == old]:
+            partition = tables.watched_partitions.pop((dataset, key))
+            tables.watched_partitions[new, key] = msgspec.structs.replace(partition, dataset=new)
 
 
 def _name(table: TableState) -> str:

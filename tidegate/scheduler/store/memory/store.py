@@ -29,10 +29,17 @@ from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
 from tidegate.scheduler.store.memory.tallies import TallyWriter
 from tidegate.scheduler.store.memory.tokens import TokenWriter
+from tidegate.scheduler.store.memory.watched import WatchedWriter
 
 
 class MemoryTransaction(
-    MaintenanceWriter, PartitionsReportWriter, TallyWriter, RetentionWriter, TokenWriter, MemoryReader
+    MaintenanceWriter,
+    PartitionsReportWriter,
+    TallyWriter,
+    RetentionWriter,
+    TokenWriter,
+    WatchedWriter,
+    MemoryReader,
 ):
     """See `Transaction`. Works on a fork of the committed tables."""
 

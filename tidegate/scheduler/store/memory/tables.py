@@ -19,6 +19,7 @@ from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.model.tally import KeptTally
 from tidegate.scheduler.model.token import Token
+from tidegate.scheduler.model.watched import WatchedFolder, WatchedPartition
 
 DeliveryKey = tuple[str, str, str]
 """Event id, schedule, leaf: the key of a delivery within its job."""
@@ -65,6 +66,8 @@ class Tables:
         snapshots: by number.
         tokens: by name.
         partitions_reports: by id.
+        watched_folders: by dataset.
+        watched_partitions: by dataset and key.
         owned: names of the tables that this transaction has copied already.
     """
 
@@ -105,6 +108,10 @@ class Tables:
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
     tokens: dict[str, Token] = field(default_factory=dict[str, Token])
     partitions_reports: dict[str, PartitionsReport] = field(default_factory=dict[str, PartitionsReport])
+    watched_folders: dict[str, WatchedFolder] = field(default_factory=dict[str, WatchedFolder])
+    watched_partitions: dict[tuple[str, str], WatchedPartition] = field(
+        default_factory=dict[tuple[str, str], WatchedPartition]
+    )
     owned: set[str] = field(default_factory=set[str])
 
     def fork(self) -> "Tables":

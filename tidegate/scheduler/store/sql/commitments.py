@@ -4,13 +4,13 @@ import json
 
 from sqlalchemy import Connection, select, update
 
+from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.commits.tables import (
     commit_attempts,
     commit_sequences,
     commit_tokens,
     commit_watermarks,
 )
-from tidegate.scheduler.store.protocol import Commitment
 
 
 def commitments(connection: Connection) -> tuple[Commitment, ...]:

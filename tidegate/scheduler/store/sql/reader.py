@@ -17,8 +17,9 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
+from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.ledger import ledger_rows
-from tidegate.scheduler.store.protocol import Commitment, LedgerRow
+from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.bulk import given, listed
 from tidegate.scheduler.store.sql.codec import Codec
@@ -45,6 +46,7 @@ from tidegate.scheduler.store.sql.rows import (
 )
 from tidegate.scheduler.store.sql.tallies import TallyReader
 from tidegate.scheduler.store.sql.tokens import TokenReader
+from tidegate.scheduler.store.sql.watched import WatchedReader
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 ENDED_RUNS = tuple(status for status in RunStatus if status in ENDED)
@@ -132,6 +134,7 @@ class SqlReader(
     TallyReader,
     RetentionReader,
     TokenReader,
+    WatchedReader,
 ):
     """See `Reader`."""
 

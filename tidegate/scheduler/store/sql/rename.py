@@ -24,6 +24,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.maintenance.rename import rename_maintenance
 from tidegate.scheduler.store.sql.moves import move, move_prefix
 from tidegate.scheduler.store.sql.retention.rename import rename_sums
+from tidegate.scheduler.store.sql.watched import rename_watched
 
 STATUSES = ("started", "succeeded", "failed", "completed")
 
@@ -49,6 +50,7 @@ def rename_rows(connection: Connection, names: Renames) -> None:
         move(connection, tables.jobs.c.app, old, new)
     rename_maintenance(connection, names)
     rename_sums(connection, names)
+    rename_watched(connection, names)
     _watermarks(connection, names)
     _finished(connection, names)
     _abandoned(connection, names)

@@ -19,8 +19,8 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
+from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.protocol import Commitment
 from tidegate.scheduler.store.sql import bulk, tables
 from tidegate.scheduler.store.sql.bulk import among, listed
 from tidegate.scheduler.store.sql.columns import microseconds
@@ -47,6 +47,7 @@ from tidegate.scheduler.store.sql.rows import (
 )
 from tidegate.scheduler.store.sql.tallies import TallyWriter
 from tidegate.scheduler.store.sql.tokens import TokenWriter
+from tidegate.scheduler.store.sql.watched import WatchedWriter
 
 
 @cache
@@ -62,7 +63,13 @@ def _mark_routed(dialect: str) -> Update:
 
 
 class SqlTransaction(
-    MaintenanceWriter, PartitionsReportWriter, TallyWriter, RetentionWriter, TokenWriter, SqlReader
+    MaintenanceWriter,
+    PartitionsReportWriter,
+    TallyWriter,
+    RetentionWriter,
+    TokenWriter,
+    WatchedWriter,
+    SqlReader,
 ):
     """See `Transaction`."""
 

@@ -1,0 +1,170 @@
+"""One look at a watched folder: list it, and report the partitions that are complete."""
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from tidegate.domain.error import UserError
+from tidegate.scheduler.intake.watched import (
+    PARTITIONS_PER_TRANSACTION,
+    Complete,
+    Watched,
+    begin_watching,
+    known_folder,
+    note_problem,
+    take_complete,
+)
+from tidegate.scheduler.model.watched import Files
+from tidegate.scheduler.store.protocol import Store
+from tidegate.watcher.cloud import options_of
+from tidegate.watcher.listing import Listing, WatchError, list_folder
+from tidegate.watcher.partitions import (
+    FILES_PER_PARTITION_MAX,
+    FoundPartition,
+    partitions_of,
+)
+from tidegate.watcher.settling import Settling
+
+Log = Callable[[str], None]
+
+
+class Place:
+    """Where the folders of a project are, and how their file system is reached.
+
+    Args:
+        spark_conf: has the credentials that Spark uses.
+        options: of the client of a cloud's file system, by its own names.
+    """
+
+    def __init__(self, spark_conf: Mapping[str, str], options: Mapping[str, Any]) -> None:
+        self._spark_conf = spark_conf
+        self._options = options
+
+    def listing(self, watched: Watched) -> Listing:
+        """Return the files of a watched folder.
+
+        Raises:
+            WatchError: see `listing.list_folder`.
+        """
+        scheme = watched.dataset.partitions
+        dimensions = 0 if scheme is None else len(scheme.dimension_names())
+        options = options_of(watched.folder, self._spark_conf, self._options)
+        return list_folder(watched.folder, dimensions, options)
+
+    def partitions(self, watched: Watched) -> tuple[dict[str, FoundPartition], list[str]]:
+        """Return the partitions of a watched folder that have files, and notes of what was left out."""
+        listing = self.listing(watched)
+        found = partitions_of(listing.files, watched.dataset.partitions, watched.watch, listing.notes)
+        return found, listing.notes
+
+
+class Look:
+    """The looks at one folder, one after another.
+
+    Args:
+        seconds: a monotonic clock.
+    """
+
+    def __init__(
+        self,
+        watched: Watched,
+        place: Place,
+        log: Log,
+        clock: Callable[[], datetime],
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.watched = watched
+        self._place = place
+        self._log = log
+        self._clock = clock
+        self._seconds = seconds
+        self._settling = Settling()
+        self._known: dict[str, Files] | None = None
+        self._problem: str | None = None
+        self._noted: tuple[str, ...] = ()
+
+    def run(self, store: Store) -> tuple[str, ...]:
+        """Look once, and return the keys that were reported; a failure is noted in the store and logged."""
+        try:
+            reported, problem = self._look(store), None
+        except Exception as error:  # noqa: BLE001 -- one folder never stops the others
+            # What the store has may be more than what is remembered here.
+            self._known, reported, problem = None, (), error
+        self._note(store, problem)
+        return reported
+
+    def _look(self, store: Store) -> tuple[str, ...]:
+        found, notes = self._place.partitions(self.watched)
+        if tuple(notes) != self._noted:
+            self._noted = tuple(notes)
+            for each in notes:
+                self._log(f"watch of {self.watched.id}: {each}")
+        known = self._begin(store, found)
+        complete = self._settling.complete(found, known, self.watched.watch, self._seconds())
+        reported: list[str] = []
+        for start in range(0, len(complete), PARTITIONS_PER_TRANSACTION):
+            chunk = complete[start : start + PARTITIONS_PER_TRANSACTION]
+            with store.transaction() as transaction:
+                landed = [Complete(key=each.key, files=each.files) for each in chunk]
+                taken = take_complete(transaction, self.watched, landed, self._clock())
+            if taken is None:
+                self._known = None
+                break
+            reported += taken
+            # Of what another watcher has taken in meanwhile, the store knows the same files.
+            known.update({each.key: each.files for each in chunk})
+        _refuse_large(found, known)
+        return tuple(reported)
+
+    def _begin(self, store: Store, found: Mapping[str, FoundPartition]) -> dict[str, Files]:
+        """Return the known files of each partition, as of the last look or from the store."""
+        if self._known is None:
+            with store.reading() as reader:
+                folder = known_folder(reader, self.watched)
+            if folder is None or folder.since is None:
+                present = {key: each.files for key, each in found.items()}
+                with store.transaction() as transaction:
+                    begin_watching(transaction, self.watched, present, self._clock())
+            with store.reading() as reader:
+                self._known = {each.key: each.files for each in reader.watched_partitions(self.watched.id)}
+        return self._known
+
+    def note_slow(self, store: Store, seconds: float) -> None:
+        """Note that a look has not ended after some seconds."""
+        slow = WatchError(
+            f"a look at {self.watched.folder} has not ended after {seconds:.0f} s",
+            "check the mount or the network of the folder",
+        )
+        self._note(store, slow)
+
+    def _note(self, store: Store, error: Exception | None) -> None:
+        """Note the result of a look where it differs from that of the look before."""
+        problem, remedy = ("", "") if error is None else _text(error)
+        if problem == self._problem:
+            return
+        if problem or self._problem:
+            self._log(f"watch of {self.watched.id}: {problem or 'works again'}")
+        try:
+            with store.transaction() as transaction:
+                note_problem(transaction, self.watched, problem, remedy, self._clock())
+        except Exception as failed:  # noqa: BLE001 -- the store may be away, and the next look notes it
+            self._log(f"watch of {self.watched.id}: {type(failed).__name__}: {failed}")
+            return
+        self._problem = problem
+
+
+def _refuse_large(found: Mapping[str, FoundPartition], known: Mapping[str, Files]) -> None:
+    for key, partition in found.items():
+        if len(partition.files) > FILES_PER_PARTITION_MAX and known.get(key) != partition.files:
+            raise WatchError(
+                f"{key or 'the folder'!r:.200} has more than {FILES_PER_PARTITION_MAX:,} files",
+                "move old files to another folder, or delete `watch` and report partitions",
+            )
+
+
+def _text(error: Exception) -> tuple[str, str]:
+    if isinstance(error, UserError):
+        return error.message, error.hint
+    said = next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {said:.500}", "the log of the host says more"
