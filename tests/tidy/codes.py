@@ -10,7 +10,7 @@ CATALOGUE_FILE = "tidegate/compiler/diagnostics/catalogue.py"
 REASON_FILE = "tidegate/scheduler/model/reason.py"
 REFUSAL_FILE = "tidegate/scheduler/model/refusals.py"
 
-DIAGNOSTIC = re.compile(r"[RSVNL]\d{3}")
+DIAGNOSTIC = re.compile(r"[RSVNLT]\d{3}")
 REASON = re.compile(r"[WMDFE]-[A-Z]+(-[A-Z]+)*")
 
 

@@ -11,7 +11,7 @@ from tidegate.scheduler.explain.reasons_markdown import reasons_markdown
 
 ROOT = Path(__file__).parents[3]
 
-CODE = re.compile(r"[RSVNL]\d{3}|[WMDFE]-[A-Z]+(?:-[A-Z]+)*")
+CODE = re.compile(r"[RSVNLT]\d{3}|[WMDFE]-[A-Z]+(?:-[A-Z]+)*")
 """What the source has in quotes is a code, except for the letters alone."""
 
 

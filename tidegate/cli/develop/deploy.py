@@ -2,16 +2,20 @@
 
 Apps of other projects in the same store are not changed. An app of the project that is no longer in the
 folder is removed with `--remove-apps`, or after confirmation at a terminal; otherwise it remains, the
-output reports it, and the exit code is 0. Nothing is deployed while the YAML has errors, and a deployment
-that would remove the trigger of a remaining schedule is refused.
+output reports it, and the exit code is 0. At a terminal it asks before it deletes schedules or discards
+jobs. Nothing is deployed while the YAML has errors, and a deployment that would remove the trigger of a
+remaining schedule is refused. `--plan FILE` deploys what a saved plan has shown, or nothing.
 """
 
-import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
 from tidegate.cli.develop.plan import (
     AppOption,
     ImportsOption,
@@ -25,6 +29,13 @@ from tidegate.cli.printing import Format, FormatOption, ReasonOption
 
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
+    from tidegate.compiler.plan.ownership import Scope
+    from tidegate.domain.model import App
+    from tidegate.project.saved_plan import Options, SavedPlan
+    from tidegate.project.settings.settings import Settings
+    from tidegate.scheduler.explain.operations.coverage import Known
+    from tidegate.scheduler.model.journal import By
+    from tidegate.scheduler.store.protocol import Reader, Store
 
 
 def deploy(
@@ -38,42 +49,130 @@ def deploy(
             "--force", help="Deploy even if schedules lose their trigger or upstream task, or share folders."
         ),
     ] = False,
+    plan: Annotated[
+        Path | None,
+        typer.Option(help="Deploy what `plan --out FILE` has shown, or nothing.", metavar="FILE"),
+    ] = None,
+    yes: YesOption = False,
     reason: ReasonOption = "",
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Deploy the YAML to the schedule store; print the changes."""
-    import msgspec
-
     from tidegate.cli.opened_store import opened_store
+    from tidegate.project.saved_plan import Options, read_plan
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.commands.deploy import deploy as deploy_apps
-    from tidegate.scheduler.commands.live import difference
-    from tidegate.scheduler.explain.operations.coverage import coverage, load_known
+    from tidegate.scheduler.explain.operations.coverage import coverage
     from tidegate.scheduler.model.journal import By
 
+    saved = None
+    if plan is not None:
+        if update_schedules is not None or app or remove_apps or force:
+            raise typer.BadParameter("the plan says what is deployed: leave out the other options")
+        saved = read_plan(plan)
     settings = load_settings()
     wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
     update = settings.update_schedules if update_schedules is None else update_schedules
+    only = tuple(app) if app else None
+    options = Options(update_schedules=update, app=only, remove_apps=remove_apps)
+    deployment = Deployment(
+        settings=settings,
+        wanted=wanted,
+        options=options if saved is None else saved.options,
+        saved=saved,
+        force=force,
+        by=By(reason=reason),
+    )
     with opened_store(settings, create=True) as store:
-        with store.reading() as reader:
-            scope = project_scope(reader, settings, wanted, app, remove_apps)
-            all_of_it = msgspec.structs.replace(scope, removable=None)
-            removal = removed_apps(difference(reader, wanted, update_schedules=update, scope=all_of_it))
-        if removal.apps and not remove_apps and at_terminal(format) and confirmed(removal):
-            # These and no others: the store may have changed since the question.
-            scope = msgspec.structs.replace(scope, removable=frozenset(each.name for each in removal.apps))
+        ask = saved is None and not yes and at_terminal(format)
+        applied, known = asked(deployment, store) if ask else deployment.carried_out(store)
+    print_difference(applied, format, covered=coverage(known, applied))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """A deployment of the project's YAML.
+
+    Attributes:
+        saved: the plan that it has to be.
+    """
+
+    settings: "Settings"
+    wanted: "Mapping[str, App]"
+    options: "Options"
+    saved: "SavedPlan | None"
+    force: bool
+    by: "By"
+
+    def scope(self, reader: "Reader") -> "Scope":
+        """Return what of the store it may change."""
+        only, remove = self.options.app, self.options.remove_apps
+        return project_scope(reader, self.settings, self.wanted, only, remove)
+
+    def difference(self, reader: "Reader", scope: "Scope") -> "Diff":
+        """Return what it would change."""
+        from tidegate.scheduler.commands.live import difference
+
+        return difference(reader, self.wanted, update_schedules=self.options.update_schedules, scope=scope)
+
+    def carried_out(
+        self, store: "Store", scope: "Scope | None" = None, agreed: tuple[str, ...] | None = None
+    ) -> "tuple[Diff, Known]":
+        """Carry it out in one transaction; return the difference, and the tables that were known before.
+
+        Args:
+            agreed: what a person agreed to lose; None for a deployment without a question.
+
+        Raises:
+            PlanMoved: the saved plan no longer holds.
+            NotAgreed: something else would be lost than what was agreed to.
+        """
+        from tidegate.project.saved_plan import basis_of, check
+        from tidegate.scheduler.commands.deploy import deploy as deploy_apps
+        from tidegate.scheduler.explain.operations.coverage import load_known
+
         with store.transaction() as transaction:
+            scope = self.scope(transaction) if scope is None else scope
+            if self.saved is not None:
+                check(self.saved, basis_of(self.settings, self.wanted, transaction))
             now, known = datetime.now(UTC), load_known(transaction)
             applied = deploy_apps(
                 transaction,
-                wanted,
+                self.wanted,
                 now,
-                update_schedules=update,
-                force=force,
+                update_schedules=self.options.update_schedules,
+                force=self.force,
                 scope=scope,
-                by=By(reason=reason),
+                by=self.by,
             )
-    print_difference(applied, format, covered=coverage(known, applied))
+            if agreed is not None and taken_away(applied) != agreed:
+                raise NotAgreed(taken_away(applied))
+        return applied, known
+
+
+def asked(deployment: Deployment, store: "Store") -> "tuple[Diff, Known]":
+    """Ask a person whether what is gone afterwards may be lost, and carry the deployment out.
+
+    Raises:
+        typer.Abort: the person declines; nothing has been changed.
+    """
+    import msgspec
+
+    with store.reading() as reader:
+        scope = deployment.scope(reader)
+        all_of_it = msgspec.structs.replace(scope, removable=None)
+        removal = removed_apps(deployment.difference(reader, all_of_it))
+    if removal.apps and not deployment.options.remove_apps and confirmed(removal):
+        # These and no others: the store may have changed since the question.
+        scope = msgspec.structs.replace(scope, removable=frozenset(each.name for each in removal.apps))
+    removed = {each.name for each in removal.apps}
+    lines: tuple[str, ...] = ()
+    while True:
+        try:
+            return deployment.carried_out(store, scope, lines)
+        except NotAgreed as other:
+            lines = other.lines
+            if deployment.options.remove_apps or any(each.partition("/")[0] not in removed for each in lines):
+                agreed(lines, "Deploy it?")
 
 
 def removed_apps(difference: "Diff") -> "Diff":
@@ -82,11 +181,6 @@ def removed_apps(difference: "Diff") -> "Diff":
 
     gone = tuple(change for change in difference.apps if change.action == "delete")
     return msgspec.structs.replace(difference, apps=gone, refusals=(), taken=(), adopted=())
-
-
-def at_terminal(format: Format) -> bool:
-    """Whether a person is there to answer."""
-    return format is Format.TEXT and sys.stdin.isatty()
 
 
 def confirmed(removal: "Diff") -> bool:

@@ -132,6 +132,7 @@ def _deployed(settings: "Settings", wanted: "Mapping[str, App]") -> "Diff":
     Raises:
         typer.Exit: no person agrees.
     """
+    from tidegate.cli.develop.agreement import lost
     from tidegate.cli.develop.plan import project_scope
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.deploy import deploy
@@ -142,33 +143,21 @@ def _deployed(settings: "Settings", wanted: "Mapping[str, App]") -> "Diff":
         while True:
             with store.transaction() as transaction:
                 scope = project_scope(transaction, settings, wanted, None, remove_apps=False)
-                lost = _lost(difference(transaction, wanted, scope=scope))
-                if lost in ((), agreed):
+                discarded = lost(difference(transaction, wanted, scope=scope))
+                if discarded in ((), agreed):
                     return deploy(transaction, wanted, datetime.now(UTC), scope=scope)
-            _ask(lost)
-            agreed = lost
+            _ask(discarded)
+            agreed = discarded
 
 
-def _lost(difference: "Diff") -> tuple[str, ...]:
-    """Return what a deployment discards of the jobs that wait, one line for each schedule and reason."""
-    from tidegate.compiler.render.diff_text import consequence_text
-
-    return tuple(
-        f"{change.app}/{change.name}: {consequence_text(consequence)}"
-        for change in difference.schedules()
-        for consequence in change.consequences
-        if consequence.kind in ("discards", "drops")
-    )
-
-
-def _ask(lost: tuple[str, ...]) -> None:
+def _ask(discarded: tuple[str, ...]) -> None:
     """Ask a person whether what waits may be discarded.
 
     Raises:
         typer.Exit: no person is at the terminal, or the person declines.
     """
     typer.echo("The change discards what waits:", err=True)
-    for line in lost:
+    for line in discarded:
         typer.echo(f"  {line}", err=True)
     if sys.stdin.isatty() and typer.confirm("Deploy it?"):
         return

@@ -51,7 +51,7 @@ def diff(
     from tidegate.project.settings.settings import load_settings
 
     if old is None:
-        plan(update_schedules, app, remove_apps, imports, format)
+        plan(update_schedules, app, remove_apps, imports, format=format)
         return
     if update_schedules is not None or remove_apps:
         raise typer.BadParameter("options of a deployment have no effect between revisions of the YAML")

@@ -7,6 +7,7 @@ CI pipeline can use it.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,10 +61,16 @@ def plan(
     app: AppOption = None,
     remove_apps: RemoveOption = False,
     imports: ImportsOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A file for the plan, which `deploy --plan` applies.", metavar="FILE"),
+    ] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show what a deploy would change; exit code 2 if there are changes, 1 if they would be refused."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.compiler.render.diff_json import diff_json
+    from tidegate.project.saved_plan import Options, SavedPlan, basis_of, write_plan
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.live import difference
     from tidegate.scheduler.explain.operations.coverage import coverage, load_known
@@ -75,6 +82,15 @@ def plan(
         scope = project_scope(reader, settings, wanted, app, remove_apps)
         found = difference(reader, wanted, update_schedules=update, scope=scope)
         covered = coverage(load_known(reader), found)
+        if out is not None and not found.refused:
+            options = Options(
+                update_schedules=update, app=tuple(app) if app else None, remove_apps=remove_apps
+            )
+            basis = basis_of(settings, wanted, reader)
+            made = SavedPlan(
+                made_at=datetime.now(UTC), options=options, basis=basis, changes=diff_json(found)
+            )
+            write_plan(out, made)
     print_difference(found, format, wanted, covered)
     if found.refused:
         raise typer.Exit(EXIT_REFUSED)

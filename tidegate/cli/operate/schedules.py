@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ def delete_schedule(
     force: Annotated[
         bool, typer.Option("--force", help="Delete tasks too that remaining tasks wait for.")
     ] = False,
+    yes: YesOption = False,
     reason: ReasonOption = "",
 ) -> None:
     """Delete deployed schedules and discard their waiting jobs. A deploy adds schedules in the YAML again."""
@@ -158,9 +160,19 @@ def delete_schedule(
     from tidegate.scheduler.explain.names import find_schedule
     from tidegate.scheduler.model.journal import By
 
-    with opened_store() as store, store.transaction() as transaction:
-        refs = [find_schedule(transaction, name).ref for name in names]
-        changes = delete_schedules(transaction, refs, datetime.now(UTC), force=force, by=By(reason=reason))
+    by, lines = By(reason=reason), None if yes or not at_terminal() else ()
+    with opened_store() as store:
+        while True:
+            try:
+                with store.transaction() as transaction:
+                    refs = [find_schedule(transaction, name).ref for name in names]
+                    changes = delete_schedules(transaction, refs, datetime.now(UTC), force=force, by=by)
+                    if lines not in (None, taken_away(changes)):
+                        raise NotAgreed(taken_away(changes))
+                    break
+            except NotAgreed as other:
+                lines = other.lines
+                agreed(lines, "Delete them?")
     for change in changes.schedules():
         if change.action == "delete":
             effects = "; ".join(map(consequence_text, change.consequences)) or "no waiting jobs"
