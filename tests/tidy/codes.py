@@ -5,12 +5,13 @@ import re
 from collections.abc import Collection, Iterator
 
 from tests.tidy.finding import Finding, Source
+from tidegate.compiler.diagnostics.families import FAMILIES
 
 CATALOGUE_FILE = "tidegate/compiler/diagnostics/catalogue.py"
 REASON_FILE = "tidegate/scheduler/model/reason.py"
 REFUSAL_FILE = "tidegate/scheduler/model/refusals.py"
 
-DIAGNOSTIC = re.compile(r"[RSVNLT]\d{3}")
+DIAGNOSTIC = re.compile(rf"[{''.join(FAMILIES)}]\d{{3}}")
 REASON = re.compile(r"[WMDFE]-[A-Z]+(-[A-Z]+)*")
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests.tidegate.project import Project
+from tests.tidy.codes import DIAGNOSTIC, REASON
 from tidegate.scheduler.explain.codes import registry
 from tidegate.scheduler.explain.reasons_markdown import reasons_markdown
 
 ROOT = Path(__file__).parents[3]
 
-CODE = re.compile(r"[RSVNLT]\d{3}|[WMDFE]-[A-Z]+(?:-[A-Z]+)*")
+CODE = re.compile(f"{DIAGNOSTIC.pattern}|{REASON.pattern}")
 """What the source has in quotes is a code, except for the letters alone."""
 
 
