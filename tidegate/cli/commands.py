@@ -56,6 +56,9 @@ COMMANDS: dict[str, Entry] = {
         "tidegate.cli.operate.watch:watch",
         "Look once at the folders of datasets with `watch`; say what is new and what it waits for.",
     ),
+    "run": Entry(
+        "tidegate.cli.operate.run:run", "Run one program now, in this process and without the queue."
+    ),
     "gauge": Entry("tidegate.cli.operate.gauge:app", "Report and list the gauges that jobs wait for."),
     "maintenance": Entry(
         "tidegate.cli.maintenance.group:app",

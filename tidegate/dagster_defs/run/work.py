@@ -12,13 +12,12 @@ from typing import Any
 
 from dagster import AssetExecutionContext
 
-from tidegate.compiler import template
 from tidegate.dagster_defs.definitions.asset_plan import ProgramAssets
 from tidegate.dagster_defs.run.commit_id import Origin, adds_rows, origin_of, own_commit_id
 from tidegate.dagster_defs.run.tags import JOB, job_of
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.scheduler.decision.references import values_of
 from tidegate.scheduler.explain.no_edge import no_edge_line
+from tidegate.scheduler.launch.by_hand import args_by_hand
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.store.protocol import Store
@@ -115,22 +114,12 @@ def _reexecuted_job(context: AssetExecutionContext, store: Store) -> Job | None:
 
 
 def _manual_args(context: AssetExecutionContext, assets: ProgramAssets, store: Store) -> dict[str, Any]:
-    """Return the arguments given in the launchpad, or those of a schedule of the program.
-
-    A manual run does not have a triggering event, so only the reference to the key may have a value.
-    """
+    """Return the arguments given in the launchpad, or those of a schedule of the program."""
     config = context.op_execution_context.op_config or {}
     if "args" in config:
         return dict(config["args"])
     with store.reading() as reader:
-        states = reader.schedules(app=assets.app.name)
-    mine = [state for state in states if state.spec.program == assets.program.name]
-    mine.sort(key=lambda state: (not state.active, state.ref))
-    if not mine:
-        return {}
-    chosen = run_partitions(context)
-    values = values_of(LaunchPlan(program=assets.program.name), (), chosen[0] if len(chosen) == 1 else "")
-    return template.render(mine[0].spec.args, values)
+        return args_by_hand(reader, assets.app.name, assets.program.name, run_partitions(context))
 
 
 def params_of(work: Work) -> Params:

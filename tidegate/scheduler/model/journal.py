@@ -56,6 +56,7 @@ class EntryKind(StrEnum):
     TOKEN = "token"
     HELD = "held"
     PARTITIONS = "partitions"
+    RUN_BY_HAND = "run-by-hand"
 
 
 class By(Value, kw_only=True):

@@ -1,0 +1,117 @@
+"""A program that a person runs without the queue: what it runs for, and what must end before.
+
+Such a run has no job: it takes no slot, and no trigger or constraint is asked. Two runs that write the same
+partition are fenced by the commit log; here the second is refused before it has computed anything.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from tidegate.compiler import template
+from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.domain.model import App, Program
+from tidegate.domain.partition_key import first_key, validate_key
+from tidegate.domain.suggest import did_you_mean
+from tidegate.scheduler.decision.references import values_of
+from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.refused import AmbiguousName, Refused, UnknownName
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.tick import effective_at
+
+ACTIVE = (JobState.PENDING_LAUNCH, JobState.LAUNCHED)
+
+
+def find_program(reader: Reader, name: str, project: str) -> tuple[App, Program]:
+    """Return the deployed program of a name, and its app.
+
+    Args:
+        name: "app/program", or the program alone.
+        project: whose programs are meant.
+
+    Raises:
+        UnknownName: no app has it.
+        AmbiguousName: several apps have it.
+    """
+    apps = [each.app for each in reader.apps() if each.project in (NO_PROJECT, project)]
+    known = {f"{app.name}/{each}": (app, program) for app in apps for each, program in app.programs.items()}
+    found = [ref for ref in known if name in (ref, ref.partition("/")[2])]
+    if len(found) == 1:
+        return known[found[0]]
+    if found:
+        raise AmbiguousName(f'several apps have a program "{name}"', f"write one of {', '.join(found)}")
+    shown = known if "/" in name else {ref.partition("/")[2] for ref in known}
+    raise UnknownName(f'program "{name}" is not deployed', did_you_mean(name, shown, "programs"))
+
+
+def check_keys(app: App, program: Program, keys: Sequence[str]) -> None:
+    """Refuse partitions that the program's outputs do not have, and none where they have some.
+
+    Raises:
+        Refused: with the form of the keys.
+    """
+    schemes = {name: app.datasets[name].partitions for name in program.writes}
+    for name, scheme in schemes.items():
+        if scheme is None:
+            continue
+        if not keys:
+            raise Refused(
+                f"{app.name}/{name} has partitions, and no --key says which to write",
+                f'its first key is "{first_key(scheme)}"; the others are written like it',
+            )
+        for key in keys:
+            wrong = validate_key(scheme, key)
+            if wrong is not None:
+                raise Refused(f"{app.name}/{name}: {wrong}", f'its first key is "{first_key(scheme)}"')
+    if keys and not any(schemes.values()):
+        raise Refused(f"the outputs of {app.name}/{program.name} have no partitions", "leave --key out")
+
+
+def args_by_hand(reader: Reader, app: str, program: str, keys: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments of a run without a job: those of a schedule of the program, an active one first.
+
+    Such a run has no triggering event, so only the reference to the key may have a value.
+    """
+    mine = [state for state in reader.schedules(app=app) if state.spec.program == program]
+    mine.sort(key=lambda state: (not state.active, state.ref))
+    if not mine:
+        return {}
+    values = values_of(LaunchPlan(program=program), (), keys[0] if len(keys) == 1 else "")
+    return template.render(mine[0].spec.args, values)
+
+
+def refuse_beside_jobs(reader: Reader, app: App, program: Program, keys: Collection[str]) -> None:
+    """Refuse a run beside a job that writes one of its partitions, or may have begun to.
+
+    Raises:
+        Refused: with the jobs.
+    """
+    writers = {name for name, each in app.programs.items() if set(each.writes) & set(program.writes)}
+    writers.add(program.name)
+    active = [
+        job
+        for job in reader.jobs(app=app.name, states=ACTIVE)
+        if job.launch is not None and job.launch.program in writers and _overlap(job, keys)
+    ]
+    if active:
+        shown = ", ".join(f"job {job.id} ({job.state})" for job in active)
+        raise Refused(
+            f"{shown} of {active[0].schedule} writes what {app.name}/{program.name} would write",
+            "wait for its end, or cancel it with `tidegate jobs cancel` or in the Dagster UI",
+        )
+
+
+def note_run_by_hand(
+    transaction: Transaction, run_id: str, app: str, program: str, keys: Sequence[str],
+    args: Mapping[str, Any], now: datetime, by: By,
+) -> None:  # fmt: skip
+    """Write a run that begins into the journal."""
+    at = effective_at(transaction, now, now)
+    data = {"program": f"{app}/{program}", "keys": list(keys), "args": dict(args), **by.noted}
+    transaction.add_journal([Entry(at=at, kind=EntryKind.RUN_BY_HAND, run_id=run_id, data=data)])
+
+
+def _overlap(job: Job, keys: Collection[str]) -> bool:
+    written = () if job.launch is None else job.launch.partitions
+    return not written or not keys or bool(set(written) & set(keys))
