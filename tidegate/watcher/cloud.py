@@ -67,14 +67,24 @@ def list_cloud(folder: str, dimensions: int, options: Mapping[str, Any]) -> List
         raise _failed(folder, error) from error
     try:
         files.invalidate_cache(root)
-        found: dict[str, dict[str, Any]] = files.find(root, detail=True)
-    except FileNotFoundError:
-        return Listing([], [])
+        found = _found(files, root)
+        # A bucket that does not exist is listed like an empty folder.
+        bucket = root.partition("/")[0]
+        exists = bool(found) or not bucket or files.exists(bucket)
     except Exception as error:
         raise _failed(folder, error) from error
+    if not exists:
+        raise WatchError(f"{folder}: there is no {bucket}", "create it, or correct [warehouse] paths_from")
     if len(found) > FILES_MAX:
         raise too_many(folder)
     return _listing(found, root.rstrip("/"), dimensions)
+
+
+def _found(files: Any, root: str) -> dict[str, dict[str, Any]]:
+    try:
+        return files.find(root, detail=True)
+    except FileNotFoundError:
+        return {}
 
 
 def _listing(found: Mapping[str, Mapping[str, Any]], root: str, dimensions: int) -> Listing:
