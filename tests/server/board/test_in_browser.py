@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
@@ -15,6 +16,9 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 from tests.server.process import ServerProcess
 from tests.server.sales import SPEC
 from tests.server.shop import SHOP
+from tests.server.yard import YARD
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.tick.tick import tick
 from tidegate.server.board.page import PAGES
@@ -33,15 +37,22 @@ OTHER_PAGES = (
     "/board/schedules?app=sales",
     "/board/datasets/sales/raw",
     "/board/datasets?app=shop",
-    "/board/maintenance/table?name=sales/raw",
+    "/board/events?schedule=sales/each_day",
+    "/board/day?sign=N",
+    "/board/maintenance/table?name=yard/report",
     "/board/sign-in",
 )
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with two apps, waiting jobs and instances."""
-    project = tmp_path_factory.mktemp("board")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the project."""
+    return tmp_path_factory.mktemp("board")
+
+
+@pytest.fixture(scope="module")
+def address(project: Path) -> Iterator[str]:
+    """A server with three apps, waiting jobs, instances and tables."""
     (project / "tidegate.toml").write_text("")
     (project / "schedules").mkdir()
     server = ServerProcess(project, "--no-host")
@@ -58,7 +69,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def _fill(client: httpx.Client) -> None:
-    for spec in (SPEC, SHOP):
+    for spec in (SPEC, SHOP, YARD):
         assert client.put(f"{NS}/apps/{spec['app']}", json={"spec": spec}).status_code == 200
     assert client.post(f"{NS}/apps/sales/schedules/daily/enable", json={}).status_code == 200
     days = [{"key": f"2026-03-0{day}", "rows": 100 * day} for day in (1, 2, 4, 5)]
@@ -110,29 +121,43 @@ def test_a_person_suspends_resumes_and_forces_with_a_reason(page: Page):
     page.get_by_role("button", name="Show").click()
     page.get_by_role("link", name="sales/each_day").click()
     for button, done in (("Suspend", "is suspended"), ("Resume", "is active")):
-        form = page.locator("form").filter(has=page.get_by_role("button", name=button, exact=True))
-        form.get_by_label("Reason").fill(f"{button} by a person")
-        form.get_by_role("button", name=button).click()
-        expect(page.get_by_role("status")).to_contain_text(done)
+        _press(page, button, done)
         expect(page.get_by_role("region", name="History")).to_contain_text(f"{button} by a person")
-    form = page.locator("form").filter(has=page.get_by_role("button", name="Force"))
-    form.get_by_label("Key").fill("2026-03-03")
-    form.get_by_role("button", name="Force").click()
-    expect(page.get_by_role("status")).to_contain_text("is due")
+    for button, day in (("Force", "2026-03-03"), ("Trigger", "2026-03-06")):
+        form = page.locator("form").filter(has=page.get_by_role("button", name=button))
+        form.get_by_label("Key").fill(day)
+        _press(page, button, "is due")
     expect(page.get_by_role("region", name="Jobs of sales/each_day")).to_contain_text("2026-03-03")
 
 
 def test_a_person_cancels_a_job_by_the_keyboard(page: Page, address: str):
-    day = {"key": f"2026-04-{len(_jobs(page)) + 1:02}"}
-    body = {"app": "sales", "dataset": "raw", "partitions": [day]}
-    assert httpx.post(f"{address}{NS}/events/partitions", json=body).status_code == 202
-    page.goto(_jobs(page)[0])
+    _open_new_job(page, address, "2026-04")
+    page.goto(page.url)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="To the content")).to_be_focused()
     form = page.locator("form").filter(has=page.get_by_role("button", name="Cancel"))
     form.get_by_label("Reason").fill("not needed")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("cancel is done")
+
+
+def test_a_person_presses_the_buttons_of_failed_jobs(page: Page, address: str, project: Path):
+    for number, (button, reason) in enumerate((("Retry", Reason.F_RUN), ("Requeue", Reason.F_LAUNCH)), 6):
+        key = _open_new_job(page, address, f"2026-{number:02}")
+        _fail(project, key, reason)
+        page.reload()
+        _press(page, button, f"{button.lower()} is done")
+
+
+def test_a_person_presses_the_buttons_of_an_instance_and_of_a_table(page: Page):
+    page.goto("/board/schedules/shop/clean")
+    page.get_by_role("region", name="Jobs of shop/clean").get_by_role("link").first.click()
+    for button in ("Pause", "Resume", "Mark successful", "Rerun", "Mark successful", "Rerun downstream"):
+        _press(page, button, f"{button.lower()} is done")
+    page.goto("/board/maintenance/table?name=yard/report")
+    if not page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches"):  # one runs at a time
+        page.locator("select[name=operation]").select_option("rewrite_data_files")
+        _press(page, "Run now", "rewrite_data_files is asked for")
 
 
 def test_the_tree_of_a_schedule_refreshes_and_the_focus_and_what_is_typed_stay(page: Page, address: str):
@@ -151,6 +176,39 @@ def test_the_tree_of_a_schedule_refreshes_and_the_focus_and_what_is_typed_stay(p
     expect(form.get_by_label("Reason")).to_have_value("not sent yet")
     page.get_by_role("button", name="Pause refreshing").press("Enter")
     expect(page.get_by_role("button", name="Resume refreshing")).to_be_focused()
+
+
+def _press(page: Page, button: str, done: str) -> None:
+    """Press a button with a reason, and wait until the page says what was done."""
+    form = page.locator("form").filter(has=page.get_by_role("button", name=button, exact=True))
+    form.get_by_label("Reason").fill(f"{button} by a person")
+    form.get_by_role("button", name=button, exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text(done)
+
+
+def _open_new_job(page: Page, address: str, month: str) -> str:
+    """Report another day of a month, open the page of its job, and return the day."""
+    page.goto("/board/schedules/sales/each_day")
+    rows = page.get_by_role("region", name="Jobs of sales/each_day").get_by_role("link")
+    key = f"{month}-{rows.filter(has_text=month).count() + 1:02}"
+    body = {"app": "sales", "dataset": "raw", "partitions": [{"key": key}]}
+    assert httpx.post(f"{address}{NS}/events/partitions", json=body).status_code == 202
+    page.reload()
+    rows.filter(has_text=key).click()
+    page.wait_for_url("**/board/jobs/*")
+    return key
+
+
+def _fail(project: Path, key: str, reason: Reason) -> None:
+    """Let the job of a day have failed."""
+    store = open_store(f"sqlite:///{project / '.tidegate' / 'store.db'}")
+    with store.transaction() as transaction:
+        (job,) = [each for each in transaction.jobs(schedules=["sales/each_day"]) if each.key == key]
+        failed = msgspec.structs.replace(
+            job, state=JobState.FAILED, reason=reason, ended_at=job.opened_at, next_check_at=None
+        )
+        transaction.put_jobs([failed])
+    store.close()
 
 
 def _jobs(page: Page) -> list[str]:

@@ -3,7 +3,6 @@
 Refused reports are listed with them, with the reason. Events are reported by Dagster, by runs and by crons.
 """
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,13 +11,11 @@ from tidegate.cli.operate.replay import replay
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
+    from tidegate.scheduler.explain.listed_events import Received
     from tidegate.scheduler.intake.refused_reports import RefusedReport
-    from tidegate.scheduler.model.event import Delivery, Event
-    from tidegate.scheduler.model.job import Job
+    from tidegate.scheduler.model.event import Event
 
 DEFAULT_LIMIT = 50
-MOST_UNROUTED = 10_000
-"""A tick routes what has arrived; more than this wait only while no scheduler runs."""
 
 app = typer.Typer(no_args_is_help=True, help="List events, and feed them to schedules once more.")
 
@@ -40,35 +37,22 @@ def list_events(
 ) -> None:
     """List the newest events, with the schedules and jobs that received each."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.listed_events import listed_events
     from tidegate.scheduler.intake.refused_reports import refused_reports
 
     with opened_store() as store, store.reading() as reader:
         found = reader.events(key_prefix=key, limit=limit)
-        unrouted = {event.id for event in reader.unrouted_events(MOST_UNROUTED)}
+        listed = listed_events(reader, found)
         refused = [report for report in refused_reports(reader) if report.key.startswith(key)][:limit]
-        deliveries = reader.deliveries_of_events([event.id for event in found])
-        jobs = {job.id: job for job in reader.jobs(ids={d.job for d in deliveries if d.job is not None})}
-    outcomes: dict[str, list[dict[str, str | None]]] = {event.id: [] for event in found}
-    for each in deliveries:
-        job = jobs.get(each.job or "")
-        outcomes[each.event.id].append(
-            {
-                "schedule": each.schedule,
-                "leaf": each.leaf,
-                "job": each.job,
-                "state": _state(each, job),
-                "reason": each.reason if job is None or each.reason else job.reason,
-            }
-        )
     if format is Format.JSON:
         events = [
             {
-                **_facts(event),
-                "routed": event.id not in unrouted,
+                **_facts(each.event),
+                "routed": each.routed,
                 "refused": None,
-                "deliveries": outcomes[event.id],
+                "deliveries": each.received,
             }
-            for event in found
+            for each in listed
         ]
         reports = [_refused(report) for report in refused]
         print_json(sorted(events + reports, key=lambda each: each["arrived"], reverse=True)[:limit])
@@ -78,14 +62,13 @@ def list_events(
         return
     rows = [
         (
-            event.arrived,
-            event.key,
-            event.partition or "",
-            "" if event.rows is None else f"{event.rows:,}",
-            "; ".join(_outcome(outcome) for outcome in outcomes[event.id])
-            or _undelivered(event.id in unrouted),
+            each.event.arrived,
+            each.event.key,
+            each.event.partition or "",
+            "" if each.event.rows is None else f"{each.event.rows:,}",
+            "; ".join(map(_outcome, each.received)) or _undelivered(each.routed),
         )
-        for event in found
+        for each in listed
     ]
     rows += [(each.at, each.key, each.partition, "", f"refused: {each.reason}") for each in refused]
     newest = sorted(rows, key=lambda row: row[0], reverse=True)[:limit]
@@ -96,20 +79,12 @@ def list_events(
 app.command("replay")(replay)
 
 
-def _state(delivery: "Delivery", job: "Job | None") -> str:
-    if delivery.reason or delivery.job is None:
-        return "DISCARDED"
-    # An event may stay longer than the job that received it.
-    return "PRUNED" if job is None else job.state.value
+def _outcome(received: "Received") -> str:
+    return " ".join(word for word in (received.schedule, received.state, received.reason) if word)
 
 
-def _outcome(outcome: dict[str, str | None]) -> str:
-    words: Iterable[str | None] = (outcome["schedule"], outcome["state"], outcome["reason"])
-    return " ".join(word for word in words if word)
-
-
-def _undelivered(unrouted: bool) -> str:
-    return "not routed yet" if unrouted else "no schedule listens"
+def _undelivered(routed: bool) -> str:
+    return "no schedule listens" if routed else "not routed yet"
 
 
 def _facts(event: "Event") -> dict[str, Any]:

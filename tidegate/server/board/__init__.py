@@ -2,8 +2,10 @@
 
 from fastapi import APIRouter
 
-from tidegate.server.board import assets, day, jobs, maintenance, now, records, schedules, session
+from tidegate.server.board import assets, day, deployments, jobs, maintenance, now, schedules, session
 from tidegate.server.board.datasets import pages as datasets
+from tidegate.server.board.ledger import events
+from tidegate.server.board.ledger import pages as ledger
 
 BOARD: tuple[APIRouter, ...] = (
     assets.router,
@@ -13,7 +15,9 @@ BOARD: tuple[APIRouter, ...] = (
     jobs.router,
     datasets.router,
     day.router,
-    records.router,
+    events.router,
+    ledger.router,
     maintenance.router,
+    deployments.router,
 )
 """The pages, with whole paths."""

@@ -8,6 +8,10 @@ from fastapi.responses import RedirectResponse
 SEE_OTHER = 303
 
 
-def back(path: str, done: str) -> Response:
-    """Return the way back to a page."""
-    return RedirectResponse(f"{quote(path)}?{urlencode({'done': done})}", SEE_OTHER)
+def back(path: str, done: str, **query: str) -> Response:
+    """Return the way back to a page.
+
+    Args:
+        query: of the page.
+    """
+    return RedirectResponse(f"{quote(path)}?{urlencode({**query, 'done': done})}", SEE_OTHER)

@@ -10,7 +10,7 @@ from tidegate.scheduler.explain.day_matrix import HOURS, Matrix, Sign, matrix_of
 from tidegate.scheduler.explain.listed_instances import chosen_tasks, day_of
 from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
-from tidegate.server.problem import refused_as
+from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here
 from tidegate.server.visible import visible_apps
 
@@ -39,19 +39,36 @@ class Row(Value, kw_only=True):
     cells: tuple[Cell | None, ...]
 
 
+class Counted(Value, kw_only=True):
+    """How many instances show a sign."""
+
+    sign: Sign
+    label: str
+    instances: int
+
+
 class Day(Value, kw_only=True):
-    """The page."""
+    """The page.
+
+    Attributes:
+        sign: the one whose instances are listed; "" for none.
+        listed: task, and id and scheduled time of the job, of each of them.
+    """
 
     day: date
     before: date
     after: date
-    counts: dict[str, int]
+    counts: tuple[Counted, ...]
     rows: tuple[Row, ...]
+    sign: str
+    listed: tuple[tuple[str, str, str], ...]
 
 
 @router.get("", dependencies=[READ])
-def day_page(request: Request, service: Here, caller: Called, day: str = "") -> Response:
-    """Show the instances of a day; today's without one."""
+def day_page(request: Request, service: Here, caller: Called, day: str = "", sign: str = "") -> Response:
+    """Show the instances of a day, today's without one, and list those with a sign."""
+    if sign not in ("", *Sign):
+        raise Problem(400, f"sign has the unknown value {sign!r:.100}", hint=f"one of {', '.join(Sign)}")
     now = service.clock()
     with service.store.reading() as reader, refused_as(400):
         apps = visible_apps(service, reader, caller)
@@ -62,8 +79,17 @@ def day_page(request: Request, service: Here, caller: Called, day: str = "") -> 
         day=shown,
         before=shown - timedelta(days=1),
         after=shown + timedelta(days=1),
-        counts={sign.label: number for sign, number in matrix.counts.items()},
+        counts=tuple(
+            Counted(sign=each, label=each.label, instances=number) for each, number in matrix.counts.items()
+        ),
         rows=tuple(_rows(matrix)),
+        sign=sign,
+        listed=tuple(
+            (row.task, entry.job.id, entry.job.key)
+            for row in matrix.rows
+            for entry in row.entries
+            if entry.sign == sign
+        ),
     )
     return page(request, service, "day", f"Day {shown.isoformat()}", view)
 

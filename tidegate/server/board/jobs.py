@@ -7,19 +7,26 @@ from fastapi import APIRouter, Depends, Request, Response
 from tidegate.domain.value import Value
 from tidegate.processes.explained import explained
 from tidegate.processes.run_address import run_address
+from tidegate.scheduler.commands.instances import InstanceName
+from tidegate.scheduler.commands.instances import act as act_on
+from tidegate.scheduler.decision.instances.actions import ALLOWED, status_of
 from tidegate.scheduler.explain.attempts import Attempt
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.shown_job import ShownJob, shown_job
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.server.access import OPERATE, READ, Called
+from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
 from tidegate.server.page import Page
 from tidegate.server.problem import Problem, refused_as
+from tidegate.server.routes.instances import ACTIONS as OF_INSTANCES
 from tidegate.server.routes.jobs import ACTIONS, jobs_page
-from tidegate.server.service import Here
+from tidegate.server.service import Here, Service
+from tidegate.server.tasks import check_tasks
 from tidegate.server.visible import named, visible_job
 
 router = APIRouter(prefix="/board/jobs", route_class=PageRoute, include_in_schema=False)
@@ -33,7 +40,7 @@ OFFERED: dict[JobState, tuple[str, ...]] = {
     JobState.LAUNCHED: (),
     JobState.FAILED: ("retry", "requeue"),
 }
-"""The buttons by state; others would be refused."""
+"""The buttons of jobs of schedules by state; others would be refused."""
 
 
 class Listed(Value, kw_only=True):
@@ -112,7 +119,7 @@ def show_page(id: str, request: Request, service: Here, caller: Called) -> Respo
             Address(attempt=each, address=run_address(service.settings, each.run)) for each in found.attempts
         ),
         explanations=why,
-        actions=OFFERED.get(job.state, ()),
+        actions=offered(job),
     )
     return page(request, service, "job", f"{job.schedule}[{job.key}]" if job.key else job.schedule, view)
 
@@ -125,15 +132,46 @@ def act(
     caller: Called,
     form: Annotated[dict[str, str], Depends(read_form)],
 ) -> Response:
-    """Cancel a job, queue it again, retry it, or force it."""
-    if action not in ACTIONS:
-        raise Problem(400, f"there is no action {action!r:.100}", hint=f"one of {', '.join(ACTIONS)}")
+    """Act on a job as its state allows, or on an instance of a task as its status does."""
+    if action not in (*ACTIONS, *OF_INSTANCES):
+        raise Problem(
+            400, f"there is no action {action!r:.100}", hint=f"one of {', '.join((*ACTIONS, *OF_INSTANCES))}"
+        )
     with service.store.transaction() as transaction:
-        visible_job(service, transaction, caller, id)
+        job = visible_job(service, transaction, caller, id)
         with refused_as(409), named():
             by = caller.by(form.get("reason", "").strip())
-            changed = ACTIONS[action](transaction, id, service.clock(), by)
-    return back(f"/board/jobs/{id}", f"{action} is done; the job is {changed.state}")
+            if action in OF_INSTANCES:
+                changed = _act_on_instance(service, transaction, caller, job, action, by)
+            else:
+                changed = ACTIONS[action](transaction, id, service.clock(), by)
+    return back(f"/board/jobs/{id}", f"{action.replace('_', ' ')} is done; the job is {changed.state}")
+
+
+def offered(job: Job) -> tuple[str, ...]:
+    """Return the actions that the state of a job allows."""
+    if job.maintenance is not None:
+        return ()
+    if job.instance is None:
+        return OFFERED.get(job.state, ())
+    return tuple(name for name, (does, _) in OF_INSTANCES.items() if status_of(job) in ALLOWED[does])
+
+
+def _act_on_instance(
+    service: Service, transaction: Transaction, caller: Caller, job: Job, action: str, by: By
+) -> Job:
+    """Act on an instance, and return it.
+
+    Raises:
+        Problem: 409, the job is of a schedule; 403 or 404, consumers are not the caller's.
+    """
+    if job.instance is None:
+        raise Problem(409, f"job {job.id} is not an instance of a task")
+    does, downstream = OF_INSTANCES[action]
+    name = InstanceName(scheduled=job.instance.key, number=job.instance.number)
+    changed = act_on(transaction, job.schedule, name, does, service.clock(), by, downstream=downstream)
+    check_tasks(service, transaction, caller, tuple(each.schedule for each in changed))
+    return changed[0]
 
 
 def _members(found: ShownJob) -> dict[str, Any]:

@@ -6,14 +6,19 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
+from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.explain.operations.measured import Measured, known_tables, measured
 from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.tick.maintenance.policies import load_policies
-from tidegate.server.access import READ, Called
+from tidegate.server.access import OPERATE, READ, Called
+from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
+from tidegate.server.body import read_form
 from tidegate.server.page import Page
+from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here
 from tidegate.server.tables import TablesSeen, table_named
 
@@ -105,6 +110,24 @@ def show_page(name: str, request: Request, service: Here, caller: Called) -> Res
     return page(request, service, "table", table.name, view)
 
 
+@router.post("/run", dependencies=[OPERATE])
+def run(service: Here, caller: Called, form: Annotated[dict[str, str], Depends(read_form)]) -> Response:
+    """Run an operation on a table now, or all that are configured."""
+    with service.store.transaction() as transaction:
+        table = table_named(service, transaction, caller, form.get("table", ""))
+        with refused_as(409):
+            jobs = run_by_hand(
+                transaction,
+                table.name,
+                service.clock(),
+                operation=_operation(form.get("operation", "")),
+                policy=None,
+                by=caller.by(form.get("reason", "").strip()),
+            )
+    done = f"{jobs[0].work.operation} is asked for" if jobs else "no enabled policy configures an operation"
+    return back(f"{router.prefix}/table", done, name=table.name)
+
+
 def points(runs: Sequence[OperationRun]) -> tuple[Point, ...]:
     """Return the chart of what runs have measured: the number of data files before and after each."""
     found: list[tuple[datetime, int]] = []
@@ -125,6 +148,13 @@ def points(runs: Sequence[OperationRun]) -> tuple[Point, ...]:
         )
         for at, files in sorted(found)
     )
+
+
+def _operation(name: str) -> Operation | None:
+    """Return the operation of a form; None for all that are configured."""
+    if name and name not in list(Operation):
+        raise Problem(400, f"there is no operation {name!r:.100}", hint=f"one of {', '.join(Operation)}")
+    return Operation(name) if name else None
 
 
 def _line(known: Measured) -> Line:

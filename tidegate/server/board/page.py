@@ -26,6 +26,7 @@ PAGES = (
     ("/board/jobs", "Jobs"),
     ("/board/datasets", "Datasets"),
     ("/board/day", "Day"),
+    ("/board/events", "Events"),
     ("/board/ledger", "Ledger"),
     ("/board/maintenance", "Maintenance"),
     ("/board/deployments", "Deployments"),

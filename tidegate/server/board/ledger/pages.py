@@ -1,15 +1,16 @@
-"""*Ledger* and *Deployments*: what became of every event, and what each deployment changed."""
+"""*Ledger*: what became of the events of each schedule."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.server.access import READ, Called
+from tidegate.server.board.ledger.flow import Flow, flow
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.page import Page
-from tidegate.server.routes.records import deployments_page, ledger_rows
+from tidegate.server.routes.records import ledger_rows
 from tidegate.server.service import Here
 
 router = APIRouter(prefix="/board", route_class=PageRoute, include_in_schema=False)
@@ -35,18 +36,16 @@ class Balance(Value, kw_only=True):
 
 
 class Ledger(Value, kw_only=True):
-    """The ledger."""
+    """The ledger.
+
+    Attributes:
+        flow: of all its lines.
+    """
 
     landed: int
     total: dict[str, int]
+    flow: Flow
     items: tuple[Balance, ...]
-    next: str | None
-
-
-class Deployments(Value, kw_only=True):
-    """The deployments, the newest first."""
-
-    items: tuple[dict[str, Any], ...]
     next: str | None
 
 
@@ -62,20 +61,11 @@ def ledger_page(
     view = Ledger(
         landed=sum(row.landed for row in rows),
         total={name: sum(_events(row)[name] for row in rows) for name in OUTCOMES},
+        flow=flow([(row.schedule, _events(row)) for row in rows], OUTCOMES),
         items=tuple(_balance(row, most) for row in shown),
         next=cursor,
     )
     return page(request, service, "ledger", "Ledger", view)
-
-
-@router.get("/deployments", dependencies=[READ])
-def deployed_page(
-    request: Request, service: Here, caller: Called, page_of: Annotated[Page, Depends(Page)]
-) -> Response:
-    """Show when what was deployed, by whom, and what it changed."""
-    found, cursor = deployments_page(service, caller, page_of)
-    view = Deployments(items=tuple(found), next=cursor)
-    return page(request, service, "deployments", "Deployments", view)
 
 
 def _events(row: LedgerRow) -> dict[str, int]:
