@@ -9,8 +9,9 @@ import tomllib
 from pathlib import Path
 
 from tidegate.domain.error import UserError
+from tidegate.project.settings.decode import decode
 from tidegate.project.settings.environments import merged, profiles_of, resolve
-from tidegate.project.settings.language import SettingsError, decode
+from tidegate.project.settings.language import SettingsError
 from tidegate.project.settings.settings import SETTINGS_FILE, Settings
 from tidegate.project.yaml_files import MAX_FILES, SUFFIXES
 

@@ -11,6 +11,7 @@ always.
 
 import hmac
 import ipaddress
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -21,6 +22,7 @@ from fastapi import Depends, Request
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.token import Role, Token, token_hash
 from tidegate.server.problem import Problem
+from tidegate.server.rate_limit import RateLimit
 from tidegate.server.service import Here, Service
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -95,20 +97,42 @@ def caller_of(request: Request, service: Here) -> Caller:
     """Find out who calls.
 
     Raises:
-        Problem: 401 without a valid token where one is needed, 403 for a page of another site.
+        Problem: 401 without a valid token where one is needed, 403 for a page of another site, 429 for too
+            many requests.
     """
     _refuse_foreign_page(request)
     with service.store.reading() as reader:
         tokens = reader.tokens()
     secret = _secret(request)
+    token = None if secret is None else token_of(tokens, secret)
+    _count(request, service, token)
     if secret is None:
         if tokens or not service.loopback or not _is_local(request):
             raise _unknown("a token is needed: Authorization: Bearer TOKEN")
         return Caller(None)
-    token = token_of(tokens, secret)
     if token is None:
         raise _unknown("the token is unknown or revoked")
     return Caller(token)
+
+
+def _count(request: Request, service: Service, token: Token | None) -> None:
+    """Count a request in the rate of its token; one without a valid token in that of its address.
+
+    Raises:
+        Problem: 429.
+    """
+    host = "" if request.client is None else request.client.host
+    key = f"address {host}" if token is None else f"token {token.name}"
+    limit: RateLimit = request.app.state.limit
+    pause = limit.count(key, service.clock())
+    if pause is not None:
+        seconds = max(1, math.ceil(pause.total_seconds()))
+        raise Problem(
+            429,
+            f"more than {limit.per_minute:,} requests a minute; go on in {seconds} s",
+            {"Retry-After": str(seconds)},
+            hint="`requests_per_minute` of [serve] in tidegate.toml is the limit",
+        )
 
 
 def token_of(tokens: Sequence[Token], secret: str) -> Token | None:

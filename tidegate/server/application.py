@@ -11,6 +11,7 @@ from tidegate.server.access import known_namespace
 from tidegate.server.board import BOARD
 from tidegate.server.contract import describe
 from tidegate.server.problem import add_handlers
+from tidegate.server.rate_limit import RateLimit
 from tidegate.server.routes import (
     across_apps,
     apps,
@@ -81,6 +82,7 @@ def create_application(service: Service) -> FastAPI:
         lifespan=_few_threads,
     )
     application.state.service = service
+    application.state.limit = RateLimit(service.settings.requests_per_minute)
     add_handlers(application)
     for router in OF_NAMESPACE:
         application.include_router(router, prefix=NAMESPACE, dependencies=[Depends(known_namespace)])

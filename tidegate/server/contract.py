@@ -92,7 +92,7 @@ def contract(
         for code, kind in {status: answers, **(also or {})}.items()
     }
     of_body = () if body is None else (400, 413, 415)
-    for code in sorted({400, 401, 403, 404, 503, *errors, *of_body} - responses.keys()):
+    for code in sorted({400, 401, 403, 404, 429, 503, *errors, *of_body} - responses.keys()):
         responses[code] = {
             "description": HTTPStatus(code).phrase,
             "content": {MEDIA_TYPE: {"schema": schema_of(Described)}},

@@ -19,7 +19,8 @@ from urllib.parse import quote
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.variables import NAME, VariableError, expanded, looks_secret, names_in
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, STORE_VARIABLE
-from tidegate.project.settings.language import SettingsError, check_keys
+from tidegate.project.settings.decode import check_keys
+from tidegate.project.settings.language import SettingsError
 
 MAX_SETTINGS_BYTES = 256 * 1024
 PROFILES = "env"

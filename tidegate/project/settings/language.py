@@ -5,15 +5,11 @@ msgspec decodes the file into these classes, and `docs/settings.md` is rendered 
 interpreted in `tidegate.project.settings.settings`.
 """
 
-import re
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from tidegate.domain.error import UserError
-from tidegate.domain.suggest import did_you_mean
-from tidegate.domain.wording import shown
 
 Table = dict[str, Any]
 """Settings of another program, by their own names."""
@@ -259,6 +255,21 @@ class WatchSection(Section, frozen=True, kw_only=True):
     ] = {}
 
 
+class ServeSection(Section, frozen=True, kw_only=True):
+    """What [the server](rest.md) allows."""
+
+    requests_per_minute: Annotated[
+        int,
+        _key(
+            "a whole number from 0",
+            "600",
+            "How many requests a minute a token may make; without tokens, an address. Up to that many come at"
+            " once. `0` for no limit.",
+            least=0,
+        ),
+    ] = 6000
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     """The whole file. Every section and every key is optional."""
 
@@ -271,6 +282,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     dagster: DagsterSection = DagsterSection()
     retention: RetentionSection = RetentionSection()
     watch: WatchSection = WatchSection()
+    serve: ServeSection = ServeSection()
 
 
 SECTIONS: dict[str, type[Section]] = {
@@ -280,68 +292,6 @@ SECTIONS: dict[str, type[Section]] = {
 
 class SettingsError(UserError):
     """The settings file is missing or wrong."""
-
-
-def check_sections(file: Path, content: dict[str, Any]) -> None:
-    """Check that a settings file, or an environment in it, has known sections only.
-
-    Raises:
-        SettingsError: for the first mistake.
-    """
-    for name, section in content.items():
-        if name not in SECTIONS:
-            raise SettingsError(f'{file}: unknown section "{name}"', did_you_mean(name, SECTIONS, "sections"))
-        if not isinstance(section, dict):
-            raise SettingsError(f"{file}: {name} must be a section", f"write [{name}] and its keys below")
-
-
-def check_keys(file: Path, content: dict[str, Any]) -> None:
-    """Check that sections have known keys only.
-
-    Raises:
-        SettingsError: for the first mistake.
-    """
-    check_sections(file, content)
-    for name, section in content.items():
-        _check_keys(file, name, section)
-
-
-def decode(file: Path, content: dict[str, Any]) -> SettingsFile:
-    """Decode the content of a settings file.
-
-    Raises:
-        SettingsError: for the first mistake.
-    """
-    check_sections(file, content)
-    return SettingsFile(**{name: _section(file, name, section) for name, section in content.items()})
-
-
-def _section(file: Path, name: str, content: dict[str, Any]) -> Any:
-    try:
-        return msgspec.convert(content, SECTIONS[name])
-    except msgspec.ValidationError as error:
-        keys = _check_keys(file, name, content)
-        # msgspec ends its message with the path of the value: " - at `$.tick_seconds`".
-        found = re.search(r"`\$\.(\w+)", str(error))
-        key = found[1] if found else next(iter(content))
-        meta, value = keys[key], content[key]
-        got = repr(value)[:100] if isinstance(value, list | dict) else shown(value)
-        summary = f"{file}: {name}.{key} must be {meta.title}, got {got}"
-        raise SettingsError(summary, _remedy(name, key, meta)) from error
-
-
-def _check_keys(file: Path, name: str, content: dict[str, Any]) -> dict[str, msgspec.Meta]:
-    keys = keys_of(SECTIONS[name])
-    for key in content:
-        if key not in keys:
-            raise SettingsError(f'{file}: unknown key "{key}" in [{name}]', did_you_mean(key, keys, "keys"))
-    return keys
-
-
-def _remedy(section: str, key: str, meta: msgspec.Meta) -> str:
-    if meta.title == "a table":
-        return f"write [{section}.{key}] and the settings below it"
-    return f"write for example {key} = {(meta.examples or [''])[0]}"
 
 
 def keys_of(section: type[Section]) -> dict[str, msgspec.Meta]:

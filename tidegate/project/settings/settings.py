@@ -19,6 +19,7 @@ from tidegate.domain.model import OnUpdate
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
 from tidegate.project.settings.addresses import folder_url, is_in, master, store_url, webserver
+from tidegate.project.settings.decode import check_sections, decode
 from tidegate.project.settings.environments import (
     Content,
     Resolved,
@@ -27,12 +28,7 @@ from tidegate.project.settings.environments import (
     read_content,
     resolve,
 )
-from tidegate.project.settings.language import (
-    SettingsError,
-    SettingsFile,
-    check_sections,
-    decode,
-)
+from tidegate.project.settings.language import SettingsError, SettingsFile
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.retention import Keep
@@ -68,6 +64,7 @@ class Settings:
         retention: how long the store keeps what nothing needs any more.
         watch_seconds: from one look at a watched folder to the next.
         watch_options: of the client of a cloud's file system, by its own names.
+        requests_per_minute: how many a caller of the server may make; 0 for no limit.
         environment: the name of the profile that is merged in; "" for none.
         variables: the values of `${env.NAME}` in YAML files, by name.
         own_store: whether the store is a SQLite file in the project's folder that no environment names.
@@ -96,6 +93,7 @@ class Settings:
     retention: "Keep"
     watch_seconds: int = 10
     watch_options: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    requests_per_minute: int = 6000
     environment: str = ""
     variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     own_store: bool = False
@@ -242,6 +240,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         retention=kept(file, found.retention),
         watch_seconds=found.watch.interval_seconds,
         watch_options=found.watch.options,
+        requests_per_minute=found.serve.requests_per_minute,
         environment=resolved.environment,
         variables=resolved.variables,
         own_store=is_own and is_in(project, url) and STORE_VARIABLE not in os.environ,
