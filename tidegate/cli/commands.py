@@ -113,5 +113,9 @@ COMMANDS: dict[str, Entry] = {
     "store": Entry(
         "tidegate.cli.store.group:app", "Show the size of the schedule store, prune it, export its journal."
     ),
+    "completion": Entry(
+        "tidegate.cli.develop.completion:completion",
+        "Print the script that completes commands, options and names in a shell.",
+    ),
     "version": Entry("tidegate.cli.version:version", "Print the version."),
 }

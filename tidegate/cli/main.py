@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from typer.core import _click
 
 ENVIRONMENT_OPTION = "--env"
+COMPLETION_VARIABLE = "_TIDEGATE_COMPLETE"
+"""A completion script sets it: the call prints words and does nothing else."""
+
 EXIT_USAGE = 64
 """EX_USAGE of sysexits.h."""
 
@@ -42,6 +45,10 @@ def load_command(name: str) -> "_click.Command":
         single.command(name)(target)
         command = typer.main.get_command(single)
     command.name = name
+    if COMPLETION_VARIABLE in os.environ:
+        from tidegate.cli.names import complete_names
+
+        complete_names(name, command)
     return command
 
 

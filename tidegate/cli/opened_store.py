@@ -16,7 +16,11 @@ from tidegate.scheduler.store.protocol import Store
 
 @contextmanager
 def opened_store(
-    settings: Settings | None = None, *, create: bool = False, missing_is_empty: bool = False
+    settings: Settings | None = None,
+    *,
+    create: bool = False,
+    missing_is_empty: bool = False,
+    as_it_is: bool = False,
 ) -> Generator[Store, None, None]:
     """Open the project's store and close it at the end.
 
@@ -24,21 +28,22 @@ def opened_store(
         settings: settings of the project; default: the project of the working folder.
         create: create a store that does not exist.
         missing_is_empty: return an empty store in memory if the store does not exist.
+        as_it_is: refuse a store of an older version in place of bringing its schema up to date.
 
     Raises:
         StoreError: the store cannot be used.
     """
     url = (settings or load_settings()).store_url
-    store = _open(url, create, missing_is_empty)
+    store = _open(url, create, missing_is_empty, as_it_is)
     try:
         yield store
     finally:
         store.close()
 
 
-def _open(url: str, create: bool, missing_is_empty: bool) -> Store:
+def _open(url: str, create: bool, missing_is_empty: bool, as_it_is: bool) -> Store:
     try:
-        return open_store(url, create=create)
+        return open_store(url, create=create, migrate=not as_it_is)
     except StoreMissing:
         if not missing_is_empty:
             raise

@@ -17,19 +17,20 @@ def shown_url(url: str) -> str:
     return shown(make_url(url))
 
 
-def open_store(url: str, *, create: bool = True) -> Store:
+def open_store(url: str, *, create: bool = True, migrate: bool = True) -> Store:
     """The store at a URL, its schema brought up to date.
 
     Args:
         url: "sqlite:///relative.db", "sqlite:////absolute.db", or "postgresql://…".
         create: make a store that does not exist yet; False refuses instead.
+        migrate: bring the schema of an older store up to date; False refuses instead.
 
     Raises:
         StoreError: the URL is wrong, the store cannot be reached or made, or a newer version wrote it.
     """
     from tidegate.scheduler.store.sql.open import open_sql_store
 
-    return open_sql_store(url, create=create)
+    return open_sql_store(url, create=create, migrate=migrate)
 
 
 def commits_of(store: Store) -> CommitStepStore:

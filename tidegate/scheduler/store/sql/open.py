@@ -20,13 +20,13 @@ from tidegate.scheduler.store.sql.store import SqlStore, is_away
 URL_FORMS = "write sqlite:///relative/path.db, sqlite:////absolute/path.db or postgresql://user@host/database"
 
 
-def open_sql_store(url: str, *, create: bool = True) -> SqlStore:
+def open_sql_store(url: str, *, create: bool = True, migrate: bool = True) -> SqlStore:
     """The store at a URL of SQLite or PostgreSQL; see `open_store`."""
     engine = _engine(_parsed(url), create=create)
     try:
         if engine.dialect.name == "sqlite":
             _use_wal(engine)
-        bring_up_to_date(engine, create=create)
+        bring_up_to_date(engine, create=create, may_migrate=migrate)
     except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
         said = str(error.orig if isinstance(error, DBAPIError) else error).strip()

@@ -27,11 +27,12 @@ def version(connection: Connection) -> str | None:
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
-def bring_up_to_date(engine: Engine, *, create: bool) -> None:
+def bring_up_to_date(engine: Engine, *, create: bool, may_migrate: bool = True) -> None:
     """Migrate the schema to `HEAD` if it is missing or behind.
 
     Args:
         create: make the schema in a database that has none; False refuses instead.
+        may_migrate: change an older schema; False refuses instead.
 
     Raises:
         StoreError: there is no store and `create` is off, or a newer version wrote it.
@@ -47,6 +48,10 @@ def bring_up_to_date(engine: Engine, *, create: bool) -> None:
         raise StoreError(
             f"the store {name} has schema {found}, which a newer tidegate wrote; this one knows {HEAD}",
             "run it with the newer version",
+        )
+    if found is not None and not may_migrate:
+        raise StoreError(
+            f"the store {name} has the older schema {found}", "any command of people migrates it"
         )
     with store_errors(engine, NOTHING_KEPT), begin_writing(engine) as connection:
         if version(connection) != HEAD:

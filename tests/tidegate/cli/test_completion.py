@@ -1,0 +1,121 @@
+"""`tidegate completion`: real bash completes commands, options and the names of the store with the script."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tidegate.project import Project
+from tidegate.scheduler.store.sql import schema
+
+ROOT = Path(__file__).parents[3]
+
+ASK = """\
+eval "$(tidegate completion bash)"
+COMP_WORDS=({words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+{last}
+$(complete -p tidegate | sed 's/.* -F \\([^ ]*\\) .*/\\1/') tidegate
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.fixture
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A search path on which `tidegate` is the command of this checkout."""
+    folder = tmp_path_factory.mktemp("bin")
+    script = folder / "tidegate"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m tidegate.cli.main "$@"\n')
+    script.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def completed(project: Project, path: str, words: str, *, empty: bool = False) -> list[str]:
+    """The words that bash offers for the last one of a line; with `empty` for one that has not begun."""
+    last = "COMP_WORDS+=(''); COMP_CWORD=$(( COMP_CWORD + 1 ))" if empty else ""
+    done = subprocess.run(
+        ["bash", "--norc", "-c", ASK.format(words=words, last=last)],
+        cwd=project.folder,
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return [word for word in done.stdout.splitlines() if word]
+
+
+def test_commands_and_options_are_completed(deployed: Project, path: str) -> None:
+    assert completed(deployed, path, "tidegate sche") == ["schema", "schedules"]
+    assert completed(deployed, path, "tidegate jobs re") == ["retry", "requeue"]
+    assert completed(deployed, path, "tidegate deploy --upd") == ["--update-schedules"]
+    assert completed(deployed, path, "tidegate explain W-W") == ["W-WINDOW"]
+
+
+def test_names_of_the_store_are_completed(deployed: Project, path: str) -> None:
+    deployed.arrive("2026-03-09")
+    (job,) = deployed.json("jobs", "list")
+
+    assert completed(deployed, path, "tidegate schedules suspend report_") == [
+        "report_at_six",
+        "report_by_day",
+        "report_daily",
+    ]
+    assert completed(deployed, path, "tidegate why sales/report_d") == ["sales/report_daily"]
+    assert completed(deployed, path, "tidegate jobs cancel", empty=True) == [job["id"]]
+    assert completed(deployed, path, "tidegate report sales/", empty=False) == [
+        "sales/orders",
+        "sales/report",
+    ]
+    assert completed(deployed, path, "tidegate run make") == ["make_report"]
+    assert completed(deployed, path, "tidegate jobs list --schedule report_a") == ["report_at_six"]
+    assert completed(deployed, path, "tidegate apps hold", empty=True) == ["sales"]
+
+
+def test_without_a_store_nothing_is_offered_and_nothing_is_made(project: Project, path: str) -> None:
+    assert completed(project, path, "tidegate schedules suspend r") == []
+    assert not (project.folder / ".tidegate").exists()
+
+
+def test_an_older_store_is_left_as_it_is(
+    deployed: Project, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sqlite3
+
+    store = deployed.folder / ".tidegate/store.db"
+    with sqlite3.connect(store) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+
+    assert completed(deployed, path, "tidegate schedules suspend r") == []
+    with sqlite3.connect(store) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+    assert schema.HEAD != "0001"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_a_script_that_it_can_read(project: Project, shell: str, path: str) -> None:
+    script = project.run("completion", shell)
+
+    assert "_TIDEGATE_COMPLETE=complete_" + shell in script
+    if shutil.which(shell):
+        checked = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, check=False)
+        assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_completing_names_loads_neither_dagster_nor_spark(deployed: Project) -> None:
+    program = (
+        "import sys; from tidegate.cli.main import load_command; from tidegate.cli import names\n"
+        "found = names._names(('schedules',))\n"
+        "print(found, [name for name in ('dagster', 'pyspark', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=deployed.folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith("'sales/report_daily'] []\n")
