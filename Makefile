@@ -12,7 +12,7 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench coverage soak pages screenshots lock clean static fast archive
+.PHONY: help demo dev check test bench coverage soak docs pages screenshots lock clean static fast archive
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ coverage: .venv/stamp ## every line and branch of the pure modules is run by a f
 
 soak: .venv/stamp ## coverage, the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)
 	$(BIN)/python -m tests.soak --effort $(EFFORT) --minutes $(MINUTES)
+
+docs: .venv/stamp ## build the site of the documentation in build/site; a broken link is an error
+	$(BIN)/python -m docs.site
 
 pages: .venv/stamp ## write the pages of docs/ that are rendered: diagnostics, reasons, settings, charts of the benchmarks
 	$(BIN)/python -c 'from tidegate.compiler.render import catalogue_markdown as page; print(page.catalogue_markdown(), end="")' > docs/diagnostics.md
