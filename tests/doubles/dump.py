@@ -17,6 +17,7 @@ from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.alerts import ALERTS, INCIDENTS
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.engine import for_reading
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
@@ -79,6 +80,8 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         partitions_reports=held.partitions_reports.values(),
         watched_folders=held.watched_folders.values(),
         watched_partitions=held.watched_partitions.values(),
+        incidents=held.incidents.values(),
+        alerts=held.alerts.values(),
         journal=held.journal,
     )
 
@@ -124,6 +127,8 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
         partitions_reports=values(REPORTS),
         watched_folders=values(FOLDERS),
         watched_partitions=values(PARTITIONS),
+        incidents=values(INCIDENTS),
+        alerts=values(ALERTS),
         journal=[JOURNAL.value(row) for row in connection.execute(journal)],
     )
 

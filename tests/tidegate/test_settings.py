@@ -135,7 +135,7 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
     [
         ("[stor]\n", 'unknown section "stor"', 'did you mean "store"?'),
         ('[store]\nulr = "x"\n', 'unknown key "ulr" in [store]', 'did you mean "url"?'),
-        ("[zzz]\n", 'unknown section "zzz"', "sections here: dagster"),
+        ("[zzz]\n", 'unknown section "zzz"', "sections here: alerts"),
         ('store = "x"\n', "store must be a section", "[store]"),
         ("[store]\nurl = 5\n", "store.url must be a text in quotes, got 5", "url ="),
         (

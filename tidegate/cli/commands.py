@@ -59,6 +59,9 @@ COMMANDS: dict[str, Entry] = {
     "run": Entry(
         "tidegate.cli.operate.run:run", "Run one program now, in this process and without the queue."
     ),
+    "alerts": Entry(
+        "tidegate.cli.operate.alerts:app", "List what was sent to people, send it again, test a channel."
+    ),
     "gauge": Entry("tidegate.cli.operate.gauge:app", "Report and list the gauges that jobs wait for."),
     "maintenance": Entry(
         "tidegate.cli.maintenance.group:app",

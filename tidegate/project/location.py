@@ -24,4 +24,5 @@ def location_of(settings: Settings) -> Location:
         retention=settings.retention,
         watch_seconds=settings.watch_seconds,
         watch_options=settings.watch_options,
+        alerts=settings.alerts,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from tidegate.compiler.builders.alerts import build_alerts
 from tidegate.compiler.builders.calendar import build_calendar
 from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
 from tidegate.compiler.builders.default_format import set_formats
@@ -75,6 +76,7 @@ def build_app(
         },
         maintenance=None if _is_broken("maintenance", broken) else build_maintenance(root, scope),
         renamed_from=renamed_from(root),
+        alerts=build_alerts(root),
         description=root.text("description"),
         written={name: plain(part) for name, part in root.values.items() if name not in APART},
         at=findings.at(place if place is not None else root),

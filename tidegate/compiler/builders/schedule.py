@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.compiler.builders.alerts import build_alerts
 from tidegate.compiler.builders.duration import duration_at, optional_duration
 from tidegate.compiler.builders.retries import build_retries
 from tidegate.compiler.builders.scope import Scope
@@ -58,6 +59,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         status="active" if node.text("status") == "active" else "suspended",
         timezone=scope.timezone,
         owner=node.text("owner"),
+        alerts=build_alerts(node),
         description=node.text("description"),
         written=plain(node),
         at=scope.at(key),

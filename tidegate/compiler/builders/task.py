@@ -6,6 +6,7 @@ Its upstream tasks are resolved later, when the tasks of all files are known (`c
 from datetime import date
 from typing import Any, cast
 
+from tidegate.compiler.builders.alerts import build_alerts
 from tidegate.compiler.builders.calendar import calendar_at, parsed_day
 from tidegate.compiler.builders.dependencies import SELF, check_depends_on, read_depends_on
 from tidegate.compiler.builders.duration import optional_duration
@@ -88,6 +89,7 @@ def _schedule(
         status="active" if node.text("status") == "active" else "suspended",
         timezone=trigger.timezone,
         owner=node.text("owner"),
+        alerts=build_alerts(node),
         description=node.text("description"),
         written=plain(node),
         at=scope.at(key),

@@ -11,8 +11,8 @@ from tidegate.domain.model import Schedule
 from tidegate.domain.value import Value
 
 Action = Literal["create", "replace", "amend", "delete", "unchanged", "kept"]
-"""`amend` changes only a description, an owner or retries and resets nothing; `kept` would change with
-updating on."""
+"""`amend` changes only a description, an owner, alerts or retries and resets nothing; `kept` would change
+with updating on."""
 
 
 class Effect(Value, kw_only=True):

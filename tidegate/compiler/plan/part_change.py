@@ -54,7 +54,8 @@ def _section(section: Section, before: dict[str, Any], wanted: dict[str, Any]) -
 
 
 def _settings(app: App) -> dict[str, Any]:
-    return {"timezone": app.timezone, "description": app.description}
+    named = {kind: list(channels) for kind, channels in app.alerts.items()}
+    return {"timezone": app.timezone, "description": app.description, "alerts": named}
 
 
 def form_of(part: Any) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def _part(part: PartChange) -> Iterator[str]:
 
 def _schedule(change: ScheduleChange, wanted: Schedule | None) -> Iterator[str]:
     notes = {
-        "amend": " (description, owner, retries or sensor only: nothing is reset)",
+        "amend": " (description, owner, alerts, retries or sensor only: nothing is reset)",
         "kept": f" (updating is off; it would be {_past(change.would)})",
     }
     noun = change.section.removesuffix("s")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from tidegate.alerts.channel import Alerting
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.model.retention import Keep
@@ -44,6 +45,7 @@ class Location:
         dispatch_interval_seconds: minimum time between two ticks of a dispatcher.
         clock: returns the current time; tests set their own.
         retention: how long the store keeps what nothing needs any more.
+        alerts: who hears of failures and lateness.
         watch_seconds: from one look at a watched folder to the next.
         watch_options: of the client of a cloud's file system, by its own names.
     """
@@ -56,6 +58,7 @@ class Location:
     dispatch_interval_seconds: int = DISPATCH_INTERVAL_SECONDS
     clock: Callable[[], datetime] = utc_now
     retention: Keep = field(default_factory=Keep)
+    alerts: Alerting = field(default_factory=Alerting)
     watch_seconds: int = WATCH_SECONDS
     watch_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 

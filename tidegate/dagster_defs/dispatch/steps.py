@@ -1,7 +1,7 @@
 """The steps that drive the engine: the same in a tick of a sensor and in a loop of the host.
 
     dead, overdue, stopped runs ─► watched folders ─► owed reports ─► ingestion ─► reconciliation
-        ─► tick ─► pruning ─► requests
+        ─► tick ─► alerts ─► pruning ─► requests
 
 Each step is its own transaction in the store. A step that fails is logged and does not stop the steps after
 it.
@@ -17,6 +17,7 @@ from dagster import DagsterInstance, RunRequest
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
+from tidegate.dagster_defs.dispatch.alarms import Alarms
 from tidegate.dagster_defs.dispatch.former_switches import FormerSwitches
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
@@ -52,12 +53,14 @@ class Shared:
         former: the switches of former versions.
         pruning: the share of time that pruning takes.
         watching: the looks at watched folders.
+        alerts: what collects and sends them.
     """
 
     looks: Turns = field(default_factory=lambda: Turns(DEAD_RUNS_SECONDS))
     former: FormerSwitches = field(default_factory=FormerSwitches)
     pruning: Pace = field(default_factory=Pace)
     watching: Watching = field(default_factory=Watching)
+    alerts: Alarms = field(default_factory=Alarms)
 
 
 class Steps:
@@ -110,6 +113,7 @@ class Steps:
             self._ingest,
             self._reconcile,
             self._tick,
+            self._alerts,
             self._prune,
         ):
             self.attempt(step, store)
@@ -194,6 +198,9 @@ class Steps:
     def _tick(self, store: Store) -> None:
         for error in tick(store, self._now()).errors:
             self._log(error)
+
+    def _alerts(self, store: Store) -> None:
+        self._shared.alerts.run(self._location, self._now(), self._log)
 
     def _prune(self, store: Store) -> None:
         self._shared.pruning.run(lambda: self._prune_slice(store))

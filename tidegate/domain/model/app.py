@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.domain.model.alerts import Routes
 from tidegate.domain.model.calendar import Calendar
 from tidegate.domain.model.dataset import Dataset, Program
 from tidegate.domain.model.maintenance import Maintenance, Policy
@@ -23,6 +24,7 @@ class App(Value, kw_only=True):
         calendars: business calendars by name.
         policies: maintenance policies by name.
         maintenance: the settings of the whole store's maintenance; None in all apps but one.
+        alerts: the channels by kind of alert; schedules and tasks may name others.
         renamed_from: former names; the first one that is deployed goes on under this name.
         written: its YAML as builtin values, without schedules and tasks; empty if a version before wrote it.
     """
@@ -37,6 +39,7 @@ class App(Value, kw_only=True):
     policies: dict[str, Policy] = {}
     maintenance: Maintenance | None = None
     renamed_from: tuple[str, ...] = ()
+    alerts: Routes = {}
     description: str = ""
     written: dict[str, Any] = {}
     at: At | None = None

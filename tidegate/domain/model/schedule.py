@@ -6,6 +6,7 @@ It carries everything that decides about its jobs, calendars included, so two eq
 from enum import StrEnum
 from typing import Any, Literal
 
+from tidegate.domain.model.alerts import Routes
 from tidegate.domain.model.constraint import Constraint, Timeout
 from tidegate.domain.model.dataset import Cycle
 from tidegate.domain.model.place import At
@@ -48,6 +49,7 @@ class Schedule(Value, kw_only=True):
         on_suspend: what a suspended schedule does with waiting jobs and new events (rule 10).
         on_update: whether a changed schedule discards its waiting job or keeps its events (rule 11).
         collect_existing: when new or reset, it also collects the partitions that arrived before.
+        alerts: the channels by kind of alert, before those of the app.
         timezone: the app's zone, in which the business date of a cron schedule is counted.
         written: its YAML as builtin values, without defaults; empty if a version before wrote it. It decides
             nothing.
@@ -73,6 +75,7 @@ class Schedule(Value, kw_only=True):
     status: Literal["active", "suspended"] = "suspended"
     timezone: str = "UTC"
     owner: str = ""
+    alerts: Routes = {}
     description: str = ""
     written: dict[str, Any] = {}
     at: At | None = None

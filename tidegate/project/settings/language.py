@@ -270,6 +270,30 @@ class ServeSection(Section, frozen=True, kw_only=True):
     ] = 6000
 
 
+class AlertsSection(Section, frozen=True, kw_only=True):
+    """Who hears of failures and lateness; see [alerts.md](alerts.md)."""
+
+    window: Annotated[
+        str, _text("30m", "How long after an alert the same trouble is only counted, for one with the count.")
+    ] = "1h"
+    default: Annotated[
+        Table,
+        _key(
+            "a table",
+            '{ failed = ["ops"], dead_letter = ["ops"] }',
+            "The channels by kind of alert, in a section `[alerts.default]`, where the YAML names none.",
+        ),
+    ] = {}
+    channels: Annotated[
+        Table,
+        _key(
+            "a table",
+            '{ ops = { kind = "webhook", format = "slack", url_env = "SLACK_URL" } }',
+            "The channels by name, each in a section `[alerts.channels.NAME]`.",
+        ),
+    ] = {}
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     """The whole file. Every section and every key is optional."""
 
@@ -283,6 +307,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     retention: RetentionSection = RetentionSection()
     watch: WatchSection = WatchSection()
     serve: ServeSection = ServeSection()
+    alerts: AlertsSection = AlertsSection()
 
 
 SECTIONS: dict[str, type[Section]] = {

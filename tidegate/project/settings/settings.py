@@ -31,6 +31,7 @@ from tidegate.project.settings.environments import (
 from tidegate.project.settings.language import SettingsError, SettingsFile
 
 if TYPE_CHECKING:
+    from tidegate.alerts.channel import Alerting
     from tidegate.scheduler.model.retention import Keep
 
 SETTINGS_FILE = "tidegate.toml"
@@ -69,6 +70,7 @@ class Settings:
         variables: the values of `${env.NAME}` in YAML files, by name.
         own_store: whether the store is a SQLite file in the project's folder that no environment names.
         unset: what is left out because a variable is not set; see `load_settings`.
+        alerts: who hears of failures and lateness.
     """
 
     project: Path
@@ -98,6 +100,7 @@ class Settings:
     variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     own_store: bool = False
     unset: tuple[str, ...] = ()
+    alerts: "Alerting"
 
     @property
     def warehouse_folder(self) -> str | None:
@@ -189,6 +192,7 @@ def find_settings_file(start: Path | None = None) -> Path:
 
 def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: bool) -> Settings:
     # Not at the top: `--help` does not read settings and must not import their checks.
+    from tidegate.project.settings.alerts import alerts_of
     from tidegate.project.settings.retention import kept
     from tidegate.spark_jobs.files.scheme import scheme_of
     from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault
@@ -245,6 +249,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         variables=resolved.variables,
         own_store=is_own and is_in(project, url) and STORE_VARIABLE not in os.environ,
         unset=resolved.unset,
+        alerts=alerts_of(file, found.alerts),
     )
 
 

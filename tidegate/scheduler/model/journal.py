@@ -57,6 +57,7 @@ class EntryKind(StrEnum):
     HELD = "held"
     PARTITIONS = "partitions"
     RUN_BY_HAND = "run-by-hand"
+    ALERT = "alert"
 
 
 class By(Value, kw_only=True):

@@ -1,9 +1,8 @@
 """The protocols of a schedule store: `Reader` reads, `Transaction` changes.
 
-A transaction is atomic and serialised: while one is open, no other one of the same store is, in
-any process. So two schedulers on one database cannot both take the last slot of a limit. SQLite
-ensures it with BEGIN IMMEDIATE, PostgreSQL with one advisory lock, memory with a mutex. Readers
-never wait for it.
+A transaction is atomic and serialised: while one is open, no other one of the same store is, in any process.
+So two schedulers on one database cannot both take the last slot of a limit. SQLite ensures it with BEGIN
+IMMEDIATE, PostgreSQL with one advisory lock, memory with a mutex. Readers never wait for it.
 
 Every method takes and returns values of the engine, in sets: a store writes rows in bulk.
 Order is part of the contract, since decisions must be deterministic.
@@ -21,6 +20,7 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory, Run
+from tidegate.scheduler.store.alerts import AlertChanges, AlertRows
 from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.counts import CountRows
 from tidegate.scheduler.store.deployed import DeployedRows
@@ -65,6 +65,7 @@ class LedgerRow(Value, kw_only=True):
 
 class Reader(
     CountRows,
+    AlertRows,
     DeployedRows,
     InstanceRows,
     MaintenanceRows,
@@ -198,6 +199,7 @@ class Reader(
 
 class Transaction(
     Reader,
+    AlertChanges,
     MaintenanceChanges,
     PartitionsReportChanges,
     TallyChanges,

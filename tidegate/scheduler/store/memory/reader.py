@@ -18,6 +18,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.ledger import ledger_rows
+from tidegate.scheduler.store.memory.alerts import AlertReader
 from tidegate.scheduler.store.memory.counts import CountReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.pages import PageReader
@@ -49,6 +50,7 @@ def _history(ended: list[Run]) -> ProgramHistory:
 
 class MemoryReader(
     CountReader,
+    AlertReader,
     MaintenanceReader,
     PageReader,
     PartitionsReportReader,

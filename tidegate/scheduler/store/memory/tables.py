@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from tidegate.domain.model import Operation
+from tidegate.scheduler.model.alert import Alert, Incident
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.job import Job
@@ -68,6 +69,7 @@ class Tables:
         partitions_reports: by id.
         watched_folders: by dataset.
         watched_partitions: by dataset and key.
+        incidents, alerts: by id.
         owned: names of the tables that this transaction has copied already.
     """
 
@@ -112,6 +114,8 @@ class Tables:
     watched_partitions: dict[tuple[str, str], WatchedPartition] = field(
         default_factory=dict[tuple[str, str], WatchedPartition]
     )
+    incidents: dict[str, Incident] = field(default_factory=dict[str, Incident])
+    alerts: dict[str, Alert] = field(default_factory=dict[str, Alert])
     owned: set[str] = field(default_factory=set[str])
 
     def fork(self) -> "Tables":

@@ -21,6 +21,7 @@ from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.alerts import AlertReader
 from tidegate.scheduler.store.sql.bulk import given, listed
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
@@ -127,6 +128,7 @@ def _history(dialect: str) -> Statement:
 
 class SqlReader(
     CountReader,
+    AlertReader,
     InstanceReader,
     MaintenanceReader,
     PageReader,

@@ -22,6 +22,7 @@ from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql import bulk, tables
+from tidegate.scheduler.store.sql.alerts import AlertWriter
 from tidegate.scheduler.store.sql.bulk import among, listed
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
@@ -63,6 +64,7 @@ def _mark_routed(dialect: str) -> Update:
 
 
 class SqlTransaction(
+    AlertWriter,
     MaintenanceWriter,
     PartitionsReportWriter,
     TallyWriter,

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0024"
-down_revision = "0017"
+down_revision = "0020"
 
 NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 

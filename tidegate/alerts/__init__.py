@@ -1,0 +1,1 @@
+"""The channels of alerts: what sends them, outside of any transaction of the store."""

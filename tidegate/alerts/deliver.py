@@ -1,0 +1,91 @@
+"""Deliver: send what is due, one alert after the other, outside of any transaction."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from threading import Lock, Thread
+
+from tidegate.alerts.channel import Channel, Command, Mail, NotSent, Webhook
+from tidegate.alerts.command import send_command
+from tidegate.alerts.mail import send_mail
+from tidegate.alerts.texts import plain
+from tidegate.alerts.webhook import send_webhook
+from tidegate.scheduler.alerts.outbox import mark_failed, mark_sent, take
+from tidegate.scheduler.model.alert import Alert
+from tidegate.scheduler.store.protocol import Store
+
+ALERTS_PER_PASS = 50
+"""Alerts that one pass sends."""
+
+
+def send(channel: Channel, alert: Alert) -> None:
+    """Send an alert to a channel.
+
+    Raises:
+        NotSent: it could not be sent.
+    """
+    match channel:
+        case Webhook():
+            send_webhook(channel, alert)
+        case Mail():
+            send_mail(channel, alert)
+        case Command():
+            send_command(channel, alert)
+
+
+def deliver(
+    store: Store, project: str, channels: Mapping[str, Channel], clock: Callable[[], datetime]
+) -> int:
+    """Send the alerts of a project that are due.
+
+    Returns:
+        How many were sent.
+    """
+    sent = 0
+    for _ in range(ALERTS_PER_PASS):
+        alert = take(store, project, clock())
+        if alert is None:
+            break
+        error = _error_of(channels, alert)
+        if error is None:
+            mark_sent(store, alert, clock())
+            sent += 1
+        else:
+            mark_failed(store, alert, error, clock())
+    return sent
+
+
+def _error_of(channels: Mapping[str, Channel], alert: Alert) -> str | None:
+    """Send an alert; return why it could not be sent, or None."""
+    channel = channels.get(alert.channel)
+    if channel is None:
+        return f"tidegate.toml has no channel {alert.channel}; write [alerts.channels.{alert.channel}]"
+    try:
+        send(channel, alert)
+    except NotSent as error:
+        return error.message
+    except Exception as error:  # noqa: BLE001 -- a bug in one channel must not stop the others
+        return plain(f"{type(error).__name__}: {error}")
+    return None
+
+
+class Delivery:
+    """Delivers in a thread of its own, one at a time in a process: a slow channel delays no tick.
+
+    The thread ends with the process. What it was sending is sent again.
+    """
+
+    def __init__(self) -> None:
+        self._turn = Lock()
+
+    def start(self, work: Callable[[], object], log: Callable[[str], None]) -> None:
+        """Start the work, unless it goes on from before."""
+        if self._turn.acquire(blocking=False):
+            Thread(target=self._work, args=(work, log), daemon=True, name="alerts").start()
+
+    def _work(self, work: Callable[[], object], log: Callable[[str], None]) -> None:
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 -- the next pass tries again
+            log(f"alerts were not sent: {type(error).__name__}: {error}")
+        finally:
+            self._turn.release()

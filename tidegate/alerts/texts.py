@@ -1,0 +1,81 @@
+"""The texts of an alert: its title, its lines, and its members for a webhook of JSON or a command.
+
+Names, keys and messages come from users and their data. What is made of them is one line of printable
+characters each, so that none becomes a header, a second line or a control code anywhere.
+"""
+
+from datetime import UTC
+from typing import Any
+
+from tidegate.scheduler.model.alert import Alert, AlertKind, Message
+
+TITLE_CHARACTERS = 200
+LINE_CHARACTERS = 1_000
+
+_HAPPENED = {
+    AlertKind.FAILED: "failed",
+    AlertKind.DEAD_LETTER: "could not be launched",
+    AlertKind.LATE: "is late",
+    AlertKind.BLOCKED_COMMIT: "has a blocked commit",
+    AlertKind.RECOVERED: "is well again",
+}
+
+
+def plain(text: str, most: int = LINE_CHARACTERS) -> str:
+    """Return a text as one line of printable characters, cut to a length."""
+    line = "".join(each if each.isprintable() else " " for each in text)
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def title(message: Message) -> str:
+    """Return what happened, in one line."""
+    subject = f"{message.subject}[{message.key}]" if message.key else message.subject
+    if message.count == 1 or message.kind is AlertKind.RECOVERED:
+        happened = _HAPPENED[message.kind]
+    else:
+        since = f"{message.since.astimezone(UTC):%Y-%m-%d %H:%MZ}"
+        happened = f"{_HAPPENED[message.kind]}, {message.count} times since {since}"
+    return plain(f"{subject} {happened}", TITLE_CHARACTERS)
+
+
+def lines(message: Message) -> list[str]:
+    """Return the lines below the title: the error, the facts, and the command that shows more."""
+    facts = {
+        "error": message.text,
+        "reason": message.reason,
+        "was": "" if message.recovered_from is None else message.recovered_from.value,
+        "job": message.job,
+        "run": message.run,
+        "owner": message.owner,
+        "at": f"{message.at.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}",
+        "more": _command(message),
+    }
+    return [plain(f"{name}: {value}") for name, value in facts.items() if value]
+
+
+def members(alert: Alert) -> dict[str, Any]:
+    """Return an alert as builtin values, for JSON."""
+    message = alert.message
+    return {
+        "id": alert.id,
+        "kind": message.kind.value,
+        "title": title(message),
+        "project": message.project,
+        "subject": message.subject,
+        "key": message.key,
+        "job": message.job,
+        "run": message.run,
+        "reason": message.reason,
+        "text": plain(message.text),
+        "owner": message.owner,
+        "count": message.count,
+        "since": message.since.isoformat(),
+        "at": message.at.isoformat(),
+        "recovered_from": None if message.recovered_from is None else message.recovered_from.value,
+    }
+
+
+def _command(message: Message) -> str:
+    if message.kind is AlertKind.BLOCKED_COMMIT:
+        return "tidegate commits list"
+    return f"tidegate why {message.job or message.subject}"

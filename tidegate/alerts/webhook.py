@@ -1,0 +1,94 @@
+"""A webhook: a POST of JSON, as the receiver understands it.
+
+The body is encoded, never put together from texts. Redirects are not followed: an alert goes to the address
+of the settings or nowhere. Nothing of the address is in an error, since it may be a secret.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from tidegate.alerts.channel import Format, NotSent, Webhook, secret
+from tidegate.alerts.texts import lines, members, plain, title
+from tidegate.scheduler.model.alert import Alert, AlertKind
+
+SECONDS = 15
+"""For one POST."""
+
+ANSWER_BYTES = 200
+"""Of an answer that refuses, for the error."""
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any) -> None:
+        """Follow no redirect."""
+
+
+def send_webhook(channel: Webhook, alert: Alert) -> None:
+    """Send an alert.
+
+    Raises:
+        NotSent: the receiver cannot be reached, or has not accepted it.
+    """
+    url = channel.url or secret(channel.url_env)
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise NotSent("the URL is not one of http or https", "correct it in the settings or the variable")
+    headers = {"Content-Type": "application/json", "User-Agent": "tidegate", "Idempotency-Key": alert.id}
+    if channel.token_env:
+        headers["Authorization"] = f"Bearer {secret(channel.token_env)}"
+    body = json.dumps(BODIES[channel.format](alert)).encode()
+    try:
+        with build_opener(_NoRedirects).open(Request(url, body, headers), timeout=SECONDS) as answer:
+            answer.read(ANSWER_BYTES)
+    except HTTPError as error:
+        said = plain(error.read(ANSWER_BYTES).decode("utf-8", "replace")).strip()
+        raise NotSent(
+            f"the receiver answered {error.code}{': ' if said else ''}{said}", "see its log"
+        ) from None
+    except URLError as error:
+        raise NotSent(f"the receiver cannot be reached: {plain(str(error.reason))}", "see its log") from None
+    except (OSError, ValueError) as error:
+        raise NotSent(f"the receiver cannot be reached: {type(error).__name__}", "check its URL") from None
+
+
+def _slack(alert: Alert) -> dict[str, Any]:
+    message = alert.message
+    text = "\n".join([f"*{_mrkdwn(title(message))}*", *(_mrkdwn(line) for line in lines(message))])
+    fallback = _mrkdwn(title(message))
+    return {
+        "text": fallback,
+        "blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}],
+    }
+
+
+def _mrkdwn(text: str) -> str:
+    """Return a text in which Slack finds no link and no mention."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _teams(alert: Alert) -> dict[str, Any]:
+    """An Adaptive Card, as workflows of Teams take it."""
+    message = alert.message
+    color = "Good" if message.kind is AlertKind.RECOVERED else "Attention"
+    heading = {"type": "TextBlock", "text": _markdown(title(message)), "weight": "Bolder", "wrap": True}
+    blocks = [{"type": "TextBlock", "text": _markdown(line), "wrap": True} for line in lines(message)]
+    card = {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": "1.4",
+        "body": [{**heading, "color": color}, *blocks],
+    }
+    content = {"contentType": "application/vnd.microsoft.card.adaptive", "content": card}
+    return {"type": "message", "attachments": [content]}
+
+
+def _markdown(text: str) -> str:
+    """Return a text in which Teams finds no link and no formatting."""
+    return "".join(f"\\{each}" if each in "\\`*_[]()<>#~|" else each for each in text)
+
+
+BODIES: dict[Format, Callable[[Alert], dict[str, Any]]] = {"json": members, "slack": _slack, "teams": _teams}
+"""The bodies by format."""

@@ -1,0 +1,61 @@
+"""Alarms: alerts are collected in the loop of the host, or in a tick of the sensor, and sent beside it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tidegate.alerts.deliver import Delivery, deliver
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.dispatch.pace import Turns
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.scheduler.alerts.collect import BlockedCommit, collect
+from tidegate.spark_jobs.commit.recovery import is_blocked
+from tidegate.spark_jobs.commit.sequence import is_watermark_resource
+
+COLLECT_SECONDS = 1
+COMMITS_SECONDS = 10
+"""From one look for blocked commits to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alarms:
+    """What the ticks of a process have in common for alerts."""
+
+    delivery: Delivery = field(default_factory=Delivery)
+    turns: Turns = field(default_factory=lambda: Turns(COLLECT_SECONDS))
+    commits: Turns = field(default_factory=lambda: Turns(COMMITS_SECONDS))
+
+    def run(self, location: Location, now: datetime, log: Callable[[str], None]) -> None:
+        """Collect alerts, and start to send what is due."""
+        self.turns.run(lambda: self._run(location, now, log))
+
+    def _run(self, location: Location, now: datetime, log: Callable[[str], None]) -> None:
+        store, project = location.open_store(), location.project
+        looked: list[dict[str, BlockedCommit]] = []
+        self.commits.run(lambda: looked.append(blocked_commits(location.open_commits(), now)))
+        collect(store, project, location.alerts.rules, now, looked[0] if looked else None)
+        with store.reading() as reader:
+            due = bool(reader.due_alerts(project, now, 1))
+        if due:
+            channels, clock = location.alerts.channels, location.clock
+            self.delivery.start(lambda: deliver(store, project, channels, clock), log)
+
+
+def blocked_commits(commits: CommitStepStore, now: datetime) -> dict[str, BlockedCommit]:
+    """Return the commits that only a person can finish, by id."""
+    states = {commit: commits.recovery_state(commit) for commit in commits.list_unfinished()}
+    return {
+        commit: BlockedCommit(commit=commit, dataset=_dataset(commits, commit), error=state.error, at=now)
+        for commit, state in states.items()
+        if state is not None and is_blocked(state)
+    }
+
+
+def _dataset(commits: CommitStepStore, commit: str) -> str:
+    """Return the first dataset that a commit writes; "" if its text cannot be read."""
+    try:
+        names: list[str] = json.loads(commits.get(commit) or "{}").get("datasets", [])
+    except ValueError:
+        return ""
+    return next((name for name in names if not is_watermark_resource(name)), "")

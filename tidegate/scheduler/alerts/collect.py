@@ -1,0 +1,235 @@
+"""Collect: the entries of the journal since the last time become incidents, and alerts in the outbox.
+
+    journal after the cursor ─┐
+    blocked commits           ├─► incidents ─► alerts for the routed channels, and the cursor: one transaction
+    windows that are over     ─┘
+
+The entry of a failure is durable with the failure itself. The cursor moves in the transaction that stores the
+alerts, so a crash anywhere makes each alert once. Each project collects for its own apps.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.domain.model.alerts import channels_of
+from tidegate.domain.part_name import app_of
+from tidegate.domain.value import Value
+from tidegate.scheduler.alerts.happenings import KINDS, cause_of, happening_of, is_well
+from tidegate.scheduler.decision.alerts import Said, is_owed, troubled, well, window_over
+from tidegate.scheduler.model.alert import (
+    Alert,
+    AlertKind,
+    AlertRules,
+    Happening,
+    Incident,
+    Message,
+    alert_id,
+    incident_id,
+)
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+
+ENTRIES_PER_PASS = 500
+"""Entries that one transaction looks at."""
+
+LOOKS_BACK = timedelta(hours=1)
+"""The first collection of a project makes no alerts of entries older than this."""
+
+OF_JOBS = (AlertKind.FAILED, AlertKind.DEAD_LETTER, AlertKind.LATE)
+"""The kinds that a successful job ends."""
+
+
+class BlockedCommit(Value, kw_only=True):
+    """A publish that only a person can finish.
+
+    Attributes:
+        dataset: "app/dataset".
+        error: of the last try.
+    """
+
+    commit: str
+    dataset: str
+    error: str
+    at: datetime
+
+
+def collect(
+    store: Store,
+    project: str,
+    rules: AlertRules,
+    now: datetime,
+    blocked: Mapping[str, BlockedCommit] | None = None,
+) -> int:
+    """Collect what happened since the last time.
+
+    Args:
+        blocked: the blocked commits by id; None if they were not looked at.
+
+    Returns:
+        The number of alerts that were put into the outbox.
+    """
+    with store.reading() as reader:
+        if not _has_work(reader, project, now, blocked):
+            return 0
+    with store.transaction() as transaction:
+        collecting = _Collecting(transaction, project, rules, now)
+        collecting.journal()
+        if blocked is not None:
+            collecting.commits(blocked)
+        collecting.windows()
+        return collecting.store()
+
+
+def _has_work(
+    reader: Reader, project: str, now: datetime, blocked: Mapping[str, BlockedCommit] | None
+) -> bool:
+    if reader.journal_ends()[1] > _position(reader, project, now)[0]:
+        return True
+    known = reader.incidents(project)
+    if any(each.quiet_until <= now and is_owed(each) for each in known):
+        return True
+    open_commits = {cause for each in known if each.kind is AlertKind.BLOCKED_COMMIT for cause in each.open}
+    return blocked is not None and open_commits != set(blocked)
+
+
+def _cursor(project: str) -> str:
+    return f"alerts of {project}"
+
+
+def _position(reader: Reader, project: str, now: datetime) -> tuple[int, datetime]:
+    """Return the number of the last entry that was looked at, and from when on entries count."""
+    noted: dict[str, Any] | None = reader.cursor(_cursor(project))
+    if noted is None:
+        return 0, now - LOOKS_BACK
+    return noted["number"], datetime.fromisoformat(noted["since"])
+
+
+class _Collecting:
+    """One transaction of it."""
+
+    def __init__(self, transaction: Transaction, project: str, rules: AlertRules, now: datetime) -> None:
+        self._transaction = transaction
+        self._project = project
+        self._rules = rules
+        self._now = now
+        self._apps: dict[str, DeployedApp] = {
+            app.name: app for app in transaction.apps() if app.project in (project, NO_PROJECT)
+        }
+        self._before = {each.id: each for each in transaction.incidents(project)}
+        self._incidents = dict(self._before)
+        self._alerts: list[Alert] = []
+        self._schedules: dict[str, ScheduleState | None] = {}
+
+    def journal(self) -> None:
+        """Look at the entries after the cursor."""
+        number, since = _position(self._transaction, self._project, self._now)
+        last = self._transaction.journal_ends()[1]
+        rows = self._transaction.entries_of(KINDS, number, last, ENTRIES_PER_PASS)
+        entries = [row.entry for row in rows if row.entry.at >= since]
+        jobs = {job.id: job for job in self._transaction.jobs(ids={each.job for each in entries if each.job})}
+        for entry in entries:
+            job = jobs.get(entry.job or "")
+            if job is None or job.app not in self._apps:
+                continue
+            if is_well(entry):
+                for kind in OF_JOBS:
+                    self._well(kind, job.schedule, cause_of(job), entry.at)
+            else:
+                happening = happening_of(entry, job, self._history(entry))
+                if happening is not None:
+                    self._trouble(happening)
+        reached = rows[-1].number if len(rows) == ENTRIES_PER_PASS else last
+        noted = {"number": reached, "since": since.isoformat()}
+        self._transaction.set_cursor(_cursor(self._project), noted)
+
+    def commits(self, blocked: Mapping[str, BlockedCommit]) -> None:
+        """Look at the blocked commits."""
+        kind = AlertKind.BLOCKED_COMMIT
+        known = [each for each in self._incidents.values() if each.kind is kind]
+        for incident in known:
+            for cause in set(incident.open) - blocked.keys():
+                self._well(kind, incident.subject, cause, self._now)
+        heard = {cause for incident in known for cause in incident.open}
+        for commit, found in sorted(blocked.items()):
+            if commit not in heard and app_of(found.dataset) in self._apps:
+                self._trouble(
+                    Happening(kind=kind, subject=found.dataset, cause=commit, at=self._now, text=found.error)
+                )
+
+    def windows(self) -> None:
+        """Look at the incidents whose window is over."""
+        for incident in list(self._incidents.values()):
+            if incident.quiet_until <= self._now and is_owed(incident):
+                self._take(incident, window_over(incident, self._now, self._rules.window))
+
+    def store(self) -> int:
+        """Store what has changed."""
+        changed = [each for id, each in self._incidents.items() if self._before.get(id) != each]
+        self._transaction.put_incidents(changed)
+        self._transaction.drop_incidents(self._before.keys() - self._incidents.keys())
+        self._transaction.put_alerts(self._alerts)
+        return len(self._alerts)
+
+    def _trouble(self, happening: Happening) -> None:
+        if not self._channels(happening.kind, happening.subject):
+            return
+        before = self._incidents.get(incident_id(self._project, happening.kind, happening.subject))
+        said = troubled(before, happening, self._project, self._rules.window)
+        assert said.incident is not None, "trouble is remembered"
+        self._take(said.incident, said)
+
+    def _well(self, kind: AlertKind, subject: str, cause: str, at: datetime) -> None:
+        incident = self._incidents.get(incident_id(self._project, kind, subject))
+        if incident is not None:
+            self._take(incident, well(incident, cause, at))
+
+    def _take(self, incident: Incident, said: Said) -> None:
+        if said.incident is None:
+            del self._incidents[incident.id]
+        else:
+            self._incidents[incident.id] = said.incident
+        if said.message is not None:
+            self._alerts += self._of(incident, said.message)
+
+    def _of(self, incident: Incident, message: Message) -> list[Alert]:
+        state = self._schedule(message.subject)
+        owned = message if state is None else _owned(message, state)
+        return [
+            Alert(
+                id=alert_id(incident, message.kind, channel),
+                project=self._project,
+                channel=channel,
+                kind=message.kind,
+                subject=message.subject,
+                message=owned,
+                made_at=self._now,
+                next_at=self._now,
+            )
+            for channel in self._channels(message.kind, message.subject)
+        ]
+
+    def _channels(self, kind: AlertKind, subject: str) -> tuple[str, ...]:
+        app, state = self._apps.get(app_of(subject)), self._schedule(subject)
+        return channels_of(
+            kind,
+            {} if state is None else state.spec.alerts,
+            {} if app is None else app.app.alerts,
+            self._rules.default,
+        )
+
+    def _schedule(self, ref: str) -> ScheduleState | None:
+        if ref not in self._schedules:
+            self._schedules[ref] = next(iter(self._transaction.schedules(refs=[ref])), None)
+        return self._schedules[ref]
+
+    def _history(self, entry: Entry) -> tuple[Entry, ...]:
+        return self._transaction.journal(job=entry.job)
+
+
+def _owned(message: Message, state: ScheduleState) -> Message:
+    return msgspec.structs.replace(message, owner=state.spec.owner)

@@ -1,0 +1,102 @@
+"""Alerts in memory; see `scheduler.store.alerts`."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from tidegate.scheduler.model.alert import Alert, AlertState, Incident
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.store.alerts import AlertCount
+from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.retention import Numbered
+
+
+class AlertReader:
+    """See `AlertRows`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def entries_of(
+        self, kinds: Collection[EntryKind], after: int, until: int, limit: int
+    ) -> tuple[Numbered, ...]:
+        """See `AlertRows.entries_of`."""
+        found = [
+            Numbered(number=number, entry=entry)
+            for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
+            if after < number <= until and entry.kind in kinds
+        ]
+        return tuple(found[:limit])
+
+    def incidents(self, project: str) -> tuple[Incident, ...]:
+        """See `AlertRows.incidents`."""
+        return tuple(each for _, each in sorted(self._tables.incidents.items()) if each.project == project)
+
+    def alerts(
+        self,
+        project: str,
+        *,
+        ids: Collection[str] | None = None,
+        states: Collection[AlertState] | None = None,
+        limit: int | None = None,
+    ) -> tuple[Alert, ...]:
+        """See `AlertRows.alerts`."""
+        found = [
+            each
+            for each in self._of(project)
+            if (ids is None or each.id in ids) and (states is None or each.state in states)
+        ]
+        newest = sorted(found, key=lambda each: each.id)
+        return tuple(sorted(newest, key=lambda each: each.made_at, reverse=True)[:limit])
+
+    def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
+        """See `AlertRows.due_alerts`."""
+        due = [
+            (each.next_at, each.id)
+            for each in self._of(project)
+            if each.next_at is not None and each.next_at <= now
+        ]
+        return tuple(self._tables.alerts[id] for _, id in sorted(due)[:limit])
+
+    def alert_counts(self, project: str) -> tuple[AlertCount, ...]:
+        """See `AlertRows.alert_counts`."""
+        counts = Counter((each.channel, each.kind, each.state) for each in self._of(project))
+        return tuple(
+            AlertCount(channel=channel, kind=kind, state=state, alerts=count)
+            for (channel, kind, state), count in sorted(counts.items())
+        )
+
+    def _of(self, project: str) -> list[Alert]:
+        return [each for each in self._tables.alerts.values() if each.project == project]
+
+
+class AlertWriter(AlertReader):
+    """See `AlertChanges`."""
+
+    def put_incidents(self, incidents: Sequence[Incident]) -> None:
+        """See `AlertChanges.put_incidents`."""
+        self._tables.own("incidents")
+        self._tables.incidents.update({each.id: each for each in incidents})
+
+    def drop_incidents(self, ids: Collection[str]) -> None:
+        """See `AlertChanges.drop_incidents`."""
+        self._tables.own("incidents")
+        for id in ids:
+            self._tables.incidents.pop(id, None)
+
+    def put_alerts(self, alerts: Sequence[Alert]) -> None:
+        """See `AlertChanges.put_alerts`."""
+        self._tables.own("alerts")
+        self._tables.alerts.update({each.id: each for each in alerts})
+
+    def drop_alerts(self, before: datetime, limit: int) -> int:
+        """See `AlertChanges.drop_alerts`."""
+        self._tables.own("alerts")
+        old = sorted(
+            (each.ended_at, each.id)
+            for each in self._tables.alerts.values()
+            if each.next_at is None and each.ended_at is not None and each.ended_at < before
+        )
+        for _, id in old[:limit]:
+            del self._tables.alerts[id]
+        return len(old[:limit])

@@ -1,0 +1,157 @@
+"""Alerts in SQL; see `scheduler.store.alerts`."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlalchemy import Boolean, Column, Index, Integer, Table, Text, bindparam, func, select
+
+from tidegate.scheduler.model.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.store.alerts import AlertCount
+from tidegate.scheduler.store.retention import Numbered
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.changes import Changes
+from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name
+from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.rows import JOURNAL
+
+incidents = Table(
+    "incidents",
+    metadata,
+    Column("id", Name, primary_key=True),
+    Column("project", Name, nullable=False),
+    Column("kind", Coded(AlertKind), nullable=False),
+    Column("subject", Name, nullable=False),
+    Column("opened_at", Instant, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("said", Integer, nullable=False),
+    Column("alarmed", Boolean, nullable=False),
+    Column("open", Json(tuple[str, ...]), nullable=False),
+    Column("last", Json(Happening), nullable=False),
+    Column("quiet_until", Instant, nullable=False),
+)
+
+alerts = Table(
+    "alerts",
+    metadata,
+    Column("id", Name, primary_key=True),
+    Column("project", Name, nullable=False),
+    Column("channel", Name, nullable=False),
+    Column("kind", Coded(AlertKind), nullable=False),
+    Column("subject", Name, nullable=False),
+    Column("message", Json(Message), nullable=False),
+    Column("made_at", Instant, nullable=False),
+    Column("state", Coded(AlertState), nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("next_at", Instant),
+    Column("error", Text, nullable=False),
+    Column("ended_at", Instant),
+)
+_ALERTS = alerts.c
+Index("ix_alerts_made", _ALERTS.project, _ALERTS.made_at, _ALERTS.id)
+Index(
+    "ix_alerts_due",
+    _ALERTS.project,
+    _ALERTS.next_at,
+    sqlite_where=_ALERTS.next_at.is_not(None),
+    postgresql_where=_ALERTS.next_at.is_not(None),
+)
+
+INCIDENTS = Codec(incidents, Incident)
+ALERTS = Codec(alerts, Alert)
+_LIMIT = bindparam("limit", type_=Integer)
+ALL_INCIDENTS = every(INCIDENTS).order_by(incidents.c.id)
+NEWEST = every(ALERTS).order_by(_ALERTS.made_at.desc(), _ALERTS.id)
+NEWEST_FEW = NEWEST.limit(_LIMIT)
+DUE = (
+    every(ALERTS)
+    .where(_ALERTS.next_at <= bindparam("now", type_=Instant()))
+    .order_by(_ALERTS.next_at, _ALERTS.id)
+    .limit(_LIMIT)
+)
+COUNTS = (
+    select(_ALERTS.channel, _ALERTS.kind, _ALERTS.state, func.count().label("alerts"))
+    .where(_ALERTS.project == bindparam("project"))
+    .group_by(_ALERTS.channel, _ALERTS.kind, _ALERTS.state)
+    .order_by(_ALERTS.channel, _ALERTS.kind, _ALERTS.state)
+)
+ENDED = (
+    select(_ALERTS.id)
+    .where(_ALERTS.next_at.is_(None), _ALERTS.ended_at < bindparam("before", type_=Instant()))
+    .order_by(_ALERTS.ended_at, _ALERTS.id)
+    .limit(_LIMIT)
+)
+
+
+class AlertReader(Queries):
+    """See `AlertRows`."""
+
+    def entries_of(
+        self, kinds: Collection[EntryKind], after: int, until: int, limit: int
+    ) -> tuple[Numbered, ...]:
+        """See `AlertRows.entries_of`."""
+        table = tables.journal.c
+        query = (
+            every(JOURNAL)
+            .add_columns(table.number)
+            .where(table.number > after, table.number <= until, table.kind.in_(sorted(kinds)))
+            .order_by(table.number)
+            .limit(limit)
+        )
+        rows = self._connection.execute(query).all()
+        return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
+
+    def incidents(self, project: str) -> tuple[Incident, ...]:
+        """See `AlertRows.incidents`."""
+        return tuple(self._all(ALL_INCIDENTS, INCIDENTS.value, equals={incidents.c.project: project}))
+
+    def alerts(
+        self,
+        project: str,
+        *,
+        ids: Collection[str] | None = None,
+        states: Collection[AlertState] | None = None,
+        limit: int | None = None,
+    ) -> tuple[Alert, ...]:
+        """See `AlertRows.alerts`."""
+        lists = {_ALERTS.id: ids, _ALERTS.state: None if states is None else [str(each) for each in states]}
+        same = {_ALERTS.project: project}
+        if limit is None:
+            return tuple(self._all(NEWEST, ALERTS.value, lists, equals=same))
+        return tuple(self._all(NEWEST_FEW, ALERTS.value, lists, equals=same, limit=limit))
+
+    def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
+        """See `AlertRows.due_alerts`."""
+        same = {_ALERTS.project: project}
+        return tuple(self._all(DUE, ALERTS.value, equals=same, now=now, limit=limit))
+
+    def alert_counts(self, project: str) -> tuple[AlertCount, ...]:
+        """See `AlertRows.alert_counts`."""
+        rows = self._connection.execute(COUNTS, {"project": project}).all()
+        return tuple(
+            AlertCount(channel=row.channel, kind=row.kind, state=row.state, alerts=row.alerts) for row in rows
+        )
+
+
+class AlertWriter(AlertReader, Changes):
+    """See `AlertChanges`."""
+
+    def put_incidents(self, incidents: Sequence[Incident]) -> None:
+        """See `AlertChanges.put_incidents`."""
+        self._put(INCIDENTS, incidents)
+
+    def drop_incidents(self, ids: Collection[str]) -> None:
+        """See `AlertChanges.drop_incidents`."""
+        self._delete(incidents.c.id, ids)
+
+    def put_alerts(self, alerts: Sequence[Alert]) -> None:
+        """See `AlertChanges.put_alerts`."""
+        self._put(ALERTS, alerts)
+
+    def drop_alerts(self, before: datetime, limit: int) -> int:
+        """See `AlertChanges.drop_alerts`."""
+        old = self._connection.execute(ENDED, {"before": before, "limit": limit}).scalars().all()
+        self._delete(_ALERTS.id, old)
+        return len(old)
