@@ -20,6 +20,7 @@ from docs.site.reference import commands_page, keys_page, rest_page
 
 NAVIGATION: dict[str, tuple[str, ...]] = {
     "Begin": ("getting-started", "concepts", "programs", "watching"),
+    "Recipes": ("recipes",),
     "Language": ("language", "cycles", "scenarios", "rules", "reference/keys", "diagnostics", "reasons"),
     "Operate": (
         "operating",
@@ -156,6 +157,10 @@ def _navigation() -> list[Any]:
     sections: list[Any] = [{"Tidegate": "index.md"}]
     for section, pages in NAVIGATION.items():
         sections.append({section: [f"{page}.md" for page in pages if page in exist]})
+        if "recipes" in pages:
+            sections[-1][section] += [
+                f"recipes/{file.name}" for file in sorted((DOCS / "recipes").glob("*.md"))
+            ]
     sections[-1]["Inside"] += [f"{page}.md" for page in sorted(exist - known)]
     return sections
 
