@@ -25,6 +25,9 @@ COMMANDS: dict[str, Entry] = {
     ),
     "docs": Entry("tidegate.cli.develop.docs:docs", "List the documentation, or print a page of it."),
     "lint": Entry("tidegate.cli.develop.lint:lint", "Check the YAML; print every mistake with its position."),
+    "fmt": Entry(
+        "tidegate.cli.develop.fmt:fmt", "Format the YAML: order of keys, indentation; keeps comments."
+    ),
     "schema": Entry("tidegate.cli.develop.schema:schema", "Print the JSON Schema of the YAML, for editors."),
     "plan": Entry(
         "tidegate.cli.develop.plan:plan", "Show what a deploy would change; exit code 2 if there are changes."

@@ -1,0 +1,1 @@
+"""The layout of YAML files: `tidegate fmt`."""

@@ -1,0 +1,184 @@
+"""Block by block: a mapping or list in lines is cut into its entries, each with the comments above it.
+
+    leading comments, at the column of the key or left of it  ─┐
+    key: value …                                               ├ one entry
+      deeper lines, whatever they are                          ─┘
+
+An entry moves as a whole, so no comment is lost. Flow values and texts in several lines are moved, and never
+changed inside.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tidegate.compiler.layout.order import order_at
+from tidegate.compiler.reader.node import MappingNode, Node, SequenceNode
+
+INDENT = 2
+
+Path = tuple[str | int, ...]
+
+
+class Block(NamedTuple):
+    """An entry in lines.
+
+    Attributes:
+        name: key of a mapping, or position in a list.
+        first: index of its first line, a comment perhaps.
+        head: index of the line with its key or dash.
+        end: index behind its last line.
+    """
+
+    name: str | int
+    node: Node
+    first: int
+    head: int
+    end: int
+
+
+def emitted(
+    lines: list[str], node: MappingNode | SequenceNode, path: Path, start: int, end: int, column: int
+) -> list[str]:
+    """Return the lines of a block in the layout.
+
+    Args:
+        lines: of the file; the dashes of the items that are emitted become spaces.
+        start, end: the lines of the block, with the comments above its first entry.
+        column: where its keys or dashes begin, from 0.
+    """
+    blocks = list(_blocks(lines, node, start, end))
+    if isinstance(node, MappingNode):
+        blocks = _ordered(blocks, path)
+    found: list[str] = []
+    for block in blocks:
+        found += _leading(lines[block.first : block.head], column, at_start=not found)
+        found += _entry(lines, node, block, (*path, block.name), column)
+    return found
+
+
+def is_block(node: Node, lines: Sequence[str]) -> bool:
+    """Return whether a value is a mapping or list in lines, each entry on a line of its own."""
+    if isinstance(node, MappingNode):
+        heads = [key.line for key in node.keys.values()]
+    elif isinstance(node, SequenceNode):
+        heads = [item.line for item in node.items]
+    else:
+        return False
+    opens = lines[node.line - 1][node.column - 1 : node.column]
+    return bool(heads) and opens not in ("{", "[") and len(set(heads)) == len(heads)
+
+
+def _ordered(blocks: list[Block], path: Path) -> list[Block]:
+    order = {key: place for place, key in enumerate(order_at(path))}
+    if not order:
+        return blocks
+    found = sorted(blocks, key=lambda block: order.get(str(block.name), len(order)))
+    # In a list the first key is behind the dash, where no comment can be above it.
+    in_list = bool(path) and isinstance(path[-1], int)
+    return blocks if in_list and found[0].first != found[0].head else found
+
+
+def _blocks(lines: Sequence[str], node: MappingNode | SequenceNode, start: int, end: int) -> Iterator[Block]:
+    """Yield the entries of a block with their lines."""
+    heads: list[tuple[str | int, Node, int]]
+    if isinstance(node, MappingNode):
+        heads = [(key, node.values[key], place.line - 1) for key, place in node.keys.items()]
+    else:
+        heads = [(at, item, _dash(lines, node, item)) for at, item in enumerate(node.items)]
+    firsts = [
+        start if at == 0 else _first(lines, head, node.column - 1) for at, (_, _, head) in enumerate(heads)
+    ]
+    for at, (name, value, head) in enumerate(heads):
+        yield Block(name, value, firsts[at], head, firsts[at + 1] if at + 1 < len(heads) else end)
+
+
+def _dash(lines: Sequence[str], node: SequenceNode, item: Node) -> int:
+    """Return the line of an item's dash: its own, or one above it."""
+    at = item.line - 1
+    while lines[at][: node.column - 1].strip() or lines[at][node.column - 1 : node.column] != "-":
+        at -= 1
+    return at
+
+
+def _first(lines: Sequence[str], head: int, column: int) -> int:
+    """Return the first line of an entry: that of the comments above it which are not deeper."""
+    first = head
+    while first > 0 and _is_above(lines[first - 1], column):
+        first -= 1
+    return first
+
+
+def _is_above(line: str, column: int) -> bool:
+    text = line.strip()
+    return not text or (text.startswith("#") and _indent(line) <= column)
+
+
+def _leading(lines: Sequence[str], column: int, *, at_start: bool) -> Iterator[str]:
+    """Yield comments at a column, with at most one empty line between them, and none at the start."""
+    empty = at_start
+    for line in lines:
+        text = line.strip()
+        if text or not empty:
+            yield " " * column + text if text else ""
+        empty = not text
+
+
+def _entry(
+    lines: list[str], parent: MappingNode | SequenceNode, block: Block, path: Path, column: int
+) -> Iterator[str]:
+    """Yield the lines of an entry without its leading comments."""
+    old, node, head = parent.column - 1, block.node, lines[block.head]
+    if isinstance(parent, SequenceNode):
+        yield from _item(lines, block, path, column)
+    elif (
+        isinstance(node, MappingNode | SequenceNode) and is_block(node, lines) and node.line - 1 > block.head
+    ):
+        yield " " * column + head[old:].rstrip()
+        yield from emitted(lines, node, path, block.head + 1, block.end, column + INDENT)
+    else:
+        yield from _moved(lines[block.head : block.end], column - old)
+
+
+def _item(lines: list[str], block: Block, path: Path, column: int) -> Iterator[str]:
+    """Yield the lines of an item of a list."""
+    node, head = block.node, lines[block.head]
+    dash = " " * column + "- "
+    if node.line - 1 == block.head:
+        # Behind its dash an item begins like any other block.
+        before = node.column - 1
+        lines[block.head] = " " * before + head[before:]
+    if isinstance(node, MappingNode) and is_block(node, lines) and node.line - 1 == block.head:
+        first, *others = emitted(lines, node, path, block.head, block.end, column + INDENT)
+        yield dash + first.lstrip(" ")
+        yield from others
+    elif node.line - 1 == block.head and node.column - 1 < len(head):
+        first, *others = _moved(lines[block.head : block.end], column + INDENT - (node.column - 1))
+        yield dash + first.lstrip(" ")
+        yield from others
+    else:
+        yield from _moved(lines[block.head : block.end], column - _indent(head))
+
+
+def _moved(lines: Sequence[str], by: int) -> list[str]:
+    """Return lines moved to the right, or to the left as far as there are spaces."""
+    if len(lines) == 1:
+        lines = [lines[0].rstrip()]
+    return [_shifted(line, by) for line in _without_end(lines)]
+
+
+def _without_end(lines: Sequence[str]) -> Sequence[str]:
+    """Return an entry without the empty lines behind it, but for one."""
+    last = len(lines)
+    while last > 2 and not lines[last - 1] and not lines[last - 2]:
+        last -= 1
+    return lines[:last]
+
+
+def _shifted(line: str, by: int) -> str:
+    if not line.strip():
+        return line if by == 0 else line[:0]
+    return " " * by + line if by >= 0 else line[min(-by, _indent(line)) :]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
