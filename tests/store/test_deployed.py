@@ -94,6 +94,8 @@ def test_schedules_are_selected_by_app_by_ref_and_by_both(store: Store) -> None:
             ({"refs": []}, []),
             ({"app": "a", "refs": ["b/z", "a/y"]}, ["a/y"]),
             ({"app": "none"}, []),
+            ({"app": "a", "kind": "cron"}, ["a/X", "a/y"]),
+            ({"kind": "task"}, []),
         ]
         for filters, expected in cases:
             assert [state.ref for state in reader.schedules(**filters)] == expected, filters

@@ -11,9 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-PIPE_COLUMNS = 200
-"""Width of a table that is not written to a terminal: long lines, so that grep finds whole rows."""
-
 
 class Format(StrEnum):
     """The output format of a command."""
@@ -39,6 +36,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
     Args:
         right: the columns of numbers.
     """
+    from tidegate.cli.plain_table import output, plain_table
+
+    place = output()
+    plain = None if place is None else plain_table(columns, rows, right, place[0], bold=place[1])
+    if plain is not None:
+        typer.echo(plain)
+        return
     from rich import box
     from rich.table import Table
 
@@ -55,6 +59,8 @@ def print_rich(renderable: Any) -> None:
     import sys
 
     from rich.console import Console
+
+    from tidegate.cli.plain_table import PIPE_COLUMNS
 
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:

@@ -22,6 +22,9 @@ from tidegate.scheduler.tick.upstream import MICROSECOND
 
 ONE_DAY = timedelta(days=1)
 
+TASK_KIND = "task"
+"""Of the trigger of tasks."""
+
 STATUSES = tuple(status for status in Status if status is not Status.ABSENT)
 
 
@@ -92,7 +95,7 @@ def chosen_tasks(reader: Reader, task: str | None, app: str | None) -> list[Sche
     """Return one task, or all tasks of an app or of the store, by ref."""
     if task is not None:
         return [find_task(reader, task)]
-    return [state for state in reader.schedules(app=app) if state.spec.task is not None]
+    return list(reader.schedules(app=app, kind=TASK_KIND))
 
 
 def instances_of_day(

@@ -19,9 +19,13 @@ class DeployedRows(Protocol):
         ...
 
     def schedules(
-        self, *, app: str | None = None, refs: Collection[str] | None = None
+        self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:
-        """Deployed schedules, by ref; of one app, or those of `refs` that exist."""
+        """Deployed schedules, by ref; of one app, those of `refs` that exist, or of a kind of trigger.
+
+        Args:
+            kind: of the root of the trigger, `task` for tasks.
+        """
         ...
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:

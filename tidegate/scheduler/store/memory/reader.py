@@ -71,13 +71,15 @@ class MemoryReader(
         return {name: app.revision for name, app in self._tables.apps.items()}
 
     def schedules(
-        self, *, app: str | None = None, refs: Collection[str] | None = None
+        self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:
         """See `Reader.schedules`."""
         return tuple(
             state
             for ref, state in sorted(self._tables.schedules.items())
-            if (app is None or state.app == app) and (refs is None or ref in refs)
+            if (app is None or state.app == app)
+            and (refs is None or ref in refs)
+            and kind in (None, state.spec.trigger.kind)
         )
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:

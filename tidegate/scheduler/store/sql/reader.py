@@ -151,11 +151,12 @@ class SqlReader(
         return {row.name: row.revision for row in rows}
 
     def schedules(
-        self, *, app: str | None = None, refs: Collection[str] | None = None
+        self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:
         """See `Reader.schedules`."""
         table = tables.schedules
-        found = self._all(ALL_SCHEDULES, SCHEDULES.value, {table.c.ref: refs}, {table.c.app: app})
+        equals = {table.c.app: app, table.c.trigger_kind: kind}
+        found = self._all(ALL_SCHEDULES, SCHEDULES.value, {table.c.ref: refs}, equals)
         return tuple(sorted(found, key=lambda state: state.ref))
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
@@ -204,10 +205,16 @@ class SqlReader(
             table.c.schedule: schedules,
             table.c.state: states,
         }
-        equals = {table.c.app: app}
+        equals: dict[Column[Any], Any] = {table.c.app: app}
         if limit is None:
             found = self._all(ALL_JOBS, JOBS.value, lists, equals)
         else:
+            # An index has the jobs of one value in order; of a list all would be sorted to find the newest.
+            for column in (table.c.schedule, table.c.state):
+                values = lists[column]
+                if values is not None and len(values) == 1:
+                    (equals[column],) = values
+                    del lists[column]
             found = self._all(NEWEST_JOBS, JOBS.value, lists, equals, limit=limit)
         return tuple(sorted(found, key=lambda job: (job.opened_at, job.id)))
 
