@@ -16,12 +16,17 @@ import typer
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json
 
 if TYPE_CHECKING:
+    from tidegate.domain.model import App
+    from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.intake.accepted_report import Accepted
     from tidegate.scheduler.intake.report_partitions import Landed
     from tidegate.scheduler.model.journal import By
 
 SIZE_MAX = 2**63 - 1
 """The largest number that every database stores."""
+
+SHOWN_MAX = 10
+"""Partitions without files that are named."""
 
 Sizes = list[int] | None
 
@@ -157,11 +162,33 @@ def _report_partitions(name: str, landed: "list[Landed]", request: str, by: "By"
             by,
             request or uuid4().hex,
         )
+        (deployed,) = transaction.apps(names=[app])
+    _warn(deployed.app, dataset, [each.key for each in found.partitions], settings)
     answer = accepted(found, app, dataset, request, repeated)
     if format is Format.JSON:
         print_json(answer)
         return
     _print_partitions(answer)
+
+
+def _warn(app: "App", dataset: str, keys: list[str], settings: "Settings") -> None:
+    """Warn of partitions that a run would find without files, and of a report of what is watched."""
+    from tidegate.project.spark import warehouse
+    from tidegate.watcher.unlanded import without_files
+
+    if app.datasets[dataset].watch is not None:
+        text = (
+            "its folder is watched, so that complete partitions are reported already; this report counts too"
+        )
+        typer.echo(f"warning: {app.name}/{dataset}: {text}", err=True)
+    missing = without_files(app, dataset, keys, warehouse(settings))
+    for key, folder in list(missing.items())[:SHOWN_MAX]:
+        name = f"{app.name}/{dataset} {key}".strip()
+        typer.echo(f"warning: {name}: there are no files in {folder}; a run that reads it fails", err=True)
+    if len(missing) > SHOWN_MAX:
+        typer.echo(f"warning: {len(missing) - SHOWN_MAX} more have none", err=True)
+    if missing:
+        typer.echo("hint: put the files there, or write `allow_empty: true` for the dataset", err=True)
 
 
 def _print_partitions(answer: "Accepted") -> None:
