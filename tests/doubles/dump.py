@@ -35,6 +35,7 @@ from tidegate.scheduler.store.sql.rows import (
     SCHEDULES,
     SUBSCRIPTIONS,
 )
+from tidegate.scheduler.store.sql.specifications import SPECIFICATIONS
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.store.sql.watched import FOLDERS, PARTITIONS
 
@@ -76,6 +77,7 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         pruned=[list(each) for each in held.pruned],
         sums=[[*key, events] for key, events in held.sums.items()],
         snapshots=held.snapshots.values(),
+        specifications=[[each.ref, each.content] for each in held.specifications.values()],
         tokens=held.tokens.values(),
         partitions_reports=held.partitions_reports.values(),
         watched_folders=held.watched_folders.values(),
@@ -123,6 +125,7 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
             Snapshot(number=number, at=at, state=state)
             for number, at, state in rows(retention_tables.snapshots, "number", "at", "state")
         ],
+        specifications=[[each.ref, each.content] for each in values(SPECIFICATIONS)],
         tokens=reader.tokens(),
         partitions_reports=values(REPORTS),
         watched_folders=values(FOLDERS),

@@ -145,3 +145,58 @@ def test_they_need_a_token_where_there_are_some(served: Served):
 
     problem(served.client.get(LEDGER), 401)
     problem(served.client.get(DEPLOYMENTS), 401)
+
+
+def changed_twice(server: Served) -> tuple[int, int]:
+    """Deploy an app, change a schedule of it by a call, and return the numbers of both."""
+    deployed(server)
+    args = {"args": {"depth": 3}}
+    fetched(server.client.post(f"{SCHEDULES}/daily/update", json=args))
+    second, first = fetched(server.client.get(DEPLOYMENTS))["items"]
+    return first["number"], second["number"]
+
+
+def test_a_deployment_is_shown_with_its_changes_and_compared(server: Served):
+    first, second = changed_twice(server)
+
+    shown = fetched(server.client.get(f"{DEPLOYMENTS}/{second}"))
+    assert shown["deployment"]["number"] == second
+    (app,) = shown["changes"]["apps"]
+    assert (app["name"], app["action"]) == ("sales", "change")
+    between = fetched(server.client.get(f"{DEPLOYMENTS}/{first}/diff?to={second}"))
+    assert between["apps"] == shown["changes"]["apps"]
+    assert fetched(server.client.get(f"{DEPLOYMENTS}/{first}/diff")) == between
+    problem(server.client.get(f"{DEPLOYMENTS}/{second + 99}"), 404)
+    problem(server.client.get(f"{DEPLOYMENTS}/{second}/diff?to=99999"), 404)
+    for wrong in ("x", "0x1", "9" * 30, "-1"):
+        problem(server.client.get(f"{DEPLOYMENTS}/{wrong}"), 400)
+
+
+def test_a_rollback_over_rest_is_one_new_deployment(server: Served):
+    first, second = changed_twice(server)
+
+    problem(server.client.post(f"{DEPLOYMENTS}/{first}/rollback", json={"reason": " "}), 400)
+    problem(server.client.post(f"{DEPLOYMENTS}/{second + 99}/rollback", json={"reason": "x"}), 404)
+    problem(server.client.post(f"{DEPLOYMENTS}/{second}/rollback", json={"reason": "x"}), 409)
+    done = fetched(server.client.post(f"{DEPLOYMENTS}/{first}/rollback", json={"reason": "too deep"}))
+
+    newest = fetched(server.client.get(DEPLOYMENTS))["items"][0]
+    assert (newest["number"], newest["rollback_to"], newest["reason"]) == (done["number"], first, "too deep")
+    assert "args" not in fetched(server.client.get(f"{SCHEDULES}/daily"))
+
+
+def test_only_an_admin_rolls_back_and_the_token_of_an_app_that_app_alone(served: Served):
+    number = fetched(served.client.get(DEPLOYMENTS))["items"][0]["number"]
+    for app in ("sales", "other"):
+        path = f"{NS}/apps/{app}/schedules/daily"
+        fetched(served.client.delete(path))
+    mine = served.of(served.token(Role.ADMIN, app="sales"))
+    operator = served.of(served.token(Role.OPERATE))
+
+    problem(operator.post(f"{DEPLOYMENTS}/{number}/rollback", json={"reason": "x"}), 403)
+    problem(mine.post(f"{DEPLOYMENTS}/{number}/rollback", json={"reason": "x"}), 404)
+    first = fetched(mine.get(DEPLOYMENTS))["items"][-1]["number"]
+    fetched(mine.post(f"{DEPLOYMENTS}/{first}/rollback", json={"reason": "x"}))
+    every = served.of(served.token(Role.READ))
+    assert every.get(f"{NS}/apps/sales/schedules/daily").status_code == 200
+    assert every.get(f"{NS}/apps/other/schedules/daily").status_code == 404

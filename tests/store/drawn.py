@@ -34,6 +34,7 @@ from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.model.specification import Specification
 from tidegate.scheduler.model.tally import KeptTally, LeafTally, Tally
 from tidegate.scheduler.model.token import Role, Token
 from tidegate.scheduler.model.watched import WatchedFolder, WatchedPartition
@@ -186,6 +187,13 @@ tokens = st.builds(
     revoked_at=maybe_instants,
 )
 
+specifications = st.builds(
+    Specification,
+    ref=st.sampled_from(["a", "a/s", "a/S", "ä"]),
+    number=st.integers(1, 4),
+    content=st.sampled_from([b"", b"x\x00", b"y"]),
+)
+
 partitions_reports = st.builds(
     PartitionsReport,
     id=ids,
@@ -259,6 +267,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "delete_records": (many(maintenance.records),),
     "put_operation_runs": (many(maintenance.operation_runs),),
     "put_tokens": (many(tokens),),
+    "put_specifications": (many(specifications),),
     "put_partitions_reports": (many(partitions_reports),),
     "drop_partitions_reports": (instants, st.integers(1, 2)),
     "put_watched_folders": (many(watched_folders),),
@@ -317,6 +326,9 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.ledger(app="a"),
         *maintenance.answers(reader, now),
         reader.tokens(),
+        reader.specifications(2),
+        reader.specifications(9, apps=["a", "ä"]),
+        reader.first_kept(),
         reader.partitions_report("a"),
         reader.owed_reports("p", 2),
         reader.watched_folders("p"),

@@ -11,7 +11,11 @@ from tests.store.samples import at, event, job, operation_job, operation_run, re
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import CronTrigger, Schedule
 from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployments import change_of, rollback
+from tidegate.scheduler.commands.schedules import delete_schedules
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import ALL_RUNS
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.pages import SchedulesWanted
@@ -238,4 +242,36 @@ def test_tasks_of_an_older_store_are_due_as_tasks(sql_url: str) -> None:
         assert [state.ref for state in reader.due_schedules(at(5), 10)] == ["a/s"]
         assert [state.ref for state in reader.due_tasks(at(5), 10)] == ["a/t"]
         assert not reader.due_tasks(at(1), 10)
+    store.close()
+
+
+APP = '{"name":"a","datasets":{},"programs":{"p":{"name":"p","run":"programs.p"}}}'
+
+
+def write_0024(connection: Connection) -> None:
+    """An app with a schedule, which deployment 2 has left."""
+    insert(connection, "apps", name="a", spec=APP, revision=2, deployed_at=NOON_MICROSECONDS, project="shop")
+    given = {"ref": "a/s", "app": "a", "spec": OLD_SCHEDULE, "fingerprint": "f", "status": "active"}
+    insert(connection, "schedules", **given, changed_by="deploy", deployed_at=NOON_MICROSECONDS)
+    data = '{"update_schedules":true,"force":false,"apps":{"a":{"action":"create"}}}'
+    for _ in range(2):
+        insert(connection, "journal", at=NOON_MICROSECONDS, kind="deploy", data=data)
+
+
+def test_the_last_deployment_of_an_older_store_can_be_rolled_back_to(sql_url: str) -> None:
+    make_old(sql_url, "0024", write_0024)
+    store = open_sql_store(sql_url)
+    by, scope = By(reason="x"), Scope(project="shop")
+    with store.transaction() as transaction:
+        assert transaction.first_kept() == 2
+        assert change_of(transaction, 2) is None
+        with pytest.raises(Refused, match="deployment 1 is not kept"):
+            rollback(transaction, 1, scope, at(1), by)
+        with pytest.raises(Refused, match="nothing differs"):
+            rollback(transaction, 2, scope, at(1), by)
+    with store.transaction() as transaction:
+        delete_schedules(transaction, ["a/s"], at(2))
+        rollback(transaction, 2, scope, at(3), by)
+        (found,) = transaction.schedules()
+        assert found.spec.program == "p"
     store.close()

@@ -37,6 +37,9 @@ COMMANDS: dict[str, Entry] = {
         "The same as plan; `diff REF [REF]` compares git revisions of the YAML.",
     ),
     "deploy": Entry("tidegate.cli.develop.deploy:deploy", "Deploy the YAML to the schedule store."),
+    "deployments": Entry(
+        "tidegate.cli.operate.deployments:app", "List, show and compare deployments; roll back to one."
+    ),
     "apps": Entry("tidegate.cli.operate.apps:app", "List the apps; stop and continue the launches of one."),
     "schedules": Entry(
         "tidegate.cli.operate.schedules:app", "List, show, suspend, resume, trigger and delete schedules."

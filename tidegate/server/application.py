@@ -17,6 +17,7 @@ from tidegate.server.routes import (
     apps,
     backfills,
     commits,
+    deployments,
     events,
     gauges,
     health,
@@ -51,6 +52,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     events.router,
     gauges.router,
     records.router,
+    deployments.router,
     commits.router,
 )
 """The routes below `NAMESPACE`."""

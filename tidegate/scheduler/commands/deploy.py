@@ -22,6 +22,7 @@ from tidegate.scheduler.commands.manual import CLI
 from tidegate.scheduler.commands.policies import change_policies
 from tidegate.scheduler.commands.rename import apply_renames, forget_former, subscriptions
 from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
+from tidegate.scheduler.commands.specifications import keep_specifications
 from tidegate.scheduler.commands.storages import record_storage
 from tidegate.scheduler.commands.tasks import change_tasks, wake_consumers
 from tidegate.scheduler.decision.fate import Change
@@ -41,6 +42,7 @@ def deploy(
     force: bool = False,
     scope: Scope = WHOLE,
     by: By = CLI,
+    rollback_to: int | None = None,
 ) -> Diff:
     """Deploy all apps of a project.
 
@@ -51,6 +53,7 @@ def deploy(
         force: carry out a removal that leaves schedules without the dataset or program that triggers them, or
             tasks without an upstream task.
         scope: the project that deploys, and which of its apps are deployed and removed.
+        rollback_to: the deployment that is deployed once more, for the journal.
 
     Returns:
         The difference that was carried out.
@@ -74,7 +77,7 @@ def deploy(
         apply_renames(transaction, found, now)
         changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
         changes = msgspec.structs.replace(changes, renames=found, left=left)
-    deeds = Deeds(owners=dict.fromkeys(wanted, scope.project), force=force, by=by)
+    deeds = Deeds(owners=dict.fromkeys(wanted, scope.project), force=force, by=by, rollback_to=rollback_to)
     carry_out(transaction, changes, wanted, deeds, now)
     record_storage(transaction, scope)
     return changes
@@ -93,6 +96,7 @@ class Deeds(Value, kw_only=True):
     force: bool
     by: By
     source: Source = "deploy"
+    rollback_to: int | None = None
 
 
 def carry_out(
@@ -112,6 +116,7 @@ def carry_out(
     change_policies(transaction, before, now)
     if not changes.empty:
         transaction.add_journal([_entry(changes, deeds, now)])
+        keep_specifications(transaction, changes)
 
 
 def _taken(changes: Diff, scope: Scope) -> Refused:
@@ -280,6 +285,7 @@ def _entry(changes: Diff, deeds: Deeds, now: datetime) -> Entry:
             "update_schedules": changes.update_schedules,
             "force": deeds.force,
             **deeds.by.noted,
+            **({} if deeds.rollback_to is None else {"rollback_to": deeds.rollback_to}),
             "apps": {change.name: _noted(change) for change in changes.apps if change.action != "unchanged"},
         },
     )

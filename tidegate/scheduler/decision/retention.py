@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.model.constraint import Constraint
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.retention import OldEvent, OldJob, OldRun, OpenInstance
 from tidegate.scheduler.model.run import ProgramHistory
@@ -117,11 +118,14 @@ def longest_rate(constraints: Iterable[Constraint]) -> timedelta:
     return max((span for span in spans if span is not None), default=timedelta(0))
 
 
-def entry_may_go(job: Job | None) -> bool:
+def entry_may_go(job: Job | None, kind: EntryKind | None = None) -> bool:
     """Return whether an old journal entry may go, by the job that it is about; None: none, or a pruned one.
 
     The entries of a job that may go on stay as long as it: `why` shows them, and `why --at` begins with them.
+    Those of deployments stay: each can be rolled back to.
     """
+    if kind is EntryKind.DEPLOY:
+        return False
     if job is None:
         return True
     return job.state in (JobState.SUCCEEDED, JobState.DISCARDED) and job.instance is None

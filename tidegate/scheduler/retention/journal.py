@@ -47,7 +47,7 @@ def prune_journal(
     rows = transaction.journal_page(after, limit, until=base)
     ids = {row.entry.job for row in rows if row.entry.job is not None}
     jobs = {job.id: job for job in transaction.jobs(ids=ids)} if ids else {}
-    gone = [row.number for row in rows if entry_may_go(jobs.get(row.entry.job or ""))]
+    gone = [row.number for row in rows if entry_may_go(jobs.get(row.entry.job or ""), row.entry.kind)]
     if gone:
         transaction.drop_journal(gone)
         since = dict(transaction.snapshots())[base]
@@ -85,7 +85,7 @@ def journal_outlook(reader: Reader, keep: timedelta | None, clock: datetime, gon
         rows = reader.journal_page(after, PAGE, until=base)
         ids = {row.entry.job for row in rows if row.entry.job is not None and row.entry.job not in gone}
         jobs = {job.id: job for job in reader.jobs(ids=ids)} if ids else {}
-        found += sum(entry_may_go(jobs.get(row.entry.job or "")) for row in rows)
+        found += sum(entry_may_go(jobs.get(row.entry.job or ""), row.entry.kind) for row in rows)
         if len(rows) < PAGE:
             break
         after = rows[-1].number

@@ -29,6 +29,7 @@ from tidegate.scheduler.store.maintenance import MaintenanceChanges, Maintenance
 from tidegate.scheduler.store.pages import PageRows
 from tidegate.scheduler.store.partitions_reports import PartitionsReportChanges, PartitionsReportRows
 from tidegate.scheduler.store.retention import RetentionChanges, RetentionRows
+from tidegate.scheduler.store.specifications import SpecificationChanges, SpecificationRows
 from tidegate.scheduler.store.tallies import TallyChanges, TallyRows
 from tidegate.scheduler.store.tokens import TokenChanges, TokenRows
 from tidegate.scheduler.store.watched import WatchedChanges, WatchedRows
@@ -71,6 +72,7 @@ class Reader(
     MaintenanceRows,
     PageRows,
     PartitionsReportRows,
+    SpecificationRows,
     TallyRows,
     RetentionRows,
     TokenRows,
@@ -202,6 +204,7 @@ class Transaction(
     AlertChanges,
     MaintenanceChanges,
     PartitionsReportChanges,
+    SpecificationChanges,
     TallyChanges,
     RetentionChanges,
     TokenChanges,

@@ -1,14 +1,17 @@
-"""*Deployments*: what each changed, and by whom."""
+"""*Deployments*: what each changed, and by whom; a button goes back to one."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
-from tidegate.server.access import READ, Called
+from tidegate.scheduler.commands.deployments import DeploymentLine
+from tidegate.server.access import ADMIN, READ, Called
+from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
+from tidegate.server.body import read_form
 from tidegate.server.page import Page
-from tidegate.server.routes.records import deployments_page
+from tidegate.server.routes.deployments import Wanted, deployments_page, number_of, rolled_back
 from tidegate.server.service import Here
 
 router = APIRouter(prefix="/board", route_class=PageRoute, include_in_schema=False)
@@ -17,7 +20,8 @@ router = APIRouter(prefix="/board", route_class=PageRoute, include_in_schema=Fal
 class Deployments(Value, kw_only=True):
     """The deployments, the newest first."""
 
-    items: tuple[dict[str, Any], ...]
+    newest: int
+    items: tuple[DeploymentLine, ...]
     next: str | None
 
 
@@ -27,5 +31,20 @@ def deployed_page(
 ) -> Response:
     """Show when what was deployed, by whom, and what it changed."""
     found, cursor = deployments_page(service, caller, page_of)
-    view = Deployments(items=tuple(found), next=cursor)
+    with service.store.reading() as reader:
+        newest = next((number for number, _ in reader.deployments(None, 1)), 0)
+    view = Deployments(newest=newest, items=tuple(found), next=cursor)
     return page(request, service, "deployments", "Deployments", view)
+
+
+@router.post("/deployments/{number}/rollback", dependencies=[ADMIN])
+def roll_back(
+    number: str,
+    service: Here,
+    caller: Called,
+    form: Annotated[dict[str, str], Depends(read_form)],
+) -> Response:
+    """Roll back to a deployment."""
+    wanted = Wanted(reason=form.get("reason", ""))
+    done = rolled_back(service, caller, number_of(number), wanted)
+    return back("/board/deployments", f"rolled back to {number}: this is deployment {done['number']}")

@@ -1,22 +1,19 @@
-"""Records of the engine: the ledger of events, and the deployments."""
+"""The ledger of events."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.scheduler.explain.ledger_line import ledger_line
 from tidegate.scheduler.explain.names import find_schedule
-from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.store.protocol import LedgerRow, Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
-from tidegate.server.page import Page, foreign
+from tidegate.server.page import Page
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import check_known_app, named, visible_apps
 
 router = APIRouter(tags=["records"])
-
-NUMBER_MAX = 2**63 - 1
 
 
 @router.get("/ledger", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
@@ -49,54 +46,6 @@ def ledger_rows(service: Service, reader: Reader, caller: Caller, app: str) -> l
     apps = visible_apps(service, reader, caller)
     rows = reader.ledger(app=app or caller.app)
     return [row for row in rows if apps is None or row.schedule.partition("/")[0] in apps]
-
-
-@router.get("/deployments", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
-def deployments(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
-    """List the deployments, the newest first: when, by whom, why, and what each changed."""
-    return listed(*deployments_page(service, caller, page))
-
-
-def deployments_page(service: Service, caller: Caller, page: Page) -> tuple[list[dict[str, Any]], str | None]:
-    """Return a page of the deployments that a caller sees, and the cursor of the next one."""
-    found: list[dict[str, Any]] = []
-    with service.store.reading() as reader:
-        apps, before = visible_apps(service, reader, caller), _before(page)
-        while len(found) <= page.limit:
-            entries = reader.deployments(before, page.limit + 1)
-            found += [
-                shown for number, entry in entries if (shown := _deployment(number, entry, apps)) is not None
-            ]
-            if len(entries) <= page.limit:
-                break
-            before = entries[-1][0]
-    return page.cut(found, lambda each: (each["number"],))
-
-
-def _deployment(number: int, entry: Entry, apps: frozenset[str] | None) -> dict[str, Any] | None:
-    """Return a deployment with those of its changes that the caller sees; None without any."""
-    changed = {name: change for name, change in entry.data["apps"].items() if apps is None or name in apps}
-    if not changed and apps is not None:
-        return None
-    return {
-        "number": number,
-        "at": entry.at,
-        "by": entry.data.get("by", ""),
-        "reason": entry.data.get("why", ""),
-        "update_schedules": entry.data["update_schedules"],
-        "force": entry.data["force"],
-        "apps": changed,
-    }
-
-
-def _before(page: Page) -> int | None:
-    match page.after:
-        case None:
-            return None
-        case (int(number),) if 0 <= number <= NUMBER_MAX:
-            return number
-        case _:
-            raise foreign()
 
 
 def _ref(reader: Reader, caller: Caller, name: str, known: set[str]) -> str:

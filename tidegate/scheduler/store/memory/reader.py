@@ -24,6 +24,7 @@ from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.pages import PageReader
 from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportReader
 from tidegate.scheduler.store.memory.retention import RetentionReader
+from tidegate.scheduler.store.memory.specifications import SpecificationReader
 from tidegate.scheduler.store.memory.tallies import TallyReader
 from tidegate.scheduler.store.memory.tokens import TokenReader
 from tidegate.scheduler.store.memory.watched import WatchedReader
@@ -54,6 +55,7 @@ class MemoryReader(
     MaintenanceReader,
     PageReader,
     PartitionsReportReader,
+    SpecificationReader,
     TallyReader,
     RetentionReader,
     TokenReader,

@@ -26,6 +26,7 @@ from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportW
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.rename import rename_tables
 from tidegate.scheduler.store.memory.retention import EVENT, RetentionWriter
+from tidegate.scheduler.store.memory.specifications import SpecificationWriter
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
 from tidegate.scheduler.store.memory.tallies import TallyWriter
@@ -37,6 +38,7 @@ class MemoryTransaction(
     AlertWriter,
     MaintenanceWriter,
     PartitionsReportWriter,
+    SpecificationWriter,
     TallyWriter,
     RetentionWriter,
     TokenWriter,

@@ -18,6 +18,7 @@ from tidegate.scheduler.model.maintenance import OperationRun, Record, TableStat
 from tidegate.scheduler.model.partitions_report import PartitionsReport
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.model.specification import Specification
 from tidegate.scheduler.model.tally import KeptTally
 from tidegate.scheduler.model.token import Token
 from tidegate.scheduler.model.watched import WatchedFolder, WatchedPartition
@@ -66,6 +67,7 @@ class Tables:
         sums: of the ledger, by schedule, day, outcome and reason.
         snapshots: by number.
         tokens: by name.
+        specifications: by ref and number of the deployment.
         partitions_reports: by id.
         watched_folders: by dataset.
         watched_partitions: by dataset and key.
@@ -109,6 +111,9 @@ class Tables:
     sums: dict[SumKey, int] = field(default_factory=dict[SumKey, int])
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
     tokens: dict[str, Token] = field(default_factory=dict[str, Token])
+    specifications: dict[tuple[str, int], Specification] = field(
+        default_factory=dict[tuple[str, int], Specification]
+    )
     partitions_reports: dict[str, PartitionsReport] = field(default_factory=dict[str, PartitionsReport])
     watched_folders: dict[str, WatchedFolder] = field(default_factory=dict[str, WatchedFolder])
     watched_partitions: dict[tuple[str, str], WatchedPartition] = field(

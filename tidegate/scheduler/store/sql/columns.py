@@ -9,6 +9,7 @@ Each type defines in `stored` and `restored` how one value is stored. SQLAlchemy
 parameters of a query; whole rows go through `codec`, without a call for each value.
 """
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -109,6 +110,22 @@ class Json(Stored):
     def stored(value: Any) -> str:
         """Return the JSON text of a value."""
         return msgspec.json.encode(value).decode()
+
+
+class Bytes(Stored):
+    """Bytes in base 64: rows are sent as JSON (see `bulk`)."""
+
+    cache_ok = True
+
+    @staticmethod
+    def stored(value: bytes) -> str:
+        """Return the text of bytes."""
+        return b64encode(value).decode()
+
+    @staticmethod
+    def restored(value: str) -> bytes:
+        """Return the bytes of a text."""
+        return b64decode(value)
 
 
 class Coded(Stored):

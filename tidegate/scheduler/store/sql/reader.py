@@ -45,6 +45,7 @@ from tidegate.scheduler.store.sql.rows import (
     SUBSCRIPTIONS,
     delivery_of,
 )
+from tidegate.scheduler.store.sql.specifications import SpecificationReader
 from tidegate.scheduler.store.sql.tallies import TallyReader
 from tidegate.scheduler.store.sql.tokens import TokenReader
 from tidegate.scheduler.store.sql.watched import WatchedReader
@@ -133,6 +134,7 @@ class SqlReader(
     MaintenanceReader,
     PageReader,
     PartitionsReportReader,
+    SpecificationReader,
     TallyReader,
     RetentionReader,
     TokenReader,

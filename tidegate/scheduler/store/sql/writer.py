@@ -46,6 +46,7 @@ from tidegate.scheduler.store.sql.rows import (
     delivery_key,
     delivery_row,
 )
+from tidegate.scheduler.store.sql.specifications import SpecificationWriter
 from tidegate.scheduler.store.sql.tallies import TallyWriter
 from tidegate.scheduler.store.sql.tokens import TokenWriter
 from tidegate.scheduler.store.sql.watched import WatchedWriter
@@ -67,6 +68,7 @@ class SqlTransaction(
     AlertWriter,
     MaintenanceWriter,
     PartitionsReportWriter,
+    SpecificationWriter,
     TallyWriter,
     RetentionWriter,
     TokenWriter,

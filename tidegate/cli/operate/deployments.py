@@ -1,0 +1,159 @@
+"""`tidegate deployments`: what was deployed when and by whom, what it changed, and the way back."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.domain.error import UserError
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.commands.deployments import DeploymentLine
+
+LOG_MAX = 1000
+
+NumberArgument = Annotated[int, typer.Argument(help="The number in the log.", min=1)]
+
+app = typer.Typer(no_args_is_help=True, help="List, show and compare deployments, and roll back to one.")
+
+
+@app.command("log")
+def log(
+    limit: Annotated[int, typer.Option(help="So many, the newest first.", min=1, max=LOG_MAX)] = 20,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """List the deployments: when, by whom, why, and what each changed."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.deployments import deployment_of
+
+    with opened_store() as store, store.reading() as reader:
+        entries = reader.deployments(None, limit)
+        found = [each for number, entry in entries if (each := deployment_of(number, entry)) is not None]
+    if format is Format.JSON:
+        print_json(found)
+        return
+    rows = [
+        [str(each.number), instant(each.at), each.by, "; ".join(_summaries(each.apps)), _why(each)]
+        for each in found
+    ]
+    print_table(["number", "at", "by", "changed", "reason"], rows, right=["number"])
+
+
+@app.command("show")
+def show(number: NumberArgument, format: FormatOption = Format.TEXT) -> None:
+    """Show a deployment and what it changed."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.compiler.render.diff_json import diff_json
+    from tidegate.compiler.render.diff_text import diff_text
+    from tidegate.scheduler.commands.deployments import change_of, find_deployment
+
+    with opened_store() as store, store.reading() as reader:
+        found, change = find_deployment(reader, number), change_of(reader, number)
+    if format is Format.JSON:
+        print_json({"deployment": found, "changes": None if change is None else diff_json(change)})
+        return
+    typer.echo(f"deployment {found.number} at {instant(found.at)} by {found.by}")
+    if _why(found):
+        typer.echo(f"reason: {_why(found)}")
+    if change is None:
+        typer.echo("; ".join(_summaries(found.apps)))
+        typer.echo("What was deployed before it is not kept, so its changes cannot be shown in full.")
+    else:
+        typer.echo(diff_text(change))
+
+
+@app.command("diff")
+def diff(
+    old: NumberArgument,
+    new: Annotated[
+        int | None, typer.Argument(help="Another number; without it, what is deployed.", min=1)
+    ] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Show what changed between two deployments, or since one; exit code 2 if something did."""
+    from tidegate.cli.develop.plan import EXIT_CHANGES, print_difference
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.commands.deployments import change_between
+
+    settings = load_settings()
+    with opened_store(settings) as store, store.reading() as reader:
+        found = change_between(reader, old, new, settings.name)
+    print_difference(found, format)
+    if not found.empty:
+        raise typer.Exit(EXIT_CHANGES)
+
+
+@app.command("rollback")
+def rollback(
+    number: NumberArgument,
+    reason: Annotated[str, typer.Option(help="Why, for the journal and the log.", metavar="TEXT")],
+    app: Annotated[
+        list[str] | None,
+        typer.Option("--app", help="Only this app; may be repeated.", metavar="NAME", show_default=False),
+    ] = None,
+    remove_apps: Annotated[
+        bool, typer.Option("--remove-apps", help="Remove apps that did not exist then.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also if schedules lose their trigger or upstream task.")
+    ] = False,
+    yes: YesOption = False,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Deploy what was deployed after an earlier deployment, as a new one."""
+    from tidegate.cli.develop.plan import print_difference, project_scope
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.commands.deployments import apps_after
+    from tidegate.scheduler.commands.deployments import rollback as roll_back
+    from tidegate.scheduler.commands.live import deployed_apps
+    from tidegate.scheduler.model.journal import By
+
+    if not reason.strip():
+        raise UserError("a rollback has a reason", "write --reason TEXT")
+    settings = load_settings()
+    lines = None if yes or not at_terminal(format) else ()
+    with opened_store(settings) as store:
+        while True:
+            try:
+                with store.transaction() as transaction:
+                    known = {**deployed_apps(transaction), **apps_after(transaction, number)}
+                    scope = project_scope(transaction, settings, known, app, remove_apps)
+                    changes = roll_back(
+                        transaction,
+                        number,
+                        scope,
+                        datetime.now(UTC),
+                        By(reason=reason),
+                        force=force,
+                        remove_apps=remove_apps,
+                    )
+                    if lines not in (None, taken_away(changes)):
+                        raise NotAgreed(taken_away(changes))
+                    break
+            except NotAgreed as other:
+                lines = other.lines
+                agreed(lines, "Roll back?")
+    print_difference(changes, format)
+    if format is Format.TEXT:
+        typer.echo("The YAML is as it was: the next deploy follows it again.")
+
+
+def _why(found: "DeploymentLine") -> str:
+    of = "" if found.rollback_to is None else f"rollback to {found.rollback_to}"
+    return ": ".join(part for part in (of, found.reason) if part)
+
+
+def _summaries(apps: "Mapping[str, Mapping[str, object]]") -> Iterator[str]:
+    """Yield what was done to each app in a few words."""
+    for name, change in apps.items():
+        schedules = change.get("schedules")
+        counts: dict[str, int] = {}
+        for action in schedules.values() if isinstance(schedules, dict) else ():
+            counts[str(action)] = counts.get(str(action), 0) + 1
+        parts = ", ".join(f"{action} {count}" for action, count in sorted(counts.items()))
+        yield f"{change.get('action')} {name}" + (f" (schedules: {parts})" if parts else "")

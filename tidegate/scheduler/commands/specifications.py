@@ -1,0 +1,61 @@
+"""The specifications that deployments wrote: kept with each one, and put together again.
+
+A deployment keeps only what it has changed. What was deployed after it is, for each app and schedule, the
+newest specification up to it.
+"""
+
+from collections.abc import Iterator
+
+from tidegate.compiler.plan.diff import Diff
+from tidegate.scheduler.model.deployed import DeployedApp, whole_app
+from tidegate.scheduler.model.specification import Specification, kept
+from tidegate.scheduler.store.protocol import Reader, Transaction
+
+ALL = 2**63 - 1
+"""The number behind that of every deployment."""
+
+
+def keep_specifications(transaction: Transaction, changes: Diff) -> None:
+    """Keep what the newest deployment has changed, in the transaction that has made it."""
+    ((number, _),) = transaction.deployments(None, 1)
+    if changes.renames:
+        refs = _everything(transaction)
+    else:
+        refs = {change.name for change in changes.apps if change.action != "unchanged"}
+        touched = (each for each in changes.schedules() if each.action not in ("unchanged", "kept"))
+        refs |= {f"{each.app}/{each.name}" for each in touched}
+    apps = {app.name: app for app in transaction.apps(names={ref for ref in refs if "/" not in ref})}
+    states = {state.ref: state for state in transaction.schedules(refs={ref for ref in refs if "/" in ref})}
+    transaction.put_specifications(
+        [kept(ref, number, states[ref].spec if ref in states else apps.get(ref)) for ref in sorted(refs)]
+    )
+
+
+def _everything(reader: Reader) -> set[str]:
+    """Return what is deployed or was once: a rename moves apps and what is in them."""
+    known = {each.ref for each in reader.specifications(ALL) if not each.gone}
+    return known | {app.name for app in reader.apps()} | {state.ref for state in reader.schedules()}
+
+
+def deployed_at(reader: Reader, number: int) -> dict[str, DeployedApp]:
+    """Return the apps as they were after a deployment, with their schedules, by name."""
+    found = [each for each in reader.specifications(number) if not each.gone]
+    schedules: dict[str, list[Specification]] = {}
+    for each in found:
+        if "/" in each.ref:
+            schedules.setdefault(each.app, []).append(each)
+    return {app.name: app for app in _with_schedules(found, schedules)}
+
+
+def _with_schedules(
+    found: list[Specification], schedules: dict[str, list[Specification]]
+) -> Iterator[DeployedApp]:
+    import msgspec
+
+    for each in found:
+        if "/" in each.ref:
+            continue
+        deployed = each.deployed_app()
+        specs = {one.ref.partition("/")[2]: one.schedule() for one in schedules.get(each.ref, ())}
+        whole = msgspec.structs.replace(whole_app(deployed, ()), schedules=specs)
+        yield msgspec.structs.replace(deployed, app=whole)

@@ -1,0 +1,34 @@
+"""What deployments wrote, in memory; see `scheduler.store.specifications`."""
+
+from collections.abc import Collection, Sequence
+
+from tidegate.scheduler.model.specification import Specification
+from tidegate.scheduler.store.memory.tables import Tables
+
+
+class SpecificationReader:
+    """See `SpecificationRows`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
+        """See `SpecificationRows.specifications`."""
+        found: dict[str, Specification] = {}
+        for (ref, number), each in sorted(self._tables.specifications.items()):
+            if number <= until and (apps is None or each.app in apps):
+                found[ref] = each
+        return tuple(found.values())
+
+    def first_kept(self) -> int | None:
+        """See `SpecificationRows.first_kept`."""
+        return min((number for _, number in self._tables.specifications), default=None)
+
+
+class SpecificationWriter(SpecificationReader):
+    """See `SpecificationChanges`."""
+
+    def put_specifications(self, specifications: Sequence[Specification]) -> None:
+        """See `SpecificationChanges.put_specifications`."""
+        self._tables.own("specifications")
+        self._tables.specifications.update({(each.ref, each.number): each for each in specifications})

@@ -1,0 +1,55 @@
+"""What deployments wrote, in SQL; see `scheduler.store.specifications`."""
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import BigInteger, Column, Index, Table, bindparam, func, select
+
+from tidegate.scheduler.model.specification import Specification
+from tidegate.scheduler.store.sql.changes import Changes
+from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.store.sql.columns import Bytes, Name
+from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.queries import Queries, every
+
+specifications = Table(
+    "specifications",
+    metadata,
+    Column("ref", Name, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("content", Bytes(), nullable=False),
+    Column("app", Name, nullable=False),
+)
+Index("ix_specifications_app", specifications.c.app, specifications.c.number)
+Index("ix_specifications_number", specifications.c.number)
+
+SPECIFICATIONS = Codec(specifications, Specification, derived={"app": lambda each: each.app})
+_TABLE = specifications.c
+_OTHER = specifications.alias("later")
+_UNTIL = bindparam("until", type_=BigInteger)
+_NEWEST = (
+    select(func.max(_OTHER.c.number))
+    .where(_OTHER.c.ref == _TABLE.ref, _OTHER.c.number <= _UNTIL)
+    .scalar_subquery()
+)
+UNTIL = every(SPECIFICATIONS).where(_TABLE.number == _NEWEST).order_by(_TABLE.ref)
+FIRST = select(func.min(_TABLE.number))
+
+
+class SpecificationReader(Queries):
+    """See `SpecificationRows`."""
+
+    def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
+        """See `SpecificationRows.specifications`."""
+        return tuple(self._all(UNTIL, SPECIFICATIONS.value, {_TABLE.app: apps}, until=until))
+
+    def first_kept(self) -> int | None:
+        """See `SpecificationRows.first_kept`."""
+        return self._connection.execute(FIRST).scalar()
+
+
+class SpecificationWriter(SpecificationReader, Changes):
+    """See `SpecificationChanges`."""
+
+    def put_specifications(self, specifications: Sequence[Specification]) -> None:
+        """See `SpecificationChanges.put_specifications`."""
+        self._put(SPECIFICATIONS, specifications)

@@ -1,0 +1,162 @@
+"""Deployments: the log, what each changed, the difference between two, and the way back."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from tidegate.compiler.plan.ownership import Scope, Storage
+from tidegate.compiler.render.diff_json import diff_json
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.deployments import (
+    DeploymentLine,
+    change_between,
+    change_of,
+    deployment_of,
+    find_deployment,
+    rollback,
+)
+from tidegate.server.access import ADMIN, READ, Called, Caller
+from tidegate.server.body import as_form, read_object
+from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
+from tidegate.server.deployed import discarded
+from tidegate.server.page import Page, foreign
+from tidegate.server.problem import Problem, refused_as
+from tidegate.server.service import Here, Service
+from tidegate.server.visible import visible_apps
+
+router = APIRouter(prefix="/deployments", tags=["records"])
+
+NUMBER_MAX = 2**63 - 2
+
+BODY: dict[str, Any] = {
+    "type": "object",
+    "required": ["reason"],
+    "properties": {
+        "reason": {"type": "string", "minLength": 1},
+        "force": {"type": "boolean"},
+        "remove_apps": {"type": "boolean"},
+    },
+}
+"""The schema of the body of a rollback."""
+
+
+class Wanted(Value, kw_only=True, forbid_unknown_fields=True):
+    """The body of a rollback."""
+
+    reason: str
+    force: bool = False
+    remove_apps: bool = False
+
+
+@router.get("", dependencies=[READ], **contract(page_of(DeploymentLine)))
+def deployments(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
+    """List the deployments, the newest first: when, by whom, why, and what each changed."""
+    return listed(*deployments_page(service, caller, page))
+
+
+def deployments_page(service: Service, caller: Caller, page: Page) -> tuple[list[DeploymentLine], str | None]:
+    """Return a page of the deployments that a caller sees, and the cursor of the next one."""
+    found: list[DeploymentLine] = []
+    with service.store.reading() as reader:
+        apps, before = visible_apps(service, reader, caller), _before(page)
+        while len(found) <= page.limit:
+            entries = reader.deployments(before, page.limit + 1)
+            seen = (deployment_of(number, entry, apps) for number, entry in entries)
+            found += [each for each in seen if each is not None]
+            if len(entries) <= page.limit:
+                break
+            before = entries[-1][0]
+    return page.cut(found, lambda each: (each.number,))
+
+
+@router.get("/{number}", dependencies=[READ], **contract(ANY_OBJECT))
+def show(number: str, service: Here, caller: Called) -> Response:
+    """Show a deployment, and what it changed as a plan shows it; null where that is not kept."""
+    with service.store.reading() as reader, refused_as(404):
+        apps = visible_apps(service, reader, caller)
+        found = find_deployment(reader, number_of(number), apps)
+        change = change_of(reader, found.number, apps)
+    return json_answer({"deployment": found, "changes": None if change is None else diff_json(change)})
+
+
+@router.get("/{number}/diff", dependencies=[READ], **contract(ANY_OBJECT))
+def difference(
+    number: str,
+    service: Here,
+    caller: Called,
+    to: Annotated[str, Query(description="Another number; without it, what is deployed.")] = "",
+) -> Response:
+    """Show what changed between two deployments, or since one."""
+    with service.store.reading() as reader, refused_as(404):
+        apps = visible_apps(service, reader, caller)
+        other = number_of(to) if to else None
+        found = change_between(reader, number_of(number), other, service.settings.name, apps)
+    return json_answer(diff_json(found))
+
+
+@router.post(
+    "/{number}/rollback",
+    dependencies=[ADMIN],
+    **contract(ANY_OBJECT, body=BODY, example={"reason": "the new trigger never fires"}, errors=(409,)),
+)
+def roll_back(
+    number: str,
+    service: Here,
+    caller: Called,
+    body: Annotated[dict[str, Any], Depends(read_object)],
+) -> Response:
+    """Deploy what was deployed after an earlier one; the token of an app rolls back that app alone."""
+    return json_answer(rolled_back(service, caller, number_of(number), as_form(body, Wanted)))
+
+
+def rolled_back(service: Service, caller: Caller, number: int, wanted: Wanted) -> dict[str, Any]:
+    """Roll back, and return the new deployment with what it changed.
+
+    Raises:
+        Problem: 400 without a reason, 404 for an unknown deployment, 409 if it is refused.
+    """
+    if not wanted.reason.strip():
+        raise Problem(400, "a rollback has a reason", hint='write {"reason": "..."}')
+    settings = service.settings
+    scope = Scope(
+        project=settings.name,
+        only=None if caller.app is None else frozenset({caller.app}),
+        removable=frozenset(),
+        storage=Storage(paths_from=str(settings.paths_from), warehouse=str(settings.warehouse)),
+    )
+    with service.store.transaction() as transaction:
+        with refused_as(404):
+            find_deployment(transaction, number, visible_apps(service, transaction, caller))
+        with refused_as(409):
+            changes = rollback(
+                transaction,
+                number,
+                scope,
+                service.clock(),
+                caller.by(wanted.reason.strip()),
+                force=wanted.force,
+                remove_apps=wanted.remove_apps,
+            )
+        ((new, _),) = transaction.deployments(None, 1)
+    return {"number": new, "discarded_jobs": discarded(changes), "changes": diff_json(changes)}
+
+
+def number_of(text: str) -> int:
+    """Return the number of a deployment in a path.
+
+    Raises:
+        Problem: 400 for anything else.
+    """
+    if not text.isascii() or not text.isdecimal() or not 0 < len(text) < len(str(NUMBER_MAX)):
+        raise Problem(400, f"the number of a deployment is a whole number, got {text!r:.100}")
+    return int(text)
+
+
+def _before(page: Page) -> int | None:
+    match page.after:
+        case None:
+            return None
+        case (int(number),) if 0 <= number <= NUMBER_MAX:
+            return number
+        case _:
+            raise foreign()
