@@ -1,0 +1,166 @@
+"""A person of operations at work, with what the documentation names: the command line, REST and the board.
+
+They stop an app, see why a job waits, force it, find what became of yesterday's event, and hear of a
+failure by webhook. The server and the commands are processes of their own; the test plays the host.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.alerts.receivers import Web, web_server
+from tests.server.process import ServerProcess
+from tests.server.serving import NS
+from tidegate.alerts.deliver import deliver
+from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.alerts.collect import collect
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.tick.tick import tick
+
+pytestmark = pytest.mark.store  # processes of their own
+
+YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+
+SETTINGS = """\
+[project]
+name = "sales"
+[deploy]
+check_imports = false
+[alerts.channels.chat]
+kind = "webhook"
+url = "{url}"
+[alerts.default]
+failed = ["chat"]
+"""
+APP = """\
+app: sales
+datasets:
+  raw: {partitions: {cycle: day, start: 2026-01-01}}
+  prices: {partitions: {cycle: day, start: 2026-01-01}}
+  clean: {partitions: {cycle: day, start: 2026-01-01}}
+programs: {clean: {run: programs.clean, reads: [raw, prices], writes: [clean]}}
+schedules:
+  each_day:
+    program: clean
+    for_each: day
+    trigger: {all: [{partitions: {dataset: raw}}, {partitions: {dataset: prices}}]}
+    status: active
+"""
+FAILURE = "ValueError: no prices (programs/clean.py:12)"
+
+
+class Night:
+    """A project with a server, the receiver of its alerts, and the host, which the test plays."""
+
+    def __init__(self, folder: Path, web: Web) -> None:
+        self.folder, self.web = folder, web
+        (folder / "tidegate.toml").write_text(SETTINGS.format(url=web.url))
+        (folder / "schedules").mkdir()
+        (folder / "schedules" / "sales.yaml").write_text(APP)
+        self.cli("deploy")
+        self.settings = load_settings(folder)
+        self.store = open_store(self.settings.store_url)
+        self.server = ServerProcess(folder, "--no-host")
+        self.client = self.server.client()
+
+    def end(self) -> None:
+        self.client.close()
+        self.server.end()
+        self.store.close()
+
+    def cli(self, *arguments: str) -> str:
+        """What a command prints."""
+        command = [sys.executable, "-m", "tidegate.cli.main", *arguments]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def get(self, path: str) -> Any:
+        answer = self.client.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def tick(self) -> None:
+        tick(self.store, datetime.now(UTC))
+
+    def run_fails(self) -> None:
+        """The host creates the only run that is due, which fails, and sends the alert."""
+        self.tick()
+        now = datetime.now(UTC)
+        with self.store.transaction() as transaction:
+            (request,) = offer_launches(transaction, now, "sales")
+        assert claim(self.store, request.job, request.attempt, "run-1", now).won
+        note_failure(self.store, request.job, request.attempt, "run-1", FAILURE, now)
+        seen = RunObservation(
+            run_id="run-1",
+            program="sales/clean",
+            job=request.job,
+            attempt=request.attempt,
+            status=RunStatus.FAILED,
+            at=now,
+        )
+        with self.store.transaction() as transaction:
+            observe_runs(transaction, [seen], now)
+        collect(self.store, self.settings.name, self.settings.alerts.rules, now)
+        deliver(self.store, self.settings.name, self.settings.alerts.channels, lambda: datetime.now(UTC))
+
+
+@pytest.fixture
+def night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Night]:
+    for variable in ("TIDEGATE_PROJECT", "TIDEGATE_STORE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    with web_server() as web:
+        made = Night(tmp_path, web)
+        yield made
+        made.end()
+
+
+def test_a_night_of_a_person_of_operations(night: Night) -> None:
+    body = {"app": "sales", "dataset": "raw", "partitions": [{"key": YESTERDAY, "rows": 7}]}
+    assert night.client.post(f"{NS}/events/partitions", json=body).status_code == 202
+    night.tick()
+
+    night.cli("apps", "hold", "sales", "--reason", "the lake is down")
+    assert "on hold since" in night.cli("apps", "list")
+    assert "Nothing of app sales is launched" in night.client.get("/").text
+
+    (job,) = night.get(f"{NS}/jobs")["items"]
+    printed = night.cli("why", job["id"])
+    assert "W-TRIGGER" in printed and "schedules/sales.yaml:11" in printed
+    assert "not met" in night.client.get(f"/board/jobs/{job['id']}").text
+
+    page = f"/board/jobs/{job['id']}"
+    own = {"Origin": night.server.address.rstrip("/")}
+    pressed = night.client.post(f"{page}/force", data={"reason": "the feed is complete"}, headers=own)
+    assert pressed.status_code == 303
+    assert "force is done" in night.client.get(pressed.headers["location"]).text
+    night.cli("apps", "release", "sales")
+
+    night.run_fails()
+    (alert,) = night.web.bodies
+    assert (alert["kind"], alert["subject"], alert["key"]) == ("failed", "sales/each_day", YESTERDAY)
+    assert (alert["job"], alert["text"]) == (job["id"], FAILURE)
+    assert FAILURE in night.client.get(page).text
+
+    (event,) = night.get(f"/board/events?dataset=sales/raw&partition={YESTERDAY}&format=json")["items"]
+    (received,) = event["received"]
+    assert (received["job"], received["state"], received["reason"]) == (job["id"], "FAILED", "F-RUN")
+    (listed,) = json.loads(night.cli("events", "list", "--key", "partition:sales", "--format", "json"))
+    assert [each["state"] for each in listed["deliveries"]] == ["FAILED"]
+    shown = night.cli("jobs", "show", job["id"])
+    assert "the feed is complete" in shown and FAILURE in shown
