@@ -10,6 +10,7 @@ from tidegate.scheduler.alerts.collect import BlockedCommit, collect
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, reject
 from tidegate.scheduler.model.alert import Alert, AlertKind, AlertRules
+from tidegate.scheduler.tick.deadlines import sweep_deadlines
 
 SCHEDULES = """
 by_day:
@@ -170,6 +171,22 @@ def test_apps_of_another_project_are_not_this_projects_business(world: World) ->
     end(world, "10:00", "failed")
     assert collected(world, "10:01") == []
     assert collect(world.store, "q", RULES, at("10:01")) == 2
+
+
+def test_a_missed_deadline_is_heard_and_so_is_the_success_after_it() -> None:
+    routed = SCHEDULES.replace("{failed: [ops, team], recovered", "{late: [ops], recovered")
+    world = World(routed.replace("  owner: flights", "  deadline: 30m\n  owner: flights"))
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    assert sweep_deadlines(world.store, at("10:31")) == 1
+    (found,) = collected(world, "10:32")
+    assert (found.kind, found.message.reason) == (AlertKind.LATE, "L-DEADLINE")
+    assert found.message.text == (
+        "not successful by 2026-03-10T10:30:00+00:00 (deadline 30m after the trigger)"
+    )
+    end(world, "10:40", "succeeded")
+    (over,) = collected(world, "10:41")
+    assert (over.kind, over.message.recovered_from) == (AlertKind.RECOVERED, AlertKind.LATE)
 
 
 def test_the_first_collection_leaves_old_entries_alone(world: World) -> None:

@@ -293,6 +293,7 @@ def _fields(job: "Job", address: str, run: "OperationRun | None") -> Iterator[li
         "decided": job.decided_at,
         "launched": job.launched_at,
         "ended": job.ended_at,
+        "late": job.late_at,
     }
     for name, value in instants.items():
         if value is not None:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.builders.alerts import build_alerts
+from tidegate.compiler.builders.deadline import build_deadline
 from tidegate.compiler.builders.duration import duration_at, optional_duration
 from tidegate.compiler.builders.retries import build_retries
 from tidegate.compiler.builders.scope import Scope
@@ -48,6 +49,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         args=plain_args,
         timeout=timeout,
         retries=build_retries(node, scope),
+        deadline=build_deadline(node, scope),
         priority=Priority(node.text("priority", "normal")),
         for_each=for_each,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         batching="each" if node.text("batching") == "each" else "coalesce",

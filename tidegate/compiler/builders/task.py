@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from tidegate.compiler.builders.alerts import build_alerts
 from tidegate.compiler.builders.calendar import calendar_at, parsed_day
+from tidegate.compiler.builders.deadline import build_deadline
 from tidegate.compiler.builders.dependencies import SELF, check_depends_on, read_depends_on
 from tidegate.compiler.builders.duration import optional_duration
 from tidegate.compiler.builders.retries import build_retries
@@ -81,6 +82,7 @@ def _schedule(
         args=plain_args,
         timeout=timeout,
         retries=build_retries(node, scope),
+        deadline=build_deadline(node, scope),
         priority=Priority(node.text("priority", "normal")),
         output_partition=task_output_partition(node.get("output_partition"), key, program, trigger, scope),
         on_suspend=cast("OnSuspend", node.text("on_suspend", "hold")),

@@ -11,7 +11,7 @@ from tidegate.domain.model import NEVER, Dependency, Priority, Schedule, TaskTri
 from tidegate.domain.model.triggers.task import CATCH_UP_AT_MOST, LAST_DAY, TaskTimes
 from tidegate.domain.time.duration import duration_text
 
-_OF_SCHEDULES = ("retries", "args", "on_update", "owner", "description", "sensor", "alerts")
+_OF_SCHEDULES = ("retries", "args", "on_update", "owner", "description", "sensor", "alerts", "deadline")
 """Keys that are spelled alike for tasks and schedules."""
 
 MINUTES_OF_HOUR = 60

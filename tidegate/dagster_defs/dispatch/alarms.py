@@ -1,4 +1,7 @@
-"""Alarms: alerts are collected in the loop of the host, or in a tick of the sensor, and sent beside it."""
+"""Alarms: deadlines are swept and alerts collected in the loop of the host, or in a tick of the sensor.
+
+They are sent beside it.
+"""
 
 import json
 from collections.abc import Callable
@@ -10,12 +13,17 @@ from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.alerts.collect import BlockedCommit, collect
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.deadlines import sweep_deadlines
 from tidegate.spark_jobs.commit.recovery import is_blocked
 from tidegate.spark_jobs.commit.sequence import is_watermark_resource
 
 COLLECT_SECONDS = 1
 COMMITS_SECONDS = 10
 """From one look for blocked commits to the next."""
+
+DEADLINES_SECONDS = 10
+"""From one sweep for deadlines to the next, and the time by which an entry may follow its deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,7 @@ class Alarms:
     delivery: Delivery = field(default_factory=Delivery)
     turns: Turns = field(default_factory=lambda: Turns(COLLECT_SECONDS))
     commits: Turns = field(default_factory=lambda: Turns(COMMITS_SECONDS))
+    deadlines: Turns = field(default_factory=lambda: Turns(DEADLINES_SECONDS))
 
     def run(self, location: Location, now: datetime, log: Callable[[str], None]) -> None:
         """Collect alerts, and start to send what is due."""
@@ -34,12 +43,17 @@ class Alarms:
         store, project = location.open_store(), location.project
         looked: list[dict[str, BlockedCommit]] = []
         self.commits.run(lambda: looked.append(blocked_commits(location.open_commits(), now)))
+        self.deadlines.run(lambda: _sweep(store, now))
         collect(store, project, location.alerts.rules, now, looked[0] if looked else None)
         with store.reading() as reader:
             due = bool(reader.due_alerts(project, now, 1))
         if due:
             channels, clock = location.alerts.channels, location.clock
             self.delivery.start(lambda: deliver(store, project, channels, clock), log)
+
+
+def _sweep(store: Store, now: datetime) -> None:
+    sweep_deadlines(store, now)
 
 
 def blocked_commits(commits: CommitStepStore, now: datetime) -> dict[str, BlockedCommit]:

@@ -42,6 +42,7 @@ from tidegate.domain.model.dataset import (
     Watch,
     WriteMode,
 )
+from tidegate.domain.model.deadline import Deadline
 from tidegate.domain.model.maintenance import (
     Budget,
     Conditions,
@@ -129,6 +130,7 @@ __all__ = [
     "Cycle",
     "Dataset",
     "Day",
+    "Deadline",
     "DebtWeights",
     "DelayConstraint",
     "Dependency",

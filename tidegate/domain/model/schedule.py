@@ -9,6 +9,7 @@ from typing import Any, Literal
 from tidegate.domain.model.alerts import Routes
 from tidegate.domain.model.constraint import Constraint, Timeout
 from tidegate.domain.model.dataset import Cycle
+from tidegate.domain.model.deadline import Deadline
 from tidegate.domain.model.place import At
 from tidegate.domain.model.retries import Retries
 from tidegate.domain.model.triggers.task import TaskTrigger
@@ -45,6 +46,7 @@ class Schedule(Value, kw_only=True):
             "{{ trigger.partitions }}", see `compiler.template`.
         batching: with `coalesce` events join the waiting job; with `each` every satisfied trigger has a job.
         max_batch: a satisfied job with this many events takes no more; the next event opens another job.
+        deadline: until when a job has to succeed; None for none.
         retries: how often the engine starts a failed run again; None starts only a run again that died.
         on_suspend: what a suspended schedule does with waiting jobs and new events (rule 10).
         on_update: whether a changed schedule discards its waiting job or keeps its events (rule 11).
@@ -62,6 +64,7 @@ class Schedule(Value, kw_only=True):
     args: dict[str, Any] = {}
     timeout: Timeout = Timeout()
     retries: Retries | None = None
+    deadline: Deadline | None = None
     priority: Priority = Priority.NORMAL
     for_each: Literal["partition"] | Cycle | None = None
     output_partition: OutputPartition = "none"

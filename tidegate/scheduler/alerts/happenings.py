@@ -24,6 +24,7 @@ KINDS = frozenset(
         EntryKind.DISCARDED,
         EntryKind.REPORTED,
         EntryKind.OPERATION,
+        EntryKind.LATE,
         EntryKind.RECOVERED,
         EntryKind.MARKED,
         EntryKind.PASSED,
@@ -81,6 +82,8 @@ def cause_of(job: Job) -> str:
 
 def _trouble(entry: Entry, job: Job, later: Sequence[Entry]) -> tuple[AlertKind | None, Reason | None]:
     match entry.kind:
+        case EntryKind.LATE:
+            return AlertKind.LATE, Reason.L_DEADLINE
         case EntryKind.LAUNCH_FAILED if entry.reason == Reason.F_LAUNCH.value:
             return AlertKind.DEAD_LETTER, Reason.F_LAUNCH
         case EntryKind.RUN if entry.data.get("status") == RunStatus.FAILED and job.maintenance is None:
@@ -113,5 +116,7 @@ def _text(entry: Entry, job: Job, history: Sequence[Entry], reason: Reason | Non
         for each in history
         if each.kind is EntryKind.FAILURE and entry.run_id is not None and each.run_id == entry.run_id
     ]
+    if entry.kind is EntryKind.LATE:
+        return f"not successful by {entry.data['due']} (deadline {entry.data['deadline']})"
     said = entry.data.get("message") or entry.data.get("detail") or next(reversed(noted), "") or job.detail
     return str(said) if said else ("" if reason is None else reason.summary)

@@ -134,6 +134,8 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
             return _with(again, instance=fold.attempted_again(job.instance))
         case EntryKind.OPERATION:
             return operations.ended(job, entry)
+        case EntryKind.LATE:
+            return _with(job, late_at=entry.at)
         case EntryKind.RECOVERED:
             return recovered(job, entry)
         case EntryKind.MANUAL if state is not None:

@@ -22,6 +22,7 @@ REASON_HEADINGS = {
     "W": "W: waiting",
     "M": "M: maintenance",
     "D": "D: discarded",
+    "L": "L: late",
     "F": "F: failed",
     "E": "E: refused",
 }

@@ -24,6 +24,7 @@ _BEFORE = {
     "M": "An [operation on a table](maintenance.md) is due and waits. When several of these hold, the first"
     " of the table is reported.",
     "D": "No run was made of the job. Its events are in the ledger as discarded, under the same code.",
+    "L": "Beside another code: a late job goes on as before.",
     "E": "A command or a call was refused, and changed nothing. Over HTTP the problem has it as `code`"
     " ([rest.md](rest.md)).",
 }
@@ -42,6 +43,7 @@ _COLUMNS = {
     "W": ("the job waits because", "what ends the wait"),
     "M": ("the operation waits because", "what ends the wait"),
     "D": ("the job was discarded because", "what to do if that is not wanted"),
+    "L": ("the job is late because", "what to do"),
     "F": ("the job failed because", "what to do"),
     "E": ("it was refused because", "what to do"),
 }

@@ -136,7 +136,7 @@ def _explain_alone(reader: Reader, job: Job, state: ScheduleState | None, now: d
             schedule=job.schedule,
             at=now,
             status=status,
-            headline=outcome_line(job) + _limit(reader, job),
+            headline=outcome_line(job) + _limit(reader, job) + late_text(job),
             job=job,
             history=history,
         )
@@ -202,7 +202,7 @@ def _opens_at(trigger: Verdict) -> list[datetime | None]:
 
 def _headline(job: Job, decision: Decision, state: ScheduleState, history: tuple[Entry, ...]) -> str:
     by_hand = "" if job.by_hand is None else "triggered by hand; "
-    return by_hand + _outlook(decision) + _attempt_before(job, state, history)
+    return by_hand + _outlook(decision) + late_text(job) + _attempt_before(job, state, history)
 
 
 def _attempt_before(job: Job, state: ScheduleState, history: tuple[Entry, ...]) -> str:
@@ -232,6 +232,13 @@ def _outlook(decision: Decision) -> str:
             return f"the next tick discards it: {reason} {reason.summary}"
         case waiting:
             return f"{waiting.reason}: {waiting.reason.summary}"
+
+
+def late_text(job: Job) -> str:
+    """Describe that a job has missed its deadline; "" if not."""
+    return (
+        "" if job.late_at is None else f"; late, noted at {instant_text(job.late_at)} ({Reason.L_DEADLINE})"
+    )
 
 
 def waiting_line(job: Job) -> str:

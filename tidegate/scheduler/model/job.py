@@ -184,6 +184,7 @@ class Job(Value, kw_only=True):
         held_for: how long it was held before; its timeout does not count this time (rule 19).
         instance: what makes it an instance of a task; None for the job of any other schedule.
         maintenance: what makes it an operation on a table; None for any other job.
+        late_at: when it was noted that it has missed its deadline.
         commit: number of its commit id: a rerun of an instance publishes under a new one.
     """
 
@@ -223,6 +224,7 @@ class Job(Value, kw_only=True):
     maintenance: Work | None = None
     commit: int = 1
     detail: str = ""
+    late_at: datetime | None = None
 
     @property
     def app(self) -> str:

@@ -58,6 +58,7 @@ class EntryKind(StrEnum):
     PARTITIONS = "partitions"
     RUN_BY_HAND = "run-by-hand"
     ALERT = "alert"
+    LATE = "late"
 
 
 class By(Value, kw_only=True):

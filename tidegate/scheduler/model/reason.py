@@ -56,6 +56,7 @@ class Reason(StrEnum):
     D_NO_KEY = "D-NO-KEY", "discarded: a cron fired while no key of the schedule had a waiting job"
     D_KEY = "D-KEY", "discarded: the partition key does not fit the dataset's partitions"
     D_CANCELLED = "D-CANCELLED", "discarded by hand"
+    L_DEADLINE = "L-DEADLINE", "late: it has not succeeded before its deadline"
     F_REPORTED = "F-REPORTED", "failed: reported as failed from outside"
     F_LAUNCH = "F-LAUNCH", "failed: no run could be created (a dead letter)"
     F_RUN = "F-RUN", "failed: the run failed"

@@ -166,6 +166,10 @@ REASON_TEXTS: dict[Reason, CodeText] = {
         cause="a person cancelled it (`tidegate jobs cancel`)",
         remedy="`tidegate schedules trigger`",
     ),
+    Reason.L_DEADLINE: CodeText(
+        cause="the job had not succeeded when the `deadline` of its schedule or task passed; it goes on",
+        remedy="`tidegate why` says what it waits for",
+    ),
     Reason.F_REPORTED: CodeText(
         cause="the instance of a source or an external task was reported as failed",
         remedy="`tidegate report … --status successful`, once the data is there",

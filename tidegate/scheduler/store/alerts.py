@@ -6,6 +6,7 @@ from typing import Protocol
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.alert import Alert, AlertKind, AlertState, Incident
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.retention import Numbered
 
@@ -20,7 +21,11 @@ class AlertCount(Value, kw_only=True):
 
 
 class AlertRows(Protocol):
-    """Reads alerts."""
+    """Reads alerts, and what they are made from."""
+
+    def deadline_schedules(self) -> tuple[ScheduleState, ...]:
+        """The schedules and tasks with a deadline, by ref."""
+        ...
 
     def entries_of(
         self, kinds: Collection[EntryKind], after: int, until: int, limit: int

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from tidegate.scheduler.model.alert import Alert, AlertState, Incident
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.alerts import AlertCount
 from tidegate.scheduler.store.memory.tables import Tables
@@ -16,6 +17,11 @@ class AlertReader:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
+
+    def deadline_schedules(self) -> tuple[ScheduleState, ...]:
+        """See `AlertRows.deadline_schedules`."""
+        found = (state for _, state in sorted(self._tables.schedules.items()))
+        return tuple(state for state in found if state.spec.deadline is not None)
 
     def entries_of(
         self, kinds: Collection[EntryKind], after: int, until: int, limit: int

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import Boolean, Column, Index, Integer, Table, Text, bindparam, func, select
 
 from tidegate.scheduler.model.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.alerts import AlertCount
 from tidegate.scheduler.store.retention import Numbered
@@ -15,7 +16,7 @@ from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.queries import Queries, every
-from tidegate.scheduler.store.sql.rows import JOURNAL
+from tidegate.scheduler.store.sql.rows import JOURNAL, SCHEDULES
 
 incidents = Table(
     "incidents",
@@ -50,6 +51,13 @@ alerts = Table(
     Column("ended_at", Instant),
 )
 _ALERTS = alerts.c
+_SCHEDULES = tables.schedules.c
+Index(
+    "ix_schedules_deadline",
+    _SCHEDULES.deadline_of,
+    sqlite_where=_SCHEDULES.deadline_of.is_not(None),
+    postgresql_where=_SCHEDULES.deadline_of.is_not(None),
+)
 Index("ix_alerts_made", _ALERTS.project, _ALERTS.made_at, _ALERTS.id)
 Index(
     "ix_alerts_due",
@@ -85,8 +93,19 @@ ENDED = (
 )
 
 
+DEADLINES = (
+    every(SCHEDULES)
+    .where(tables.schedules.c.deadline_of.is_not(None))
+    .order_by(tables.schedules.c.deadline_of)
+)
+
+
 class AlertReader(Queries):
     """See `AlertRows`."""
+
+    def deadline_schedules(self) -> tuple[ScheduleState, ...]:
+        """See `AlertRows.deadline_schedules`."""
+        return tuple(self._all(DEADLINES, SCHEDULES.value))
 
     def entries_of(
         self, kinds: Collection[EntryKind], after: int, until: int, limit: int

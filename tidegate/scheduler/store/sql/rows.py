@@ -38,6 +38,7 @@ SCHEDULES = Codec(
         "program": lambda state: state.spec.program,
         "trigger_kind": lambda state: state.spec.trigger.kind,
         "due_at": lambda state: state.next_fire_at if state.fires and state.spec.task is None else None,
+        "deadline_of": lambda state: None if state.spec.deadline is None else state.ref,
         "generate_at": lambda state: None if state.spec.task is None else state.next_fire_at,
     },
 )

@@ -68,6 +68,8 @@ schedules = Table(
     Column("due_at", Instant),
     # `next_fire_at` of a task. A tick makes the instances of some tasks only, and must not read the others.
     Column("generate_at", Instant),
+    # Its ref, of a schedule with a deadline.
+    Column("deadline_of", Name),
 )
 Index("ix_schedules_app", schedules.c.app, schedules.c.ref)
 Index(
@@ -205,6 +207,7 @@ jobs = Table(
     Column("maintenance", Json(Work)),
     Column("commit", Integer, nullable=False, server_default=text("1")),
     Column("detail", Text, nullable=False),
+    Column("late_at", Instant),
     # `next_check_at` of a job that waits, or that gave back its slots.
     Column("due_at", Instant),
     # Of an instance of a task that was not discarded: its backfill and its scheduled time, also unless it is

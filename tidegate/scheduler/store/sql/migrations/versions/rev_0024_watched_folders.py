@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0024"
-down_revision = "0020"
+down_revision = "0021"
 
 NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 

@@ -1,0 +1,67 @@
+"""The sweep for deadlines: what has missed its deadline since the last one gets its entry, once.
+
+    unfinished jobs of schedules with a deadline        ─┐
+    jobs that have ended since the last sweep            ├─► late? ─► entry, and `late_at` of the job
+                                                        ─┘
+A job is late once: `late_at` and the entry are written together, and the next sweep passes it over. So it
+does not matter how often, by whom, or after what pause or jump of the clock the sweep runs. It starts no run.
+"""
+
+from datetime import datetime
+
+from tidegate.scheduler.decision.after import after
+from tidegate.scheduler.decision.deadlines import late_entry
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.tick.tick import effective_at
+
+CURSOR = "deadlines"
+"""Name of the cursor that holds the last entry that was looked at."""
+
+ENTRIES_PER_SWEEP = 1_000
+ENDS = frozenset({EntryKind.RUN, EntryKind.RECOVERED, EntryKind.MARKED, EntryKind.PASSED, EntryKind.REPORTED})
+UNFINISHED = tuple(state for state in JobState if state not in FINISHED)
+
+
+def sweep_deadlines(store: Store, now: datetime) -> int:
+    """Note the jobs that have missed their deadline; return how many."""
+    with store.reading() as reader:
+        if not reader.deadline_schedules() or not (_found(reader, now) or _has_ended(reader)):
+            return 0
+    with store.transaction() as transaction:
+        at = effective_at(transaction, now, now)
+        found = _found(transaction, at)
+        transaction.put_jobs([after(job, entry) for job, entry in found])
+        transaction.add_journal([entry for _, entry in found])
+        _advance(transaction)
+        return len(found)
+
+
+def _found(reader: Reader, now: datetime) -> list[tuple[Job, Entry]]:
+    """Return the jobs that are late now and were not before, each with its entry."""
+    states = {state.ref: state for state in reader.deadline_schedules()}
+    jobs = {job.id: job for job in reader.jobs(schedules=states.keys(), states=UNFINISHED)}
+    after_, until = _place(reader), reader.journal_ends()[1]
+    rows = reader.entries_of(ENDS, after_, until, ENTRIES_PER_SWEEP)
+    ended = {row.entry.job for row in rows if row.entry.job is not None and row.entry.schedule in states}
+    jobs |= {job.id: job for job in (reader.jobs(ids=ended) if ended else ())}
+    entries = [(job, late_entry(states[job.schedule].spec, job, now)) for job in jobs.values()]
+    return sorted(((job, entry) for job, entry in entries if entry is not None), key=lambda pair: pair[0].id)
+
+
+def _has_ended(reader: Reader) -> bool:
+    return reader.journal_ends()[1] - _place(reader) >= ENTRIES_PER_SWEEP
+
+
+def _advance(transaction: Transaction) -> None:
+    place, until = _place(transaction), transaction.journal_ends()[1]
+    rows = transaction.entries_of(ENDS, place, until, ENTRIES_PER_SWEEP)
+    reached = rows[-1].number if len(rows) == ENTRIES_PER_SWEEP else until
+    transaction.set_cursor(CURSOR, reached)
+
+
+def _place(reader: Reader) -> int:
+    """Return the number of the last entry that was looked at."""
+    noted: int = reader.cursor(CURSOR) or 0
+    return noted
