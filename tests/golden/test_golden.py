@@ -4,6 +4,7 @@
                                                 paths.txt names files instead)
     tidegate.toml        the settings are checked instead
     formats.json         the default format, and the formats of deployed datasets
+    rules.toml           the rules that the project adds
     imports.txt          the programs are imported, too
     today.txt            the day of the compilation, for the notes that name coming dates
     diagnostics.txt      every message         (absent: there must be none)
@@ -15,6 +16,7 @@
 """
 
 import runpy
+import tomllib
 from datetime import date
 from pathlib import Path
 
@@ -30,7 +32,10 @@ from tidegate.compiler.plan.plan import plan
 from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
 from tidegate.compiler.render.diff_json import diff_json
 from tidegate.compiler.render.diff_text import diff_text
+from tidegate.compiler.rules.house import NO_RULES
 from tidegate.project.imports import check_imports
+from tidegate.project.settings.house_rules import house_rules
+from tidegate.project.settings.language import LintSection
 from tidegate.project.settings.literal_secrets import literal_secrets
 from tidegate.project.yaml_files import compile_paths
 
@@ -85,7 +90,11 @@ def compiled(folder: Path) -> Compilation:
     if (folder / "formats.json").exists():
         formats = msgspec.json.decode((folder / "formats.json").read_bytes(), type=Formats)
     files = sorted(Path(file.name) for file in folder.glob("in*.yaml"))
-    found = compile_paths(files, today=today, formats=formats)
+    rules = NO_RULES
+    if (folder / "rules.toml").exists():
+        lint = tomllib.loads((folder / "rules.toml").read_text())["lint"]
+        rules = house_rules(Path("rules.toml"), LintSection(rules=lint["rules"]))
+    found = compile_paths(files, today=today, formats=formats, rules=rules)
     return check_imports(found, folder) if (folder / "imports.txt").exists() else found
 
 

@@ -40,6 +40,7 @@ def check_yaml(
         everywhere: upstream tasks are detected in all apps of the store, which tasks then always open.
     """
     from tidegate.compiler.builders.formats import NO_FORMATS, Formats
+    from tidegate.compiler.rules.house import NO_RULES
     from tidegate.project.yaml_files import compile_paths
 
     settings = settings or settings_here()
@@ -59,6 +60,7 @@ def check_yaml(
         drafts=() if settings is None else settings.undeployed,
         everywhere=everywhere,
         variables=variables_of(settings),
+        rules=NO_RULES if settings is None else settings.rules,
     )
 
 

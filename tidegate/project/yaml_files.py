@@ -14,6 +14,7 @@ from tidegate.compiler.builders.others import Known, nothing_known
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
+from tidegate.compiler.rules.house import NO_RULES, HouseRules, house_diagnostics
 from tidegate.domain.model import At, OnUpdate
 from tidegate.domain.value import Value
 
@@ -48,6 +49,7 @@ def compile_paths(
     drafts: Iterable[Path] = (),
     everywhere: bool = True,
     variables: Mapping[str, str] | None = None,
+    rules: HouseRules = NO_RULES,
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
@@ -55,9 +57,11 @@ def compile_paths(
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
         today, on_update, formats, known, warehouse, everywhere, variables: see `compile_files`.
-        drafts: files and folders that are not deployed.
+        drafts: files and folders that are not deployed; the project's rules do not count there.
+        rules: the project's own, beside those of the language.
     """
     files = read_files(paths, base, without)
+    not_deployed = _named_below(files.contents, drafts, base)
     compilation = compile_files(
         files.contents,
         today,
@@ -65,11 +69,13 @@ def compile_paths(
         formats=formats,
         known=known,
         warehouse=warehouse,
-        drafts=_named_below(files.contents, drafts, base),
+        drafts=not_deployed,
         everywhere=everywhere,
         variables=variables,
     )
-    together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
+    apps = [app for app in compilation.models().values() if app.at is None or app.at.file not in not_deployed]
+    broken = house_diagnostics(apps, rules, lambda at: _line(files.contents, at))
+    together = sorted((*files.diagnostics, *compilation.diagnostics, *broken), key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))
 
 
@@ -99,6 +105,11 @@ def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterabl
             except ValueError as error:
                 failed.append(_unreadable(file, base, str(error)))
     return YamlFiles(contents=contents, diagnostics=tuple(failed))
+
+
+def _line(contents: Mapping[str, bytes], at: At) -> str:
+    lines = contents.get(at.file, b"").decode("utf-8").splitlines()
+    return lines[at.line - 1] if at.line <= len(lines) else ""
 
 
 def _named_below(names: Iterable[str], folders: Iterable[Path], base: Path | None) -> frozenset[str]:

@@ -9,6 +9,7 @@ from tidegate.compiler.builders.formats import Formats, deployed_formats
 from tidegate.compiler.compile import compile_files, compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.reader.json_text import JsonText, TooLarge, json_text
+from tidegate.compiler.rules.house import house_diagnostics
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_others
 from tidegate.scheduler.commands.live import deployed_apps
@@ -39,7 +40,9 @@ def compiled_app(service: Service, reader: Reader, name: str, spec: dict[str, An
     )
     if not compilation.ok:
         raise _wrong(f"the specification of app {name}", compilation.diagnostics, document)
-    return compilation.models()[name]
+    found = compilation.models()[name]
+    _check_rules(service, found, document, f"the specification of app {name}")
+    return found
 
 
 def compiled_schedule(
@@ -67,7 +70,31 @@ def compiled_schedule(
         found, diagnostics = compile_schedule(whole, name, document, None, on_update)
     if found is None:
         raise _wrong(f"schedule {app}/{name}", diagnostics, document)
-    return msgspec.structs.replace(found, name=name)
+    named = msgspec.structs.replace(found, name=name)
+    schedules = {**apps[app].schedules, name: named}
+    changed = msgspec.structs.replace(apps[app], schedules=schedules)
+    _check_rules(service, changed, document, f"schedule {app}/{name}", only=name)
+    return named
+
+
+def _check_rules(service: Service, app: App, document: JsonText, what: str, only: str | None = None) -> None:
+    """Refuse what breaks a rule of the project.
+
+    Args:
+        only: the schedule that a call is about; the others of the app are deployed already.
+
+    Raises:
+        Problem: 400 with diagnostics.
+    """
+    lines = document.text.split("\n")
+    broken = house_diagnostics(
+        [app],
+        service.settings.rules,
+        lambda at: lines[at.line - 1] if at.line <= len(lines) else "",
+        only=only,
+    )
+    if any(each.severity == "error" for each in broken):
+        raise _wrong(what, broken, document)
 
 
 def _text(spec: dict[str, Any]) -> JsonText:

@@ -7,6 +7,7 @@ code has a golden file under tests/golden.
 """
 
 from tidegate.compiler.diagnostics.entry import Entry, Severity, error, note, warning
+from tidegate.compiler.diagnostics.house_codes import HOUSE_CODES
 from tidegate.compiler.diagnostics.maintenance_codes import MAINTENANCE_CODES
 from tidegate.compiler.diagnostics.task_codes import TASK_CODES
 
@@ -342,6 +343,7 @@ CATALOGUE: dict[str, Entry] = {
         "`tidegate.toml` is in git. Write a reference such as `${env.STORE_PASSWORD}`, and give the variable "
         "to the processes.",
     ),
+    **HOUSE_CODES,
     **TASK_CODES,
     **MAINTENANCE_CODES,
 }

@@ -294,6 +294,21 @@ class AlertsSection(Section, frozen=True, kw_only=True):
     ] = {}
 
 
+class LintSection(Section, frozen=True, kw_only=True):
+    """Rules that a project adds to those of the language."""
+
+    rules: Annotated[
+        Table,
+        _key(
+            "a table",
+            '{ owner = "error", max_per_app = { max = 50, severity = "warning" } }',
+            "Rules of `lint`, `plan`, `deploy` and of calls to the server, in a section `[lint.rules]`: "
+            "`owner`, `timeout`, `description`, `name`, `max_per_app`, `max_per_group` and `triggers`, each "
+            "with a severity (operating.md).",
+        ),
+    ] = {}
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     """The whole file. Every section and every key is optional."""
 
@@ -308,6 +323,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     watch: WatchSection = WatchSection()
     serve: ServeSection = ServeSection()
     alerts: AlertsSection = AlertsSection()
+    lint: LintSection = LintSection()
 
 
 SECTIONS: dict[str, type[Section]] = {

@@ -32,6 +32,7 @@ from tidegate.project.settings.language import SettingsError, SettingsFile
 
 if TYPE_CHECKING:
     from tidegate.alerts.channel import Alerting
+    from tidegate.compiler.rules.house import HouseRules
     from tidegate.scheduler.model.retention import Keep
 
 SETTINGS_FILE = "tidegate.toml"
@@ -62,6 +63,7 @@ class Settings:
         dagster_home: Dagster's instance folder (DAGSTER_HOME).
         tick_seconds: interval of the dispatcher's ticks.
         webserver_url: address of the Dagster UI, without a slash at its end; "" if it is not set.
+        rules: rules for schedules and tasks, beside those of the language.
         retention: how long the store keeps what nothing needs any more.
         watch_seconds: from one look at a watched folder to the next.
         watch_options: of the client of a cloud's file system, by its own names.
@@ -93,6 +95,7 @@ class Settings:
     tick_seconds: int
     webserver_url: str = ""
     retention: "Keep"
+    rules: "HouseRules"
     watch_seconds: int = 10
     watch_options: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     requests_per_minute: int = 6000
@@ -193,6 +196,7 @@ def find_settings_file(start: Path | None = None) -> Path:
 def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: bool) -> Settings:
     # Not at the top: `--help` does not read settings and must not import their checks.
     from tidegate.project.settings.alerts import alerts_of
+    from tidegate.project.settings.house_rules import house_rules
     from tidegate.project.settings.retention import kept
     from tidegate.spark_jobs.files.scheme import scheme_of
     from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault
@@ -242,6 +246,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         tick_seconds=found.dagster.tick_seconds,
         webserver_url=webserver(file, found.dagster.webserver_url),
         retention=kept(file, found.retention),
+        rules=house_rules(file, found.lint),
         watch_seconds=found.watch.interval_seconds,
         watch_options=found.watch.options,
         requests_per_minute=found.serve.requests_per_minute,
