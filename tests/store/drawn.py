@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from tests.store import drawn_alerts as alerts
 from tests.store import drawn_maintenance as maintenance
 from tests.store import drawn_retention as retention
 from tests.store.samples import (
@@ -100,6 +101,7 @@ jobs = st.builds(
     resources=st.lists(resources, max_size=4).map(tuple),
     closed=st.booleans(),
     held_at=maybe_instants,
+    late_at=maybe_instants,
     held_for=st.timedeltas(timedelta(0), timedelta(days=9)),
     instance=st.none() | instances,
     launch=st.none() | maintenance.plans,
@@ -274,6 +276,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "put_watched_partitions": (many(watched_partitions),),
     "forget_watched": (many(watched_datasets),),
     **retention.ARGUMENTS,
+    **alerts.ARGUMENTS,
 }
 """What each method of a transaction is called with."""
 
@@ -335,4 +338,5 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.watched_partitions("a/d"),
         reader.watched_partitions("a/s", ["a", "ä"]),
         *retention.answers(reader, now),
+        *alerts.answers(reader, now),
     ]

@@ -1,0 +1,73 @@
+"""What Hypothesis draws for alerts, and the questions that are asked about them; see `drawn`."""
+
+from datetime import datetime
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.store.samples import at
+from tidegate.scheduler.model.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.store.protocol import Reader
+
+MANY = 100
+
+ids = st.sampled_from(["a", "B", "b", "ä", "Z%"])
+projects = st.sampled_from(["", "p", "P"])
+kinds = st.sampled_from(list(AlertKind))
+subjects = st.sampled_from(["a/s", "a/S", "ä/t"])
+instants = st.integers(0, 4).map(at)
+texts = st.sampled_from(["", "ä\n"])
+
+incidents = st.builds(
+    Incident,
+    id=ids,
+    project=projects,
+    kind=kinds,
+    subject=subjects,
+    opened_at=instants,
+    count=st.integers(0, 9),
+    said=st.integers(0, 3),
+    alarmed=st.booleans(),
+    open=st.lists(texts, max_size=2).map(tuple),
+    last=st.builds(Happening, kind=kinds, subject=subjects, cause=ids, at=instants, text=texts),
+    quiet_until=instants,
+)
+alerts = st.builds(
+    Alert,
+    id=ids,
+    project=projects,
+    channel=st.sampled_from(["ops", "Ops"]),
+    kind=kinds,
+    subject=subjects,
+    message=st.builds(
+        Message, kind=kinds, project=projects, subject=subjects, at=instants, since=instants, text=texts
+    ),
+    state=st.sampled_from(list(AlertState)),
+    made_at=instants,
+    tries=st.integers(0, 3),
+    next_at=st.none() | instants,
+    error=texts,
+    ended_at=st.none() | instants,
+)
+
+ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
+    "put_incidents": (st.lists(incidents, max_size=4),),
+    "drop_incidents": (st.lists(ids, max_size=4),),
+    "put_alerts": (st.lists(alerts, max_size=4),),
+    "drop_alerts": (instants, st.integers(1, 2)),
+}
+
+
+def answers(reader: Reader, now: datetime) -> list[Any]:
+    """What a reader says to every question about alerts."""
+    return [
+        reader.deadline_schedules(),
+        [each.entry for each in reader.entries_of(set(EntryKind), 0, 10**9, MANY)],
+        reader.incidents("p"),
+        reader.alerts("p", limit=2),
+        reader.alerts("P", ids=["a", "b"], states=[AlertState.PENDING, AlertState.DEAD]),
+        reader.due_alerts("p", now, 2),
+        reader.due_alerts("", at(9), MANY),
+        reader.alert_counts("p"),
+    ]
