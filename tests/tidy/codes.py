@@ -12,7 +12,7 @@ REASON_FILE = "tidegate/scheduler/model/reason.py"
 REFUSAL_FILE = "tidegate/scheduler/model/refusals.py"
 
 DIAGNOSTIC = re.compile(rf"[{''.join(FAMILIES)}]\d{{3}}")
-REASON = re.compile(r"[WMDFE]-[A-Z]+(-[A-Z]+)*")
+REASON = re.compile(r"[WMDLFE]-[A-Z]+(-[A-Z]+)*")
 
 
 def check_codes(source: Source, diagnostics: Collection[str], reasons: Collection[str]) -> Iterator[Finding]:

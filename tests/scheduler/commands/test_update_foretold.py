@@ -132,7 +132,8 @@ def test_a_sensor_of_its_own_discards_nothing_and_plan_shows_it_as_harmless():
     (change,) = found.schedules()
     assert (change.action, [field.path for field in change.fields]) == ("amend", ["sensor"])
     assert foretold(world, own) == []
-    assert "~ schedule s (description, owner, retries or sensor only: nothing is reset)" in diff_text(found)
+    only = "description, owner, alerts, retries or sensor only: nothing is reset"
+    assert f"~ schedule s ({only})" in diff_text(found)
     world.redeploy("11:00", own)
     world.arrive("11:01", "raw", C)
     world.tick("11:01")
