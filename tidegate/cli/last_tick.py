@@ -40,7 +40,7 @@ def scheduler_lines(
     from tidegate.cli.printing import instant
     from tidegate.scheduler.tick.tick import is_late
 
-    late = ticked_at is None or is_late(ticked_at, now, settings.tick_seconds)
+    late = is_late(ticked_at, now, settings.tick_seconds)
     yield last_tick_line(ticked_at, now, late)
     if host is not None:
         from tidegate.spark_jobs.commit.process import shown

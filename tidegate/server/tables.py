@@ -1,5 +1,6 @@
 """Tables by the names of paths and bodies, and which of them a caller sees."""
 
+from tidegate.domain.part_name import app_of
 from tidegate.scheduler.explain.names import find_table
 from tidegate.scheduler.explain.operations.measured import known_tables
 from tidegate.scheduler.model.maintenance import TableState
@@ -20,7 +21,7 @@ class TablesSeen:
     def __contains__(self, table: TableState) -> bool:
         if table.dataset is None:
             return self._of_catalogs
-        return self._apps is None or table.dataset.partition("/")[0] in self._apps
+        return self._apps is None or app_of(table.dataset) in self._apps
 
     def names(self, reader: Reader) -> frozenset[str] | None:
         """Return the names of the tables that the caller sees, with those that are gone; None for all."""
@@ -78,5 +79,5 @@ def _checked(seen: TablesSeen, caller: Caller, found: list[TableState], name: st
         if table.dataset is None:
             caller.check_all_apps()
         else:
-            caller.check_app(table.dataset.partition("/")[0])
+            caller.check_app(app_of(table.dataset))
     raise Problem(404, f'E-TABLE: no table "{name:.200}" is known', code="E-TABLE")

@@ -1,6 +1,7 @@
 """Tasks and instances by the names of paths and bodies: `feed` where one app has it, else `shop.feed`."""
 
 from tidegate.domain.error import UserError
+from tidegate.domain.part_name import app_of
 from tidegate.domain.time.task_key import TaskKeyError, parse_scheduled
 from tidegate.scheduler.commands.instances import InstanceName, instance_named
 from tidegate.scheduler.explain.names import find_task
@@ -74,7 +75,7 @@ def check_tasks(service: Service, reader: Reader, caller: Caller, refs: tuple[st
     Raises:
         Problem: 403 or 404.
     """
-    apps = {ref.partition("/")[0] for ref in refs}
+    apps = {app_of(ref) for ref in refs}
     for app in sorted(apps):
         caller.check_app(app)
     if apps & reader.revisions().keys() - {each.name for each in deployed_apps(service, reader)}:

@@ -3,15 +3,14 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
-from tidegate.spark_jobs.files.scheme import scheme_of
+from tidegate.spark_jobs.files.scheme import local_path
 from tidegate.watcher.listing import FILES_MAX, FoundFile, Listing, WatchError, note, too_many
 
 
 def list_local(folder: str, dimensions: int) -> Listing:
     """Return the files below a folder; see `listing.list_folder`."""
-    root = unquote(urlsplit(folder).path) if scheme_of(folder) else folder
+    root = local_path(folder)
     if not Path(root).is_dir():
         raise WatchError(
             f"there is no folder {root}", "create it, mount it, or correct `path` of the dataset"

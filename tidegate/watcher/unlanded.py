@@ -7,12 +7,11 @@ hears of it at once.
 from collections.abc import Iterable
 from itertools import permutations
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from tidegate.domain.model import App
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.files.filesystem import is_data
-from tidegate.spark_jobs.files.scheme import is_local, scheme_of
+from tidegate.spark_jobs.files.scheme import is_local, local_path
 
 LOOKED_AT_MAX = 1_000
 """Partitions of one report that are looked at."""
@@ -34,7 +33,7 @@ def without_files(app: App, dataset: str, keys: Iterable[str], warehouse: Wareho
     root = ref.root(warehouse)
     if not is_local(root):
         return {}
-    folder = Path(unquote(urlsplit(root).path) if scheme_of(root) else root)
+    folder = Path(local_path(root))
     looked_at = sorted(set(keys))[:LOOKED_AT_MAX]
     return {
         key: str(folder / ref.partition_folder(key)) for key in looked_at if not _has_files(ref, folder, key)

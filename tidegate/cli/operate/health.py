@@ -75,14 +75,11 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
             remedy="run `tidegate deploy`",
         )
     yield _host(engine.host, now)
-    if engine.ticked_at is None:
-        text, late = "the scheduler has never ticked", True
-    else:
-        text, late = f"last tick at {instant(engine.ticked_at)}", is_late(engine.ticked_at, now, every)
+    ticked, late = engine.ticked_at, is_late(engine.ticked_at, now, every)
     yield Finding(
         part="engine",
         health=Health.WRONG if late else Health.OK,
-        text=text,
+        text="the scheduler has never ticked" if ticked is None else f"last tick at {instant(ticked)}",
         remedy="start `tidegate dev` or `tidegate host`, or Dagster's daemon" if late else "",
     )
     yield from (_folder(each) for each in engine.folders)

@@ -11,6 +11,7 @@ from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.diagnostics.families import FAMILIES
 from tidegate.compiler.diagnostics.remedies import REMEDIES
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.code_text import CodeText
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.reason_texts import REASON_TEXTS
 from tidegate.scheduler.model.refusals import REFUSALS
@@ -60,8 +61,11 @@ class Code(Value, kw_only=True):
 def registry() -> dict[str, Code]:
     """Return every code by its name, in the order of the documentation."""
     found = [_diagnostic(code) for code in CATALOGUE]
-    found += [_reason(reason) for reason in Reason]
-    found += [_refusal(code) for code in REFUSALS]
+    found += [
+        _of_scheduler(reason.value, CodeKind.REASON, reason.summary, REASON_TEXTS[reason])
+        for reason in Reason
+    ]
+    found += [_of_scheduler(code, CodeKind.REFUSAL, text.meaning, text) for code, text in REFUSALS.items()]
     return {each.code: each for each in found}
 
 
@@ -91,27 +95,14 @@ def _diagnostic(code: str) -> Code:
     )
 
 
-def _reason(reason: Reason) -> Code:
-    text = REASON_TEXTS[reason]
-    return Code(
-        code=reason.value,
-        kind=CodeKind.REASON,
-        meaning=reason.summary,
-        cause=plain(text.cause),
-        remedy=plain(text.remedy),
-        page=f"reasons.md#{_anchor(REASON_HEADINGS[reason.value[0]])}",
-    )
-
-
-def _refusal(code: str) -> Code:
-    text = REFUSALS[code]
+def _of_scheduler(code: str, kind: CodeKind, meaning: str, text: CodeText) -> Code:
     return Code(
         code=code,
-        kind=CodeKind.REFUSAL,
-        meaning=text.meaning,
+        kind=kind,
+        meaning=meaning,
         cause=plain(text.cause),
         remedy=plain(text.remedy),
-        page=f"reasons.md#{_anchor(REASON_HEADINGS['E'])}",
+        page=f"reasons.md#{_anchor(REASON_HEADINGS[code[0]])}",
     )
 
 

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from tidegate.domain.model import TaskTrigger
-from tidegate.domain.part_name import whole_name
+from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.time.task_key import local_day
 from tidegate.domain.time.wall_clock import wall_time
 from tidegate.domain.value import Value
@@ -150,7 +150,7 @@ def matrix_of(
         for state in states
         if state.ref in cells
     ]
-    ordered = sorted(rows, key=lambda row: (row.task.partition("/")[0], row.layer, row.task))
+    ordered = sorted(rows, key=lambda row: (app_of(row.task), row.layer, row.task))
     return Matrix(day=day, rows=tuple(ordered), edges_whole=whole)
 
 

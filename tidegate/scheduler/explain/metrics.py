@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import LEASE, host_of
 from tidegate.scheduler.model.job import JobState
@@ -115,7 +116,7 @@ def metrics(
     for metric, found in ((DEAD_LETTERS, counts.dead_letters), (LAUNCHES, counts.launches)):
         yield from ((metric, _sample(each.number, each.app)) for each in _of(found, apps))
     yield from _jobs([each for each in reader.job_counts(list(JobState)) if _in(each.app, apps)], now)
-    yield from _deliveries([row for row in reader.ledger() if _in(_app(row.schedule), apps)])
+    yield from _deliveries([row for row in reader.ledger() if _in(app_of(row.schedule), apps)])
     for deployed in reader.apps():
         if _in(deployed.name, apps):
             yield DEPLOYMENTS, _sample(deployed.revision, deployed.name)
@@ -144,7 +145,7 @@ def _jobs(found: list[JobCount], now: datetime) -> Measured:
 def _deliveries(rows: list[LedgerRow]) -> Measured:
     sums: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
-        app = _app(row.schedule)
+        app = app_of(row.schedule)
         sums[app, "succeeded", ""] += row.succeeded
         sums[app, "running", ""] += row.running
         sums[app, "pending", ""] += row.pending
@@ -162,7 +163,7 @@ def _ticks(reader: Reader, project: str, now: datetime, every: int) -> Measured:
     if ticked is not None:
         yield TICKED, _sample(ticked.timestamp())
         yield TICK_AGE, _sample(_seconds(now - ticked))
-    yield TICKING, _sample(holds or (ticked is not None and not is_late(ticked, now, every)))
+    yield TICKING, _sample(holds or not is_late(ticked, now, every))
     yield HOST, _sample(holds)
     yield HOST_LEFT, _sample(_seconds(host.looped_at + LEASE - now) if host is not None and holds else 0)
 
@@ -173,10 +174,6 @@ def _of(found: tuple[Count, ...], apps: Collection[str] | None) -> list[Count]:
 
 def _in(app: str, apps: Collection[str] | None) -> bool:
     return apps is None or app in apps
-
-
-def _app(ref: str) -> str:
-    return ref.partition("/")[0]
 
 
 def _seconds(length: timedelta) -> float:

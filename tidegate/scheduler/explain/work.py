@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.held_apps import held_apps
 from tidegate.scheduler.launch.dead_letter import dead_letters
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.pages import JobCount, JobsWanted
 from tidegate.scheduler.store.protocol import Reader
@@ -57,9 +57,12 @@ class Work(Value, kw_only=True):
 
 def work_of(reader: Reader, apps: frozenset[str], now: datetime) -> Work:
     """Return the work of some apps."""
-    counts = [count for count in reader.job_counts((*RUNNING, *WAITING)) if count.app in apps]
+    states = (*RUNNING, *WAITING, JobState.FAILED)
+    counts = [count for count in reader.job_counts(states) if count.app in apps]
     waiting = [count for count in counts if count.state in WAITING]
-    dead = [job for job in dead_letters(reader) if _app(job) in apps] if _has_dead(reader) else []
+    # Failed jobs are many, dead letters are few: they are read only where the counts have some.
+    has_dead = any(count.state is JobState.FAILED and count.reason is Reason.F_LAUNCH for count in counts)
+    dead = [job for job in dead_letters(reader) if job.app in apps] if has_dead else []
     failed = reader.jobs(states=(JobState.FAILED,), limit=FAILURES_READ)
     since = now - RECENTLY
     return Work(
@@ -67,16 +70,9 @@ def work_of(reader: Reader, apps: frozenset[str], now: datetime) -> Work:
         waiting=sum(count.jobs for count in waiting),
         oldest_waiting=None if not waiting else _oldest(reader, min(waiting, key=lambda each: each.oldest)),
         dead_letters=len(dead),
-        failed=sum(
-            _app(job) in apps and job.ended_at is not None and job.ended_at >= since for job in failed
-        ),
+        failed=sum(job.app in apps and job.ended_at is not None and job.ended_at >= since for job in failed),
         held=tuple(sorted(held_apps(reader).keys() & apps)),
     )
-
-
-def _has_dead(reader: Reader) -> bool:
-    """Ask for the number first: failed jobs are many, dead letters are few."""
-    return any(count.reason is Reason.F_LAUNCH for count in reader.job_counts((JobState.FAILED,)))
 
 
 def _oldest(reader: Reader, count: JobCount) -> Oldest:
@@ -84,7 +80,3 @@ def _oldest(reader: Reader, count: JobCount) -> Oldest:
     jobs = reader.newest_jobs(wanted, count.jobs) if count.jobs <= ALIKE_READ else ()
     found = next((job.id for job in jobs if job.opened_at == count.oldest), None)
     return Oldest(app=count.app, job=found, state=count.state, reason=count.reason, since=count.oldest)
-
-
-def _app(job: Job) -> str:
-    return job.schedule.partition("/")[0]

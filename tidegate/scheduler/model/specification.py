@@ -5,6 +5,7 @@ import zlib
 import msgspec
 
 from tidegate.domain.model import Schedule
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import DeployedApp
 
@@ -27,7 +28,7 @@ class Specification(Value, kw_only=True):
 
     @property
     def app(self) -> str:
-        return self.ref.partition("/")[0]
+        return app_of(self.ref)
 
     @property
     def gone(self) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 
 
@@ -53,4 +54,4 @@ def summed(found: dict[tuple[str, str], int]) -> tuple[Count, ...]:
 def of_event_key(key: str) -> tuple[str, str]:
     """Return app and kind in the key of an event: "flights" and "fire" of "fire:flights/daily:leaf"."""
     kind, _, rest = key.partition(":")
-    return rest.partition("/")[0], kind
+    return app_of(rest), kind

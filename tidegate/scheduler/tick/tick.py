@@ -156,13 +156,14 @@ def last_tick(reader: Reader) -> datetime | None:
     return engine_clock(reader) if stored is None else datetime.fromisoformat(stored)
 
 
-def is_late(last: datetime, now: datetime, every: int) -> bool:
+def is_late(last: datetime | None, now: datetime, every: int) -> bool:
     """Return whether the next tick should have come long ago.
 
     Args:
+        last: the last tick; None if none ever came, which is late.
         every: the seconds between two ticks.
     """
-    return now - last > CLOCK_KEPT_FOR + timedelta(seconds=TICKS_MISSED * every)
+    return last is None or now - last > CLOCK_KEPT_FOR + timedelta(seconds=TICKS_MISSED * every)
 
 
 def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:

@@ -101,7 +101,7 @@ def _view(service: Service, reader: Reader, caller: Caller) -> Now:
     counts = _seen(reader.job_counts((*RUNNING_STATES, *WAITING_STATES)), apps)
     failures = _seen(reader.job_counts((JobState.FAILED,), since=now - AHEAD), apps)
     ticked, host = last_tick(reader), active_host(reader, service.settings.name, now)
-    late = host is None and (ticked is None or is_late(ticked, now, service.settings.tick_seconds))
+    late = host is None and is_late(ticked, now, service.settings.tick_seconds)
     return Now(
         at=now,
         alive=last_tick_line(ticked, now, late),

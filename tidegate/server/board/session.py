@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from tidegate.server.access import COOKIE, token_of
+from tidegate.server.board.back import SEE_OTHER
 from tidegate.server.board.page import PageRoute, rendered
 from tidegate.server.body import read_form
 from tidegate.server.problem import Problem
@@ -16,7 +17,6 @@ from tidegate.server.service import Here
 
 router = APIRouter(prefix="/board", route_class=PageRoute, include_in_schema=False)
 
-SEE_OTHER = 303
 HOURS_KEPT = 12
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
 
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
 from tidegate.server.access import OPERATE, Called
@@ -59,5 +60,5 @@ def report_gauge(
             )
         apps = visible_apps(service, transaction, caller)
         limits = gauge_limits(transaction).get(name, {})
-    seen = {ref: most for ref, most in limits.items() if apps is None or ref.partition("/")[0] in apps}
+    seen = {ref: most for ref, most in limits.items() if apps is None or app_of(ref) in apps}
     return json_answer(Shown(name=gauge.name, value=gauge.value, reported_at=gauge.reported_at, limits=seen))

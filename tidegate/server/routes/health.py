@@ -59,7 +59,7 @@ def _ready(service: Service) -> Ready:
             ticked, host = last_tick(reader), active_host(reader, settings.name, now)
     except UserError:
         return Ready(ready=False, store="unreachable", scheduler="unknown")
-    ticks = host is not None or (ticked is not None and not is_late(ticked, now, settings.tick_seconds))
+    ticks = host is not None or not is_late(ticked, now, settings.tick_seconds)
     scheduler = "ticking" if ticks else "never ticked" if ticked is None else "late"
     return Ready(ready=ticks, store="reachable", scheduler=scheduler, last_tick=ticked)
 

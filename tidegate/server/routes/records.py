@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
+from tidegate.domain.part_name import app_of
 from tidegate.scheduler.explain.ledger_line import ledger_line
 from tidegate.scheduler.explain.names import find_schedule
 from tidegate.scheduler.store.protocol import LedgerRow, Reader
@@ -45,13 +46,13 @@ def ledger_rows(service: Service, reader: Reader, caller: Caller, app: str) -> l
         check_known_app(service, reader, caller, app)
     apps = visible_apps(service, reader, caller)
     rows = reader.ledger(app=app or caller.app)
-    return [row for row in rows if apps is None or row.schedule.partition("/")[0] in apps]
+    return [row for row in rows if apps is None or app_of(row.schedule) in apps]
 
 
 def _ref(reader: Reader, caller: Caller, name: str, known: set[str]) -> str:
     """Return the ref of a schedule: one with events, also if it was deleted, or a deployed one."""
     if "/" in name:
-        caller.check_app(name.partition("/")[0])
+        caller.check_app(app_of(name))
         if name in known:
             return name
     with named(unknown=400, ambiguous=400):

@@ -44,6 +44,6 @@ def explain_as_json(service: Service, look: Explain, at: str | None) -> Response
         ticked = last_tick(present)
     if not found:
         raise Problem(404, "there was nothing to explain at that moment")
-    late = ticked is None or is_late(ticked, now, settings.tick_seconds)
+    late = is_late(ticked, now, settings.tick_seconds)
     lines = [] if at is not None else [last_tick_line(ticked, now, late)]
     return json_answer([explanation_json(each, address_of(settings, each), lines) for each in found])

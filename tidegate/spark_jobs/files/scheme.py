@@ -10,6 +10,7 @@ that compares and swaps works. A place without a scheme is a local folder.
 import re
 from collections.abc import Mapping
 from typing import Literal
+from urllib.parse import unquote, urlsplit
 
 from tidegate.domain.value import Value
 
@@ -79,6 +80,11 @@ def scheme_of(place: str) -> str:
 def is_local(place: str) -> bool:
     """Return whether a place is reached without Hadoop: a path or a file: URL."""
     return scheme_of(place) in ("", "file")
+
+
+def local_path(place: str) -> str:
+    """Return the path of a local place, which is a path or a file: URL."""
+    return unquote(urlsplit(place).path) if scheme_of(place) else place
 
 
 def promises_of(place: str) -> Promises:

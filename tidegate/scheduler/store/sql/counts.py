@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Select, func, select, text
 
+from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.counts import Count, Counts, of_event_key, summed
@@ -63,4 +64,4 @@ def _of_app(app: str, label: str = "") -> tuple[str, str]:
 
 
 def _of_program(program: str, label: str = "") -> tuple[str, str]:
-    return program.partition("/")[0], label
+    return app_of(program), label

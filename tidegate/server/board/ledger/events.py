@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from fastapi import APIRouter, Request, Response
 
 from tidegate.domain.model.triggers.tree import leaves
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.explain.listed_events import ListedEvent, Received, listed_events
 from tidegate.scheduler.model.event import Event, listens_to, partition_event_key
@@ -122,7 +123,7 @@ def _matching(
 ) -> Iterable[ListedEvent]:
     """Yield the events that match, each with the schedules that the caller sees."""
     for each in events:
-        seen = tuple(one for one in each.received if apps is None or one.schedule.partition("/")[0] in apps)
+        seen = tuple(one for one in each.received if apps is None or app_of(one.schedule) in apps)
         narrowed = wanted.schedule or wanted.outcome or wanted.reason
         if not narrowed or any(_fits(one, wanted) for one in seen):
             yield ListedEvent(event=each.event, routed=each.routed, received=seen)
@@ -138,4 +139,4 @@ def _fits(received: Received, wanted: Wanted) -> bool:
 
 def _app(event: Event) -> str:
     """Return the app of an event's key: "partition:app/name", "run:app/name:status", "fire:app/name:leaf"."""
-    return event.key.partition(":")[2].partition("/")[0]
+    return app_of(event.key.partition(":")[2])
