@@ -121,7 +121,8 @@ def _planned(
     """
     from tidegate.domain.model.others import with_others
     from tidegate.domain.part_name import app_of, whole_name
-    from tidegate.scheduler.launch.by_hand import args_by_hand, check_keys, find_program, refuse_beside_jobs
+    from tidegate.scheduler.explain.names import find_program
+    from tidegate.scheduler.launch.by_hand import args_by_hand, check_keys, refuse_beside_jobs
     from tidegate.spark_jobs.programs.loading import load_program
 
     own = {app.name for app in project.apps()}

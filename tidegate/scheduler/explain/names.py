@@ -3,8 +3,10 @@
 An unknown name is refused with the closest existing name.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.domain.model import App, Program
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
@@ -100,13 +102,33 @@ def find_dataset(reader: Reader, name: str) -> str:
         AmbiguousName: several apps have it.
     """
     known = [f"{deployed.name}/{each}" for deployed in reader.apps() for each in deployed.app.datasets]
+    return _one_of("dataset", name, known)
+
+
+def find_program(reader: Reader, name: str, project: str) -> tuple[App, Program]:
+    """Return the deployed program of a name, and its app.
+
+    Args:
+        project: whose programs are meant.
+
+    Raises:
+        UnknownName: no app has it.
+        AmbiguousName: several apps have it.
+    """
+    apps = [each.app for each in reader.apps() if each.project in (NO_PROJECT, project)]
+    known = {f"{app.name}/{each}": (app, program) for app in apps for each, program in app.programs.items()}
+    return known[_one_of("program", name, list(known))]
+
+
+def _one_of(kind: str, name: str, known: Sequence[str]) -> str:
+    """Return the one of some parts ("app/part") that has a name, with its app or alone."""
     found = [ref for ref in known if name in (ref, ref.partition("/")[2])]
     if len(found) == 1:
         return found[0]
     if found:
-        raise AmbiguousName(f'several apps have a dataset "{name}"', f"write one of {', '.join(found)}")
+        raise AmbiguousName(f'several apps have a {kind} "{name}"', f"write one of {', '.join(found)}")
     shown = known if "/" in name else [ref.partition("/")[2] for ref in known]
-    raise UnknownName(f'dataset "{name}" is not deployed', did_you_mean(name, shown, "datasets"))
+    raise UnknownName(f'{kind} "{name}" is not deployed', did_you_mean(name, shown, f"{kind}s"))
 
 
 def find_job(reader: Reader, name: str) -> Job:

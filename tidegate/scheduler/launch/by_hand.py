@@ -9,40 +9,16 @@ from datetime import datetime
 from typing import Any
 
 from tidegate.compiler import template
-from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Program
 from tidegate.domain.partition_key import first_key, validate_key
-from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.decision.references import values_of
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.refused import AmbiguousName, Refused, UnknownName
+from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.tick import effective_at
 
 ACTIVE = (JobState.PENDING_LAUNCH, JobState.LAUNCHED)
-
-
-def find_program(reader: Reader, name: str, project: str) -> tuple[App, Program]:
-    """Return the deployed program of a name, and its app.
-
-    Args:
-        name: "app/program", or the program alone.
-        project: whose programs are meant.
-
-    Raises:
-        UnknownName: no app has it.
-        AmbiguousName: several apps have it.
-    """
-    apps = [each.app for each in reader.apps() if each.project in (NO_PROJECT, project)]
-    known = {f"{app.name}/{each}": (app, program) for app in apps for each, program in app.programs.items()}
-    found = [ref for ref in known if name in (ref, ref.partition("/")[2])]
-    if len(found) == 1:
-        return known[found[0]]
-    if found:
-        raise AmbiguousName(f'several apps have a program "{name}"', f"write one of {', '.join(found)}")
-    shown = known if "/" in name else {ref.partition("/")[2] for ref in known}
-    raise UnknownName(f'program "{name}" is not deployed', did_you_mean(name, shown, "programs"))
 
 
 def check_keys(app: App, program: Program, keys: Sequence[str]) -> None:
