@@ -14,7 +14,7 @@ from tests.watcher.landing import APP, NORTH, Landing, app
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.watcher import look as looks
-from tidegate.watcher.watching import SLOW_SECONDS, Watching
+from tidegate.watcher.watching import SLOW_SECONDS, Watching, watched_of
 
 
 class Project:
@@ -28,7 +28,10 @@ class Project:
 
     def poke(self, seconds: float = 10.5) -> None:
         self.landing.clock.let_pass(seconds)
-        self.watching.poke(self.landing.store, self.landing.site, self.apps, self.landing.said.append)
+        landing = self.landing
+        self.watching.poke(
+            landing.store, landing.site, watched_of(landing.site, self.apps), landing.said.append
+        )
 
 
 @pytest.fixture

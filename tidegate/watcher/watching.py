@@ -77,10 +77,14 @@ class Watching:
         self._stale = False
         self._lock = threading.Lock()
 
-    def poke(self, store: Store, site: Site, apps: Iterable[App], log: Log) -> None:
-        """Begin the looks that are due. Returns at once; looks of before that have not ended go on."""
+    def poke(self, store: Store, site: Site, watched: Iterable[Watched], log: Log) -> None:
+        """Begin the looks that are due. Returns at once; looks of before that have not ended go on.
+
+        Args:
+            watched: what is deployed, see `watched_of`.
+        """
         with self._lock:
-            self._update(site, apps)
+            self._update(site, watched)
             if self._stale:
                 with store.transaction() as transaction:
                     forget_gone(transaction, site.project)
@@ -102,9 +106,9 @@ class Watching:
                     )
                     run.start()
 
-    def _update(self, site: Site, apps: Iterable[App]) -> None:
+    def _update(self, site: Site, watched: Iterable[Watched]) -> None:
         """Follow the deployment."""
-        wanted = {each.id: each for each in watched_of(site, apps)}
+        wanted = {each.id: each for each in watched}
         kept = {id: each for id, each in self._folders.items() if wanted.get(id) == each.look.watched}
         new = [each for id, each in wanted.items() if id not in kept]
         if new or len(kept) < len(self._folders):

@@ -31,11 +31,12 @@ from tidegate.dagster_defs.maintenance.operation_request import operation_reques
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.scheduler.commands.held_apps import held_apps
 from tidegate.scheduler.decision.launch.check import check_launch
+from tidegate.scheduler.intake.watched import Watched
 from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, reject
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
-from tidegate.watcher.watching import Watching
+from tidegate.watcher.watching import Watching, watched_of
 
 T = TypeVar("T")
 
@@ -87,6 +88,7 @@ class Steps:
         maintains: whether operations on tables can be requested.
         """
         self.deployed = loaded or AssetPlan(Plan(apps=()))
+        self._watched: tuple[AssetPlan, list[Watched]] | None = None
         self.failures: list[Exception] = []
         self._location = location
         self._loaded = loaded
@@ -183,8 +185,11 @@ class Steps:
         end_stopped(self._instance, store, self.apps, self._now(), self._log)
 
     def _watch(self, store: Store) -> None:
-        apps = [loaded.app for loaded in self.deployed.plan.apps]
-        self._shared.watching.poke(store, self._location.site, apps, self._log)
+        site, deployed = self._location.site, self.deployed
+        if self._watched is None or self._watched[0] is not deployed:
+            # Once for each deployment: a host loops several times a second over thousands of datasets.
+            self._watched = deployed, watched_of(site, [loaded.app for loaded in deployed.plan.apps])
+        self._shared.watching.poke(store, site, self._watched[1], self._log)
 
     def _owed(self, store: Store) -> None:
         send_owed_reports(self._instance, store, self._location.project)
