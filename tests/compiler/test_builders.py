@@ -14,7 +14,6 @@ import pytest
 from tidegate.compiler import constraints
 from tidegate.compiler.builders.dataset import build_dataset
 from tidegate.compiler.builders.program import build_program
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.constraints import build_constraint
 from tidegate.compiler.diagnostics.diagnostic import MAX_COLLECTED_PER_FILE, Findings
@@ -22,6 +21,7 @@ from tidegate.compiler.reader.node import MappingNode, ScalarNode, from_value
 from tidegate.compiler.rules.references import check_references
 from tidegate.compiler.schema.validator import app_validator
 from tidegate.compiler.schema.wording import Fault, word
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers import build_trigger
 from tidegate.domain.model import PartitionsTrigger, Schedule
 

@@ -4,7 +4,7 @@ import pytest
 
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.diagnostics.diagnostic import Findings
-from tidegate.compiler.rules.cycles import check_cycles, cycles
+from tidegate.compiler.rules.cycles.schedules import check_cycles, cycles
 from tidegate.domain.model import AnyTrigger, App, Program, RunTrigger, Schedule
 
 APP = """\

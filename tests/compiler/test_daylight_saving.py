@@ -8,7 +8,11 @@ import pytest
 
 from tests.domain.zones import ZONES
 from tidegate.compiler.diagnostics.diagnostic import MAX_DIAGNOSTICS_PER_FILE, Diagnostic, Findings
-from tidegate.compiler.rules.daylight_saving import DAYS_LOOKED_AHEAD, NOTES_PER_APP, check_daylight_saving
+from tidegate.compiler.rules.times.daylight_saving import (
+    DAYS_LOOKED_AHEAD,
+    NOTES_PER_APP,
+    check_daylight_saving,
+)
 from tidegate.domain.model import (
     AllTrigger,
     App,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tidegate.compiler.compile import CompiledApp, compile_files, compile_schedule
-from tidegate.compiler.plan.fingerprint import canonical, fingerprint
+from tidegate.compiler.fingerprint import canonical, fingerprint
 from tidegate.domain.model import App, Schedule, encode
 
 SCHEDULES = Path(__file__).parents[2] / "schedules"

@@ -3,7 +3,7 @@
 import pytest
 
 from tidegate.compiler.compile import compile_files
-from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.fingerprint import fingerprint
 
 APP = """\
 app: a

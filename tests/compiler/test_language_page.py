@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tidegate.compiler.compile import compile_files
-from tidegate.compiler.render.diagnostics_text import diagnostics_text
+from tidegate.compiler.render.diagnostics.text import diagnostics_text
 from tidegate.compiler.rules.references import REFERENCES, WITH_NAME
 from tidegate.compiler.schema import schema_text
 from tidegate.domain.model import Operation

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from tidegate.compiler.compile import compile_files
+from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.layout.format import NotFormatted, format_file
 from tidegate.compiler.layout.order import BEFORE, PARTS, order_at
-from tidegate.compiler.plan.fingerprint import canonical
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "schedules").rglob("*.yaml"))

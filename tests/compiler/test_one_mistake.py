@@ -3,7 +3,7 @@
 import pytest
 
 from tidegate.compiler.compile import compile_files
-from tidegate.compiler.render.diagnostics_json import diagnostics_json
+from tidegate.compiler.render.diagnostics.json import diagnostics_json
 
 APP = "app: a\ndatasets: {d: {}}\nprograms: {p: {run: j.p}}\n"
 S = "schedules: {s: {program: p, "

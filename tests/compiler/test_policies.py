@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tests.compiler.policy_apps import DAY, DAY_SECONDS, HOUR, app, codes, codes_of, maintenance, plan, policy
-from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.schema import schema_text
 from tidegate.domain.maintenance.options import OPTIONS, with_defaults
 from tidegate.domain.model import (

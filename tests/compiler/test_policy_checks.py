@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.compiler.policy_apps import codes, codes_of, compiled
-from tidegate.compiler.builders.others import Known, nothing_known
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.blocked import second_maintenance
+from tidegate.compiler.scope.others import Known, nothing_known
 
 REFUSED = [
     ({"cron": "@daily", "interval": "1d"}, ["V251"]),

@@ -10,7 +10,7 @@ import pytest
 
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.diagnostics.diagnostic import Findings
-from tidegate.compiler.rules.task_cycles import check_task_cycles
+from tidegate.compiler.rules.cycles.tasks import check_task_cycles
 from tidegate.domain.model import App, Dependency, Schedule, TaskTrigger
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tidegate.compiler.compile import Compilation, compile_files
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.consequence import Consequence
-from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.compiler.plan.task_form import task_form
 from tidegate.compiler.render.diff_text import consequence_text
 from tidegate.domain.model import (

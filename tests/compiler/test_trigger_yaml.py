@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from tidegate.compiler.compile import compile_files
+from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.plan.diff import diff
-from tidegate.compiler.plan.fingerprint import canonical
 from tidegate.compiler.render.diff_text import diff_text
 from tidegate.compiler.render.trigger_yaml import MAX_LINES, yaml_lines
 from tidegate.domain.model import App

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tidegate.compiler.compile import CompiledApp, compile_files, compile_schedule
-from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.render.written import written_app, written_schedule
 from tidegate.domain.model.others import with_others
 

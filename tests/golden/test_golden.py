@@ -23,13 +23,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tidegate.compiler.builders.formats import NO_FORMATS, Formats
+from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import diff
 from tidegate.compiler.plan.plan import plan
-from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
 from tidegate.compiler.render.diff_json import diff_json
 from tidegate.compiler.render.diff_text import diff_text
 from tidegate.compiler.rules.house import NO_RULES

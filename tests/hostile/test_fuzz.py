@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tidegate.compiler.compile import Compilation, compile_files
-from tidegate.compiler.render.diagnostics_json import diagnostics_json
-from tidegate.compiler.render.diagnostics_text import diagnostics_text
+from tidegate.compiler.render.diagnostics.json import diagnostics_json
+from tidegate.compiler.render.diagnostics.text import diagnostics_text
 
 FLIGHTS = (Path(__file__).parents[2] / "schedules" / "flights.yaml").read_bytes()
 

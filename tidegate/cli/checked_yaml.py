@@ -39,8 +39,8 @@ def check_yaml(
         kept: formats of deployed datasets, by "app/dataset", which they keep.
         everywhere: upstream tasks are detected in all apps of the store, which tasks then always open.
     """
-    from tidegate.compiler.builders.formats import NO_FORMATS, Formats
     from tidegate.compiler.rules.house import NO_RULES
+    from tidegate.compiler.scope.formats import NO_FORMATS, Formats
     from tidegate.project.yaml_files import compile_paths
 
     settings = settings or settings_here()

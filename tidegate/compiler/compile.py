@@ -15,27 +15,27 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tidegate.compiler.builders.app import build_app, offered_app
-from tidegate.compiler.builders.formats import NO_FORMATS, Formats
-from tidegate.compiler.builders.others import Known, OtherApp, Others, nothing_known
 from tidegate.compiler.builders.schedule import build_schedule
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.builders.task import build_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Related
 from tidegate.compiler.reader import MappingNode, Node, ScalarNode, from_value, plain, read
 from tidegate.compiler.reader.json_text import JsonText
-from tidegate.compiler.rules.cycles import check_cycles, check_cycles_across
-from tidegate.compiler.rules.daylight_saving import check_daylight_saving
+from tidegate.compiler.rules.cycles.schedules import check_cycles, check_cycles_across
+from tidegate.compiler.rules.cycles.tasks import check_task_cycles
+from tidegate.compiler.rules.datasets.own_folder import Folders
 from tidegate.compiler.rules.former_names import check_former_app
 from tidegate.compiler.rules.group_limits import Limits, check_auto_pools, check_group_limits
 from tidegate.compiler.rules.one_maintenance import check_one_maintenance
-from tidegate.compiler.rules.own_folder import Folders
-from tidegate.compiler.rules.polls import check_polls
 from tidegate.compiler.rules.references import check_upstream_arguments
-from tidegate.compiler.rules.task_cycles import check_task_cycles
+from tidegate.compiler.rules.times.daylight_saving import check_daylight_saving
+from tidegate.compiler.rules.times.polls import check_polls
 from tidegate.compiler.rules.unused import check_unused, used_programs
 from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.schema.check import Broken, check_app, check_schedule, check_task
+from tidegate.compiler.scope.formats import NO_FORMATS, Formats
+from tidegate.compiler.scope.others import Known, OtherApp, Others, nothing_known
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.upstream import FileApp, Tasks, link, link_files, stages
 from tidegate.domain.model import App, At, Maintenance, OnUpdate, Schedule
 from tidegate.domain.model.dataset import DatasetFormat

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import msgspec
 
 from tidegate.compiler.builders.dependencies import DependsOn, Named, read_depends_on
-from tidegate.compiler.builders.others import Others
-from tidegate.compiler.builders.renamed_from import renamed_from
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.others import Others
+from tidegate.compiler.values.renamed_from import renamed_from
 from tidegate.domain.model import App, Dependency, Schedule, TaskTrigger
 from tidegate.domain.part_name import app_of, is_of_other, name_in, whole_name
 from tidegate.domain.suggest import did_you_mean

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.domain.error import UserError
 from tidegate.domain.model import App
 from tidegate.domain.value import Value

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 
-from tidegate.compiler.builders.formats import NO_FORMATS, Formats
-from tidegate.compiler.builders.others import Known, nothing_known
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
 from tidegate.compiler.rules.house import NO_RULES, HouseRules, house_diagnostics
+from tidegate.compiler.scope.formats import NO_FORMATS, Formats
+from tidegate.compiler.scope.others import Known, nothing_known
 from tidegate.domain.model import At, OnUpdate
 from tidegate.domain.value import Value
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from tidegate.compiler.builders.formats import Formats, deployed_formats
 from tidegate.compiler.compile import compile_files, compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.reader.json_text import JsonText, TooLarge, json_text
 from tidegate.compiler.rules.house import house_diagnostics
+from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_others
 from tidegate.scheduler.commands.live import deployed_apps

@@ -97,8 +97,8 @@ def between(before: "Mapping[str, App]", after: "Mapping[str, App]", only: Seque
 
 
 def _apps_of(settings: "Settings", revision: str, format: Format) -> "Mapping[str, App]":
-    from tidegate.compiler.builders.formats import Formats
     from tidegate.compiler.compile import compile_files
+    from tidegate.compiler.scope.formats import Formats
     from tidegate.project.revision import files_of_revision
 
     compilation = compile_files(

@@ -75,7 +75,7 @@ def _output(compilation: "Compilation", format: LintFormat, wrong: bool) -> str:
     match format:
         case LintFormat.TEXT:
             from tidegate.compiler.render.detected import detected_lines
-            from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+            from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
 
             listed = [f"{diagnostics_text(found)}\n"] if found else []
             return "\n".join(
@@ -83,16 +83,16 @@ def _output(compilation: "Compilation", format: LintFormat, wrong: bool) -> str:
             )
         case LintFormat.JSON:
             from tidegate.compiler.render.detected import detected_notes
-            from tidegate.compiler.render.diagnostics_json import diagnostics_json
+            from tidegate.compiler.render.diagnostics.json import diagnostics_json
 
             return _indented((*diagnostics_json(found), *detected_notes(apps)))
         case LintFormat.SARIF:
-            from tidegate.compiler.render.diagnostics_sarif import diagnostics_sarif
+            from tidegate.compiler.render.diagnostics.sarif import diagnostics_sarif
             from tidegate.project.release import release
 
             return _indented(diagnostics_sarif(found, release()))
         case LintFormat.GITHUB:
-            from tidegate.compiler.render.diagnostics_github import diagnostics_github
+            from tidegate.compiler.render.diagnostics.github import diagnostics_github
 
             return diagnostics_github(found)
 

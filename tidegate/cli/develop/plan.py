@@ -157,7 +157,7 @@ def compiled_apps(settings: "Settings", format: Format, *, imports: bool = False
 def _formats(settings: "Settings") -> "Mapping[str, DatasetFormat]":
     """Return the formats of the deployed datasets."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.compiler.builders.formats import deployed_formats
+    from tidegate.compiler.scope.formats import deployed_formats
 
     with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
         return deployed_formats(each.app for each in reader.apps())
@@ -165,8 +165,8 @@ def _formats(settings: "Settings") -> "Mapping[str, DatasetFormat]":
 
 def end_unless_ok(compilation: "Compilation", format: Format) -> None:
     """Print the diagnostics, and end the command if one of them is an error."""
-    from tidegate.compiler.render.diagnostics_json import diagnostics_json
-    from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+    from tidegate.compiler.render.diagnostics.json import diagnostics_json
+    from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
 
     found = compilation.diagnostics
     if found and format is Format.TEXT:

@@ -122,8 +122,8 @@ def _activated(compiled: "CompiledApp") -> "CompiledApp":
 
 def _refuse(diagnostics: "tuple[Diagnostic, ...]", format: Format) -> NoReturn:
     """Print the diagnostics of a file and exit."""
-    from tidegate.compiler.render.diagnostics_json import diagnostics_json
-    from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+    from tidegate.compiler.render.diagnostics.json import diagnostics_json
+    from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
 
     if format is Format.JSON:
         print_json({"diagnostics": diagnostics_json(diagnostics)})

@@ -53,8 +53,8 @@ def test(
 
 def _compiled(paths: list[Path] | None, format: Format) -> "Compilation":
     """Compile the files; print the diagnostics, and exit if one is an error."""
-    from tidegate.compiler.render.diagnostics_json import diagnostics_json
-    from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+    from tidegate.compiler.render.diagnostics.json import diagnostics_json
+    from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
     from tidegate.project.settings.settings import load_settings
 
     if not paths:

@@ -220,7 +220,7 @@ def _effect(
 def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     import msgspec
 
-    from tidegate.compiler.plan.fingerprint import canonical
+    from tidegate.compiler.fingerprint import canonical
     from tidegate.compiler.plan.task_form import task_form
 
     yield ["status", f"{state.status}, set by {state.changed_by}"]

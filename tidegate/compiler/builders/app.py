@@ -4,30 +4,30 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tidegate.compiler.builders.alerts import build_alerts
-from tidegate.compiler.builders.calendar import build_calendar
 from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
 from tidegate.compiler.builders.default_format import set_formats
-from tidegate.compiler.builders.formats import NO_FORMATS, Formats
 from tidegate.compiler.builders.maintenance.policy import build_policy
 from tidegate.compiler.builders.maintenance.settings import build_maintenance
-from tidegate.compiler.builders.others import OtherApp, Others, handed_over
 from tidegate.compiler.builders.program import build_program
-from tidegate.compiler.builders.renamed_from import renamed_from
 from tidegate.compiler.builders.schedule import build_schedule
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.builders.task import build_task, check_task_name
-from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
-from tidegate.compiler.rules.cycles import check_cycles
+from tidegate.compiler.rules.cycles.schedules import check_cycles
+from tidegate.compiler.rules.datasets.incremental import check_incremental
+from tidegate.compiler.rules.datasets.own_output import check_own_output
+from tidegate.compiler.rules.datasets.watched import check_watched
+from tidegate.compiler.rules.datasets.weeks import check_weeks
+from tidegate.compiler.rules.datasets.writers import check_writers
 from tidegate.compiler.rules.former_names import check_former_names
-from tidegate.compiler.rules.incremental import check_incremental
-from tidegate.compiler.rules.own_output import check_own_output
 from tidegate.compiler.rules.references import check_upstream_arguments
-from tidegate.compiler.rules.watched import check_watched
-from tidegate.compiler.rules.weeks import check_weeks
-from tidegate.compiler.rules.writers import check_writers
 from tidegate.compiler.schema.check import Broken
+from tidegate.compiler.scope.formats import NO_FORMATS, Formats
+from tidegate.compiler.scope.others import OtherApp, Others, handed_over
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.calendar import build_calendar
+from tidegate.compiler.values.renamed_from import renamed_from
+from tidegate.compiler.values.zone import zone_of
 from tidegate.domain.model import App, OnUpdate
 from tidegate.domain.model.others import with_others
 from tidegate.domain.part_name import is_of_other

@@ -2,13 +2,13 @@
 
 import msgspec
 
-from tidegate.compiler.builders.path import MAX_NAME_BYTES, path_of
-from tidegate.compiler.builders.renamed_from import renamed_from
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.builders.watch import watch_of
 from tidegate.compiler.builders.write import check_write, on_foreign_of, write_of
-from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.path import MAX_NAME_BYTES, path_of
+from tidegate.compiler.values.renamed_from import renamed_from
+from tidegate.compiler.values.zone import zone_of
 from tidegate.domain.model import Dataset, Day, PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.partition_key import PartitionKeyError, begins_at_start, format_time_key, start_of
 from tidegate.domain.time.calendar import DAY_NAMES

@@ -3,9 +3,9 @@
 import re
 from datetime import time
 
-from tidegate.compiler.builders.duration import duration_at
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import duration_at
 from tidegate.domain.model import Deadline
 
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.wording import shown
 

@@ -6,8 +6,8 @@ The names can be resolved, and further tasks detected, once the tasks of all fil
 
 from typing import cast
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Dependency, Select
 from tidegate.domain.part_name import name_in
 from tidegate.domain.value import Value

@@ -6,11 +6,11 @@ checks, for the whole app, whether incremental reading is possible.
 
 from typing import Any
 
-from tidegate.compiler.builders.duration import optional_duration
-from tidegate.compiler.builders.renamed_from import renamed_from
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import optional_duration
+from tidegate.compiler.values.renamed_from import renamed_from
 from tidegate.domain.model import Program
 from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.domain.part_name import name_in

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from tidegate.compiler.builders.duration import duration_at
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import duration_at
 from tidegate.domain.model import Retries
 from tidegate.domain.wording import shown
 

@@ -6,22 +6,22 @@ import msgspec
 
 from tidegate.compiler.builders.alerts import build_alerts
 from tidegate.compiler.builders.deadline import build_deadline
-from tidegate.compiler.builders.duration import duration_at, optional_duration
 from tidegate.compiler.builders.retries import build_retries
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.constraints import build_constraint
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
-from tidegate.compiler.rules.batch import check_batch, check_collect_within
-from tidegate.compiler.rules.closed_window import check_closed_window
-from tidegate.compiler.rules.collect_existing import check_collect_existing
-from tidegate.compiler.rules.doubled import check_doubled
-from tidegate.compiler.rules.for_each import check_for_each
-from tidegate.compiler.rules.never_launched import check_windows
-from tidegate.compiler.rules.output_partition import output_partition
+from tidegate.compiler.rules.datasets.output_partition import output_partition
 from tidegate.compiler.rules.references import RUN_OUTPUT, check_member_names, check_references
-from tidegate.compiler.rules.timeout import check_delay, check_timeout
-from tidegate.compiler.rules.waiting import check_waiting
+from tidegate.compiler.rules.times.closed_window import check_closed_window
+from tidegate.compiler.rules.times.never_launched import check_windows
+from tidegate.compiler.rules.times.timeout import check_delay, check_timeout
+from tidegate.compiler.rules.triggers.batch import check_batch, check_collect_within
+from tidegate.compiler.rules.triggers.collect_existing import check_collect_existing
+from tidegate.compiler.rules.triggers.doubled import check_doubled
+from tidegate.compiler.rules.triggers.for_each import check_for_each
+from tidegate.compiler.rules.triggers.waiting import check_waiting
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers import build_trigger
+from tidegate.compiler.values.duration import duration_at, optional_duration
 from tidegate.domain.model import Constraint, Priority, Program, Schedule, Timeout
 
 _LAUNCH_HINT = "write the schedule in that app, or give this app a program with the same `run`"

@@ -7,22 +7,22 @@ from datetime import date
 from typing import Any, cast
 
 from tidegate.compiler.builders.alerts import build_alerts
-from tidegate.compiler.builders.calendar import calendar_at, parsed_day
 from tidegate.compiler.builders.deadline import build_deadline
 from tidegate.compiler.builders.dependencies import SELF, check_depends_on, read_depends_on
-from tidegate.compiler.builders.duration import optional_duration
 from tidegate.compiler.builders.retries import build_retries
 from tidegate.compiler.builders.schedule import build_constraints, build_timeout, own_program
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.builders.task_times import build_times
-from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
-from tidegate.compiler.rules.closed_window import check_closed_window
-from tidegate.compiler.rules.never_launched import check_windows
 from tidegate.compiler.rules.references import check_references
-from tidegate.compiler.rules.task_outputs import task_output_partition
-from tidegate.compiler.rules.task_types import check_type, update_of
-from tidegate.compiler.rules.timeout import check_delay, check_timeout
+from tidegate.compiler.rules.tasks.outputs import task_output_partition
+from tidegate.compiler.rules.tasks.types import check_type, update_of
+from tidegate.compiler.rules.times.closed_window import check_closed_window
+from tidegate.compiler.rules.times.never_launched import check_windows
+from tidegate.compiler.rules.times.timeout import check_delay, check_timeout
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.calendar import calendar_at, parsed_day
+from tidegate.compiler.values.duration import optional_duration
+from tidegate.compiler.values.zone import zone_of
 from tidegate.domain.model import (
     NEVER,
     Constraint,

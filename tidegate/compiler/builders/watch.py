@@ -1,8 +1,8 @@
 """The builder of `watch`: how the folder of a landed dataset is watched."""
 
-from tidegate.compiler.builders.duration import optional_duration
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import optional_duration
 from tidegate.domain.model.dataset import SETTLE, Watch
 
 

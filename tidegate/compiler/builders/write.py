@@ -4,8 +4,8 @@ A mode that cannot work is refused here, and not at the end of a run. The modes 
 tidegate/spark_jobs.
 """
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model.dataset import OnForeign, WriteMode
 from tidegate.domain.wording import shown
 

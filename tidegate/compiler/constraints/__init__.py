@@ -3,10 +3,10 @@
 The registry is the only place that lists the kinds. Each kind has a file of its own.
 """
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.constraints import concurrency, delay, load, rate, since_last_run, window
 from tidegate.compiler.constraints.kind import ConstraintKind
 from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Constraint
 
 KINDS: dict[str, ConstraintKind] = {

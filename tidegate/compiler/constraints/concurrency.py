@@ -1,8 +1,8 @@
 """The `concurrency` constraint: a limit of active runs of the program or of a named group."""
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import At, ConcurrencyConstraint
 
 

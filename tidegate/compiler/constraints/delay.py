@@ -1,9 +1,9 @@
 """The `delay` constraint: `delay: 10m`, or `delay: {for: 10m, from: first_event}`."""
 
-from tidegate.compiler.builders.duration import duration_at
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of
 from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import duration_at
 from tidegate.domain.model import At, DelayConstraint
 
 

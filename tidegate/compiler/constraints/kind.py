@@ -7,8 +7,8 @@ model and a property in the schema.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import At, Constraint, Otherwise
 
 

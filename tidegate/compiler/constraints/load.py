@@ -1,8 +1,8 @@
 """The `load` constraint: `load: {max_active_runs: 4}`, or `load: {gauge: cpu, max: 80}`."""
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import At, LoadConstraint
 
 

@@ -1,9 +1,9 @@
 """The `rate` constraint: `rate: {max: 3, per: 1h}` limits the launches of the program in a sliding window."""
 
-from tidegate.compiler.builders.duration import duration_at
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of
 from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import duration_at
 from tidegate.domain.model import At, RateConstraint
 
 

@@ -1,9 +1,9 @@
 """The `since_last_run` constraint: the minimum time since the program's last run."""
 
-from tidegate.compiler.builders.duration import duration_at
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of
 from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import duration_at
 from tidegate.domain.model import At, SinceLastRunConstraint
 
 

@@ -2,12 +2,12 @@
 
 from datetime import time
 
-from tidegate.compiler.builders.calendar import calendar_at
-from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.calendar import calendar_at
+from tidegate.compiler.values.zone import zone_of
 from tidegate.domain.model import At, WindowConstraint
 from tidegate.domain.time.calendar import ever_a_business_day
 from tidegate.domain.wording import listed, shown

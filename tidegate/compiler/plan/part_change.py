@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.plan.field_change import FieldChange, field_changes
-from tidegate.compiler.plan.fingerprint import canonical
 from tidegate.compiler.plan.policy_form import maintenance_form, policy_form
 from tidegate.compiler.plan.task_form import task_form
 from tidegate.domain.model import App, Maintenance, Policy, Schedule

@@ -7,7 +7,7 @@ git, compared, and read by other tools.
 from collections.abc import Mapping
 from typing import Any
 
-from tidegate.compiler.plan.fingerprint import canonical, fingerprint
+from tidegate.compiler.fingerprint import canonical, fingerprint
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
 

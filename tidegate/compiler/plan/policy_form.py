@@ -7,7 +7,7 @@ out, but for the zone of an operation, which is that of the app.
 from datetime import timedelta
 from typing import Any
 
-from tidegate.compiler.plan.fingerprint import canonical
+from tidegate.compiler.fingerprint import canonical
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.maintenance.options import OPTIONS
 from tidegate.domain.model import Conditions, HealthRules, Maintenance, OperationPlan, Policy

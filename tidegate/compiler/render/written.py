@@ -7,7 +7,7 @@ deployed once more.
 
 from typing import Any, cast
 
-from tidegate.compiler.plan.fingerprint import canonical
+from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.plan.task_form import task_form
 from tidegate.compiler.render.trigger_yaml import written_trigger
 from tidegate.domain.model import App, Schedule

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-from tidegate.compiler.builders.renamed_from import former_names
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.values.renamed_from import former_names
 from tidegate.domain.wording import shown, with_article
 
 

@@ -19,10 +19,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from tidegate.compiler.builders.others import Others
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
+from tidegate.compiler.scope.others import Others
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.template import OPENING, TemplateError, parse
 from tidegate.domain.model import (
     App,

@@ -3,11 +3,11 @@
 The registry is the only place that lists the kinds. Each kind has a file of its own.
 """
 
-from tidegate.compiler.builders.duration import optional_duration
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers import all, any, at_least, cron, elapsed, partitions, run, sequence, size
 from tidegate.compiler.triggers.kind import Options, TriggerKind, Written
+from tidegate.compiler.values.duration import optional_duration
 from tidegate.domain.model import Trigger
 from tidegate.domain.time.duration import duration_text
 from tidegate.domain.wording import shown

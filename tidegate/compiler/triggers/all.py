@@ -1,6 +1,6 @@
 """The `all` trigger: holds when every member holds."""
 
-from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.domain.model import AllTrigger
 

@@ -1,6 +1,6 @@
 """The `any` trigger: holds when one member holds."""
 
-from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.domain.model import AnyTrigger
 

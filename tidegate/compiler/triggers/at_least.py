@@ -1,6 +1,6 @@
 """The `at_least` trigger: `at_least: {n: 2, of: [...]}` holds when `n` of its members hold."""
 
-from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.domain.model import AtLeastTrigger
 from tidegate.domain.wording import plural

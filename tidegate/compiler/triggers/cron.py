@@ -6,13 +6,13 @@ They are `timezone`, `calendar`, `nth_business_day`, `catch_up` and `catch_up_at
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from tidegate.compiler.builders.calendar import calendar_at
-from tidegate.compiler.builders.cron import cron_of
-from tidegate.compiler.builders.duration import optional_duration
-from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.reader.node import MappingNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
+from tidegate.compiler.values.calendar import calendar_at
+from tidegate.compiler.values.cron import cron_of
+from tidegate.compiler.values.duration import optional_duration
+from tidegate.compiler.values.zone import zone_of
 from tidegate.domain.model import Calendar, CronTrigger
 from tidegate.domain.time.cron import MAX_YEARS_APART
 from tidegate.domain.time.fire_times import fires_on, next_fire

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypedDict
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import At, Trigger
 
 

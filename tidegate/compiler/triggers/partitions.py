@@ -3,9 +3,9 @@
 A dataset without partitions can be waited for too: each of its updates is one event.
 """
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
-from tidegate.compiler.rules.complete import check_complete
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.triggers.complete import check_complete
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.domain.model import Dataset, PartitionScheme, PartitionsTrigger
 from tidegate.domain.partition_key import PartitionKeyError, join_key, validate_key

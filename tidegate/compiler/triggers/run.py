@@ -1,7 +1,7 @@
 """The `run` trigger: runs of a program that started or ended."""
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.domain.model import RunTrigger
 

@@ -1,6 +1,6 @@
 """The `sequence` trigger: holds when its members were satisfied one after the other."""
 
-from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.domain.model import SequenceTrigger
 

@@ -1,9 +1,9 @@
 """The `size` trigger: `size: {dataset: raw, bytes: 100GB}` or `rows`, over what the partitions report."""
 
-from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.builders.size import size_at
 from tidegate.compiler.reader.node import ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
+from tidegate.compiler.values.size import size_at
 from tidegate.domain.model import SizeTrigger
 from tidegate.domain.wording import shown
 

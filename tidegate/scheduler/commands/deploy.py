@@ -11,8 +11,8 @@ from typing import assert_never
 
 import msgspec
 
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.diff import AppChange, Diff, ScheduleChange
-from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.value import Value

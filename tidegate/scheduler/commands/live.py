@@ -8,10 +8,10 @@ from typing import Protocol
 
 import msgspec
 
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.blocked import second_maintenance, shared_places
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import Diff, ScheduleChange, diff
-from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.compiler.plan.left_behind import left_behind
 from tidegate.compiler.plan.ownership import Scope, reach
 from tidegate.compiler.plan.renames import moved_places, with_places, without_paths

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.compiler.plan.fingerprint import canonical
+from tidegate.compiler.fingerprint import canonical
 from tidegate.domain.model import App
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.store.protocol import Transaction

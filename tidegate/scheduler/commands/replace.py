@@ -12,7 +12,7 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.compiler.plan.fingerprint import canonical, fingerprint
+from tidegate.compiler.fingerprint import canonical, fingerprint
 from tidegate.domain.model import App, Schedule, leaves
 from tidegate.scheduler.commands.activation import clock_entries, started, takes_events
 from tidegate.scheduler.commands.change_jobs import apply_fates, change_jobs

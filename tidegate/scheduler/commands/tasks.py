@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.domain.model import Schedule, TaskTrigger
 from tidegate.domain.time.task_grid import Slot
 from tidegate.domain.time.task_key import local_day

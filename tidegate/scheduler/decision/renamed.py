@@ -6,7 +6,7 @@ same one. History that only people read keeps the names that it had.
 
 import msgspec
 
-from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.renamed_app import renamed_schedule
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.deployed import ScheduleState

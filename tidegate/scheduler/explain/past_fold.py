@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_named

@@ -10,7 +10,6 @@ from typing import Any, assert_never, cast
 
 import msgspec
 
-from tidegate.compiler.builders.formats import Formats, deployed_formats
 from tidegate.compiler.compile import compile_files, compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.plan.blocked import second_maintenance
@@ -42,6 +41,7 @@ from tidegate.compiler.scenarios.scenario_tasks import (
     ReportInstances,
     StartBackfill,
 )
+from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, OnUpdate
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.model.others import with_others

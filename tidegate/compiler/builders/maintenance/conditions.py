@@ -1,10 +1,10 @@
 """The builder of the conditions of an operation (`when`), and of values of measures."""
 
-from tidegate.compiler.builders.duration import duration_at, optional_duration
 from tidegate.compiler.builders.maintenance.excluding import refuse_both
-from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.builders.size import size_at
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import duration_at, optional_duration
+from tidegate.compiler.values.size import size_at
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.model import Conditions, Threshold
 from tidegate.domain.wording import shown

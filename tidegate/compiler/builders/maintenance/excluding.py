@@ -1,8 +1,8 @@
 """The check of two keys that exclude each other."""
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode
+from tidegate.compiler.scope.scope import Scope
 
 
 def refuse_both(mapping: MappingNode, one: str, other: str, rule: str, scope: Scope) -> None:

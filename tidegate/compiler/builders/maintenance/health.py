@@ -1,9 +1,9 @@
 """The builder of the rules of health of a policy."""
 
 from tidegate.compiler.builders.maintenance.conditions import value_of
-from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.builders.size import size_at
 from tidegate.compiler.reader.node import MappingNode, Node, SequenceNode, plain
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.size import size_at
 from tidegate.domain.model import HealthRules
 from tidegate.domain.size import size_text
 

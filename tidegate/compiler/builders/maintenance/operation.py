@@ -1,14 +1,14 @@
 """The builder of an operation of a policy: when it is due, its window, its options and its conditions."""
 
-from tidegate.compiler.builders.cron import cron_of
-from tidegate.compiler.builders.duration import optional_duration
 from tidegate.compiler.builders.maintenance.conditions import build_conditions
 from tidegate.compiler.builders.maintenance.excluding import refuse_both
 from tidegate.compiler.builders.maintenance.options import build_options
-from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.constraints import window
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.cron import cron_of
+from tidegate.compiler.values.duration import optional_duration
+from tidegate.compiler.values.zone import zone_of
 from tidegate.domain.model import Operation, OperationPlan, WindowConstraint
 from tidegate.domain.model.maintenance import OPERATION_TIMEOUT
 from tidegate.domain.wording import shown

@@ -3,10 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-from tidegate.compiler.builders.duration import duration_at
-from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.builders.size import size_at
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import duration_at
+from tidegate.compiler.values.size import size_at
 from tidegate.domain.maintenance.options import LEAST_ORPHAN_AGE, OPTIONS, Kind, Values, with_defaults
 from tidegate.domain.model import Operation
 from tidegate.domain.time.duration import duration_text

@@ -2,8 +2,8 @@
 
 from tidegate.compiler.builders.maintenance.health import build_health
 from tidegate.compiler.builders.maintenance.operation import build_operation
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.maintenance.pattern import PatternError, parse_pattern
 from tidegate.domain.model import Operation, OperationPlan, Policy
 from tidegate.domain.part_name import SEPARATOR

@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
-from tidegate.compiler.rules.graph import strong_groups
+from tidegate.compiler.rules.cycles.graph import strong_groups
 from tidegate.domain.model import App, Composite, Schedule, Trigger
 from tidegate.domain.model.others import others_of_schedules
 from tidegate.domain.part_name import app_of, name_in, whole_name

@@ -7,8 +7,8 @@ written timeout is deliberate.
 
 from datetime import timedelta
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Schedule, WindowConstraint
 from tidegate.domain.time.calendar import DAY_NAMES
 

@@ -4,8 +4,8 @@ They depend on the least number of events that satisfies the trigger: a batch mu
 if one event is enough, `collect_within` never drops an event.
 """
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Composite, Schedule, Trigger
 from tidegate.domain.time.duration import duration_text
 from tidegate.domain.wording import plural

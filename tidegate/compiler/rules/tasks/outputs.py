@@ -5,8 +5,8 @@ coarser, or has no partitions. A week task that writes weeks runs on the day on 
 business date is then the last day of the week before.
 """
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import Node, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import (
     Dataset,
     OutputPartition,

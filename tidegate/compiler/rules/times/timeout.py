@@ -8,9 +8,9 @@ with `otherwise: skip` is judged when everything else holds, so without another 
 from collections.abc import Iterator
 from datetime import timedelta
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
-from tidegate.compiler.rules.batch import any_event_satisfies
+from tidegate.compiler.rules.triggers.batch import any_event_satisfies
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Composite, DelayConstraint, Schedule, Trigger
 from tidegate.domain.time.duration import duration_text
 

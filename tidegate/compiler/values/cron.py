@@ -1,7 +1,7 @@
 """Cron patterns in the YAML; `domain.time.cron` parses the text."""
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.time.cron import CronError, parse
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tidegate.compiler.builders.formats import NO_FORMATS, Formats
-from tidegate.compiler.builders.others import Others
 from tidegate.compiler.diagnostics.diagnostic import Findings, Place
 from tidegate.compiler.reader.node import ScalarNode
+from tidegate.compiler.scope.formats import NO_FORMATS, Formats
+from tidegate.compiler.scope.others import Others
 from tidegate.domain.model import At, Calendar, Dataset, Day, OnUpdate, Program
 from tidegate.domain.part_name import SEPARATOR, is_of_other, name_in, whole_name
 from tidegate.domain.suggest import did_you_mean

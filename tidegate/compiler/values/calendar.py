@@ -8,8 +8,8 @@ from datetime import date
 
 import msgspec
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Calendar
 from tidegate.domain.time.calendar import DAY_NAMES, problem_of
 from tidegate.domain.wording import shown

@@ -9,8 +9,8 @@ cycle through them is refused if instances wait for each other (`instance_cycles
 from collections.abc import Iterable, Mapping, Sequence
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
-from tidegate.compiler.rules.graph import strong_groups, way_back
-from tidegate.compiler.rules.instance_cycles import InstanceCycle, Waits, cycles_of_instances
+from tidegate.compiler.rules.cycles.graph import strong_groups, way_back
+from tidegate.compiler.rules.cycles.instances import InstanceCycle, Waits, cycles_of_instances
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.part_name import app_of, name_in, whole_name
 

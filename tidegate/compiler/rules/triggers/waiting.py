@@ -4,8 +4,8 @@ It concerns only a composite without a time limit that needs events of two membe
 delivery silently stops a pipeline. A single trigger needs no other member, and a clock always fires.
 """
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Composite, Schedule, Trigger
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import product
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place, Related
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Composite, Schedule, Trigger, WallClock, WindowConstraint, leaves
 from tidegate.domain.time.duration import duration_text
 from tidegate.domain.time.week_minutes import (

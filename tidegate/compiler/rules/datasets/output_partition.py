@@ -15,9 +15,9 @@ A run without a partition to write cannot be launched (`scheduler.decision.launc
 
 from collections.abc import Iterator
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.rules.references import RUN_OUTPUT
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import (
     Day,
     OutputPartition,

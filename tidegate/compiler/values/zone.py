@@ -6,8 +6,8 @@ Names whose meaning depends on the machine are refused.
 from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.suggest import closest
 from tidegate.domain.wording import shown
 

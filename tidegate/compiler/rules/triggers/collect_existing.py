@@ -1,7 +1,7 @@
 """The rule for `collect_existing`: it needs a trigger that counts the partitions of a dataset."""
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Schedule, leaves_with_existing
 
 

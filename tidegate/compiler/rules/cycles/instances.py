@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 
 import msgspec
 
-from tidegate.compiler.rules.graph import strong_groups, way_back
+from tidegate.compiler.rules.cycles.graph import strong_groups, way_back
 from tidegate.domain.model import Dependency, TaskTrigger
 from tidegate.domain.time.calendar import is_business_day
 from tidegate.domain.time.task_grid import business_instant, day_begins, slots_of_day

@@ -7,8 +7,8 @@ counts for each key (rule 24).
 
 from typing import Literal
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import (
     Composite,
     Cycle,

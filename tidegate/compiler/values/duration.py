@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.time.duration import MIN_DURATION, DurationError, parse_duration
 
 

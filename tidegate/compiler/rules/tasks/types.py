@@ -6,8 +6,8 @@ copy of data for faster reading: a rerun makes it again, so its outputs are neve
 
 from typing import cast
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Program, TaskType, TaskUpdate, WriteMode
 from tidegate.domain.wording import listed, shown, with_article
 

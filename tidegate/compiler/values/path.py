@@ -5,8 +5,8 @@ names, and names that a file system does not support. `compiler.rules.own_folder
 do not share a folder.
 """
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.wording import shown
 
 MAX_NAME_BYTES = 255

@@ -4,8 +4,8 @@ Minutes make up hours, hours make up days, days make up weeks, months and years,
 Weeks do not make up months or years, which begin in the middle of a week.
 """
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import Node
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import Cycle, Dataset
 from tidegate.domain.time.cycle import CYCLES, nests_in
 from tidegate.domain.wording import with_article

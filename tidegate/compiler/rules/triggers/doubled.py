@@ -5,9 +5,9 @@ In a `sequence` the same member may come twice in turn.
 
 from typing import Any, cast
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Related
-from tidegate.compiler.plan.fingerprint import canonical
+from tidegate.compiler.fingerprint import canonical
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import At, Composite, Trigger
 from tidegate.domain.time.cron import parse
 

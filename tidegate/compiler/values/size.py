@@ -1,7 +1,7 @@
 """Sizes in the YAML; `domain.size` parses the text."""
 
-from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import Node, ScalarNode
+from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.size import SizeError, parse_size
 
 

@@ -1,0 +1,1 @@
+"""Diagnostics in each format that `tidegate lint` prints; one file for each."""

@@ -1,0 +1,1 @@
+"""The rules for times: windows, clock changes, timeouts, and what can never start."""

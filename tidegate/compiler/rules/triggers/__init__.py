@@ -1,0 +1,1 @@
+"""The rules for triggers and what is beside them: members, keys and batches."""

@@ -1,0 +1,1 @@
+"""Single values of the YAML, such as durations, sizes, zones and crons, from their text."""
