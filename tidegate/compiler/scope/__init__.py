@@ -1,1 +1,1 @@
-"""The scope of what is built: the names that are declared, in this file and in other apps, and the findings."""
+"""The scope of what is built: the names that are declared here and in other apps, and the findings."""
