@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidegate.spark_jobs.files.scheme import scheme_of
-from tidegate.watcher.listing import FILES_MAX, FoundFile, Listing, WatchError, note, too_many
+from tidegate.watcher.found import FILES_MAX, FoundFile, Listing, WatchError, note, too_many
 
 PACKAGES: Mapping[str, tuple[str, str]] = {
     "s3": ("s3fs", "s3"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidegate.spark_jobs.files.scheme import local_path
-from tidegate.watcher.listing import FILES_MAX, FoundFile, Listing, WatchError, note, too_many
+from tidegate.watcher.found import FILES_MAX, FoundFile, Listing, WatchError, note, too_many
 
 
 def list_local(folder: str, dimensions: int) -> Listing:

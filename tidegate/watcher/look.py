@@ -18,7 +18,8 @@ from tidegate.scheduler.intake.watched import (
 from tidegate.scheduler.model.watched import Files
 from tidegate.scheduler.store.protocol import Store
 from tidegate.watcher.cloud import options_of
-from tidegate.watcher.listing import Listing, WatchError, list_folder
+from tidegate.watcher.found import Listing, WatchError
+from tidegate.watcher.listing import list_folder
 from tidegate.watcher.partitions import (
     FILES_PER_PARTITION_MAX,
     FoundPartition,

@@ -11,7 +11,7 @@ from tidegate.domain.partition_key import join_key, validate_key
 from tidegate.scheduler.model.watched import Files, changed
 from tidegate.spark_jobs.datasets.dataset_ref import folder_value
 from tidegate.spark_jobs.files.filesystem import is_data
-from tidegate.watcher.listing import FoundFile, note
+from tidegate.watcher.found import FoundFile, note
 
 FILES_PER_PARTITION_MAX = 10_000
 """The store has the names of a partition's files in one row."""

@@ -6,7 +6,7 @@ which reads its own table has not read), the publish is a conflict.
 """
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidegate.domain.partition_key import SEPARATOR
 from tidegate.spark_jobs.errors import CommitConflict
@@ -14,16 +14,14 @@ from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.changes import History, Replaced, find_conflict
 from tidegate.spark_jobs.iceberg.log import Publish, PublishLog
 from tidegate.spark_jobs.iceberg.merge import merged_rows_differ
+from tidegate.spark_jobs.iceberg.promised_publish import PromisedPublish
 from tidegate.spark_jobs.iceberg.table import added_files, keys_of, log_of, partition_values
-
-if TYPE_CHECKING:
-    from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 
 Partitions = Mapping[str, tuple[str, ...]]
 """The values of the partition columns of each partition, by key."""
 
 
-def fences(step: "PublishIceberg", log: PublishLog) -> tuple[Publish, ...]:
+def fences(step: PromisedPublish, log: PublishLog) -> tuple[Publish, ...]:
     """Return the publishes of runs that began later, whose partitions this one must not replace.
 
     Added rows replace nothing, and a merge is fenced by conflicts.
@@ -36,7 +34,7 @@ def fences(step: "PublishIceberg", log: PublishLog) -> tuple[Publish, ...]:
 
 
 def keys_to_write(
-    step: "PublishIceberg", table: Any, log: PublishLog
+    step: PromisedPublish, table: Any, log: PublishLog
 ) -> tuple[Partitions, frozenset[str] | None]:
     """Return the partitions to write, and those that later runs wrote; None for the whole table.
 
@@ -55,7 +53,7 @@ def keys_to_write(
     return {key: values for key, values in step.partitions.items() if key not in kept}, frozenset(kept)
 
 
-def has_changed(step: "PublishIceberg", table: Any) -> bool:
+def has_changed(step: PromisedPublish, table: Any) -> bool:
     """Return whether a publish may conflict and the table has another snapshot than when its run began."""
     if step.state is None or not step.may_conflict:
         return False
@@ -64,7 +62,7 @@ def has_changed(step: "PublishIceberg", table: Any) -> bool:
 
 
 def conflict_of(
-    catalog: IcebergCatalog, step: "PublishIceberg", history: History, table: Any, staged: Any
+    catalog: IcebergCatalog, step: PromisedPublish, history: History, table: Any, staged: Any
 ) -> CommitConflict | None:
     """Return what the publish into this state of the table would lose; None for nothing.
 

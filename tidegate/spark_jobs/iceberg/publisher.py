@@ -9,7 +9,7 @@ import json
 import logging
 import uuid
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, sql_name
@@ -19,6 +19,7 @@ from tidegate.spark_jobs.iceberg.failures import StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.fences import Partitions, conflict_of, has_changed, keys_to_write
 from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, encode_log
 from tidegate.spark_jobs.iceberg.merge import MergedFiles, merge_files
+from tidegate.spark_jobs.iceberg.promised_publish import PromisedPublish
 from tidegate.spark_jobs.iceberg.staging import drop_staging, write_staging
 from tidegate.spark_jobs.iceberg.table import (
     SUMMARY_KEYS,
@@ -36,13 +37,10 @@ from tidegate.spark_jobs.iceberg.table import (
     with_columns,
 )
 
-if TYPE_CHECKING:
-    from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-
 log = logging.getLogger(__name__)
 
 
-def staged_table(catalog: IcebergCatalog, step: "PublishIceberg") -> Any | None:
+def staged_table(catalog: IcebergCatalog, step: PromisedPublish) -> Any | None:
     """Return the staging table of a publish; None when it does not exist or has another snapshot."""
     staged = catalog.table((STAGING_NAMESPACE, step.staging))
     snapshot = None if staged is None else staged.currentSnapshot()
@@ -52,7 +50,7 @@ def staged_table(catalog: IcebergCatalog, step: "PublishIceberg") -> Any | None:
 class Publisher:
     """The tries of one process to publish: `with Publisher(catalog, step) as publisher:`."""
 
-    def __init__(self, catalog: IcebergCatalog, step: "PublishIceberg") -> None:
+    def __init__(self, catalog: IcebergCatalog, step: PromisedPublish) -> None:
         self._catalog = catalog
         self._step = step
         self._history = History(catalog, step.dimensions)

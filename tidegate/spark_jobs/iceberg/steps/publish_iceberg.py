@@ -10,13 +10,8 @@ summary for users: commit id, token, job and partitions. Snapshot ids are not ev
 `iceberg.publisher` makes the tries.
 """
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import msgspec
-
-from tidegate.domain.model import OnForeign, WriteMode
-from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import (
     NOT_DONE,
@@ -27,7 +22,6 @@ from tidegate.spark_jobs.commit.step import (
     step_kind,
     unknown,
 )
-from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict, OutputError
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, catalog_of, sql_name
 from tidegate.spark_jobs.iceberg.data_files import lost_staged_files
@@ -35,7 +29,7 @@ from tidegate.spark_jobs.iceberg.failures import StaleTable
 from tidegate.spark_jobs.iceberg.fences import fences
 from tidegate.spark_jobs.iceberg.lineage import verify_publish
 from tidegate.spark_jobs.iceberg.log import PROPERTY, PublishLog
-from tidegate.spark_jobs.iceberg.merge import Merge
+from tidegate.spark_jobs.iceberg.promised_publish import PromisedPublish
 from tidegate.spark_jobs.iceberg.publisher import Publisher, staged_table
 from tidegate.spark_jobs.iceberg.refusal import refuse_commit
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
@@ -47,49 +41,11 @@ CONFLICT_TRIES = 100
 
 
 @step_kind("publish_iceberg")
-class PublishIceberg(Value, kw_only=True):
-    """Adds the data files of a staging table to a table.
-
-    Attributes:
-        table: namespace and name.
-        staging: name of the staging table.
-        snapshot: id of the staging table's snapshot, which identifies it.
-        mode: how existing rows are treated.
-        merge_keys: columns that identify a row within its partition.
-        dimensions: the partition columns.
-        new_columns: columns of the staging table that the table did not have, or had with a narrower type.
-        columns: columns of the output; the staging table has those of the table too.
-        partitions: the values of the partition columns of each written partition, by key.
-        commit: commit id of the publish.
-        token: fencing token of the run.
-        job: the job's key, or the id of a run started by hand.
-        base: number of publishes of the table when the output was staged.
-        state: the table when the run began; None in a sequence of an older version, which has no conflicts.
-        reads: whether the program reads the table that it writes.
-        on_foreign: what to do about changes by other writers since the run began.
-        facts: further entries of the snapshot's summary, for example the manifest and the watermarks.
-    """
+class PublishIceberg(PromisedPublish, kw_only=True):
+    """Adds the data files of a staging table to a table."""
 
     effect: ClassVar[Effect] = Effect.PUBLISHES
     compares: ClassVar[bool] = True
-
-    table: tuple[str, str]
-    staging: str
-    snapshot: int
-    mode: WriteMode
-    merge_keys: tuple[str, ...]
-    dimensions: tuple[str, ...]
-    new_columns: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    partitions: dict[str, tuple[str, ...]]
-    commit: str
-    token: int
-    job: str
-    base: int
-    state: TableState | None = None
-    reads: bool = False
-    on_foreign: OnForeign = "refuse"
-    facts: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
@@ -133,11 +89,6 @@ class PublishIceberg(Value, kw_only=True):
         ) from last
 
     @property
-    def may_conflict(self) -> bool:
-        """Whether the publish takes rows away, or depends on rows that the program has read."""
-        return self.state is not None and (self.mode != "append" or self.reads)
-
-    @property
     def repeatable(self) -> bool:
         """See `PublishStep.repeatable`."""
         return self.mode != "append" and not self.reads
@@ -150,15 +101,6 @@ class PublishIceberg(Value, kw_only=True):
         """See `RefusableStep.refuse`."""
         catalog = catalog_of(context.spark())
         refuse_commit(catalog, self.table, self.commit, self.dimensions, create=not self.base)
-
-    def merge(self, partitions: Sequence[Sequence[str]]) -> Merge:
-        """Return the merge of the staged rows into some partitions, given by their values in order."""
-        return Merge(
-            staging=self.staging,
-            columns=tuple(dict.fromkeys((*self.dimensions, *self.merge_keys))),
-            dimensions=self.dimensions,
-            partitions=partitions,
-        )
 
     def owns(self, step: CommitStep) -> bool:
         """See `OutputStep.owns`."""

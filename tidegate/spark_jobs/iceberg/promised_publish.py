@@ -1,0 +1,69 @@
+"""What a commit sequence promises to publish into an Iceberg table, as it is stored.
+
+The step `publish_iceberg` performs it with a `Publisher`, within the fences of other publishes.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tidegate.domain.model import OnForeign, WriteMode
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.datasets.table_state import TableState
+from tidegate.spark_jobs.iceberg.merge import Merge
+
+
+class PromisedPublish(Value, kw_only=True):
+    """The data files of a staging table that are to be added to a table.
+
+    Attributes:
+        table: namespace and name.
+        staging: name of the staging table.
+        snapshot: id of the staging table's snapshot, which identifies it.
+        mode: how existing rows are treated.
+        merge_keys: columns that identify a row within its partition.
+        dimensions: the partition columns.
+        new_columns: columns of the staging table that the table did not have, or had with a narrower type.
+        columns: columns of the output; the staging table has those of the table too.
+        partitions: the values of the partition columns of each written partition, by key.
+        commit: commit id of the publish.
+        token: fencing token of the run.
+        job: the job's key, or the id of a run started by hand.
+        base: number of publishes of the table when the output was staged.
+        state: the table when the run began; None in a sequence of an older version, which has no conflicts.
+        reads: whether the program reads the table that it writes.
+        on_foreign: what to do about changes by other writers since the run began.
+        facts: further entries of the snapshot's summary, for example the manifest and the watermarks.
+    """
+
+    table: tuple[str, str]
+    staging: str
+    snapshot: int
+    mode: WriteMode
+    merge_keys: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    new_columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    partitions: dict[str, tuple[str, ...]]
+    commit: str
+    token: int
+    job: str
+    base: int
+    state: TableState | None = None
+    reads: bool = False
+    on_foreign: OnForeign = "refuse"
+    facts: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+
+    @property
+    def may_conflict(self) -> bool:
+        """Whether the publish takes rows away, or depends on rows that the program has read."""
+        return self.state is not None and (self.mode != "append" or self.reads)
+
+    def merge(self, partitions: Sequence[Sequence[str]]) -> Merge:
+        """Return the merge of the staged rows into some partitions, given by their values in order."""
+        return Merge(
+            staging=self.staging,
+            columns=tuple(dict.fromkeys((*self.dimensions, *self.merge_keys))),
+            dimensions=self.dimensions,
+            partitions=partitions,
+        )
