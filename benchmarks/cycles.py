@@ -22,7 +22,7 @@ from sqlalchemy import text
 from benchmarks.alternate import idle_ticks, medians
 from tidegate.domain.model import App, Dependency, Program, Schedule, TaskTimes, TaskTrigger
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.explain.instances import upstream_of
+from tidegate.scheduler.explain.instances.awaited import upstream_of
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.open import open_sql_store

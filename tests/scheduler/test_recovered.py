@@ -8,7 +8,7 @@ from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import World, at
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.decision.instances.actions import Action
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.intake.recovered import observe_recovered

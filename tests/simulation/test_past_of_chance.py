@@ -16,7 +16,7 @@ from tests.scheduler.explain.witness import BOOKS
 from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.quick_sqlite import quick_sqlite
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.run import ALL_RUNS
 from tidegate.scheduler.store.memory.store import MemoryStore

@@ -45,21 +45,26 @@ COMMANDS: dict[str, Entry] = {
         "tidegate.cli.operate.schedules:app", "List, show, suspend, resume, trigger and delete schedules."
     ),
     "jobs": Entry("tidegate.cli.operate.jobs:app", "List, show, cancel, retry, force and requeue jobs."),
-    "tasks": Entry("tidegate.cli.operate.tasks:app", "List the cycle tasks and their next instances."),
+    "tasks": Entry(
+        "tidegate.cli.operate.instances.tasks:app", "List the cycle tasks and their next instances."
+    ),
     "instances": Entry(
-        "tidegate.cli.operate.instances:app",
+        "tidegate.cli.operate.instances.instances:app",
         "List, show, mark, pause, resume and rerun the instances of tasks.",
     ),
-    "day": Entry("tidegate.cli.operate.day:day", "Show a day: tasks by hours, in a terminal or as a page."),
+    "day": Entry(
+        "tidegate.cli.operate.instances.day:day", "Show a day: tasks by hours, in a terminal or as a page."
+    ),
     "backfill": Entry(
-        "tidegate.cli.operate.backfill:app", "Run tasks for business dates of the past; follow and cancel it."
+        "tidegate.cli.operate.instances.backfill:app",
+        "Run tasks for business dates of the past; follow and cancel it.",
     ),
     "report": Entry(
-        "tidegate.cli.operate.report:report",
+        "tidegate.cli.operate.intake.report:report",
         "Report partitions of a dataset that have landed, or instances of sources and external tasks.",
     ),
     "watch": Entry(
-        "tidegate.cli.operate.watch:watch",
+        "tidegate.cli.operate.intake.watch:watch",
         "Look once at the folders of datasets with `watch`; say what is new and what it waits for.",
     ),
     "run": Entry(
@@ -68,19 +73,19 @@ COMMANDS: dict[str, Entry] = {
     "alerts": Entry(
         "tidegate.cli.operate.alerts:app", "List what was sent to people, send it again, test a channel."
     ),
-    "gauge": Entry("tidegate.cli.operate.gauge:app", "Report and list the gauges that jobs wait for."),
+    "gauge": Entry("tidegate.cli.operate.intake.gauge:app", "Report and list the gauges that jobs wait for."),
     "maintenance": Entry(
         "tidegate.cli.maintenance.group:app",
         "Show the health of tables and what the policies do about it; run operations by hand.",
     ),
     "why": Entry(
-        "tidegate.cli.operate.why:why", "Explain why a schedule, job or instance waits, and what helps."
+        "tidegate.cli.operate.why.why:why", "Explain why a schedule, job or instance waits, and what helps."
     ),
     "explain": Entry(
         "tidegate.cli.develop.explain:explain", "Say what a code means, what has led to it, and what to do."
     ),
     "events": Entry(
-        "tidegate.cli.operate.events:app",
+        "tidegate.cli.operate.intake.events:app",
         "List the received events and the result of each; feed some once more.",
     ),
     "ledger": Entry(
@@ -105,10 +110,11 @@ COMMANDS: dict[str, Entry] = {
     ),
     "token": Entry("tidegate.cli.operate.tokens:app", "Create, list and revoke the tokens of callers."),
     "status": Entry(
-        "tidegate.cli.operate.status:status", "Say whether everything is alive, and what waits or has failed."
+        "tidegate.cli.operate.health.status:status",
+        "Say whether everything is alive, and what waits or has failed.",
     ),
     "doctor": Entry(
-        "tidegate.cli.operate.doctor:doctor",
+        "tidegate.cli.operate.health.doctor:doctor",
         "Check the store, the host, Dagster's daemon, database and code location; say what to do.",
     ),
     "demo": Entry(

@@ -15,7 +15,7 @@ from tidegate.processes.dead_holders import with_dead
 from tidegate.processes.run_address import run_address
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.explain.explanation import Explanation
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.store.protocol import Reader, Store
 
 Explain = Callable[[Reader, datetime], tuple[Explanation, ...]]

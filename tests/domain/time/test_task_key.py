@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.domain.zones import ZONES
 from tidegate.domain.model import Cycle, TaskTrigger
 from tidegate.domain.time.natural_time import begin_of
-from tidegate.domain.time.task_key import (
+from tidegate.domain.time.tasks.key import (
     TaskKeyError,
     business_date,
     parse_date,

@@ -13,7 +13,7 @@ from tidegate.compiler.plan.diff import diff
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.commands.live import deployed_apps, effects
 from tidegate.scheduler.decision.fate import Change, Fate, after_fate, fate
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import ByHand, Job, JobState
 from tidegate.scheduler.model.journal import EntryKind

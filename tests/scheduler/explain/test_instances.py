@@ -3,8 +3,8 @@
 from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import at
 from tidegate.scheduler.decision.instances.actions import Action
-from tidegate.scheduler.explain.instances import consumers_of
-from tidegate.scheduler.explain.roots import RootKind
+from tidegate.scheduler.explain.instances.awaited import consumers_of
+from tidegate.scheduler.explain.instances.roots import RootKind
 from tidegate.scheduler.explain.why import explain
 
 TEN = "2026-03-10-10:00"

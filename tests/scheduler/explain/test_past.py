@@ -11,7 +11,7 @@ import pytest
 from tests.scheduler.explain.witness import Witness, shown
 from tests.scheduler.world import at
 from tidegate.scheduler.commands.gauge import report_gauges
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.dead_letter import requeue
 from tidegate.scheduler.launch.outbox import OFFERS_MAX

@@ -23,7 +23,7 @@ from tests.scheduler.explain.test_past_tasks import (
 )
 from tests.scheduler.explain.witness import Witness
 from tests.scheduler.world import at
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.retention import journal

@@ -5,7 +5,7 @@ from tests.scheduler.explain.test_past import assert_recalled
 from tests.scheduler.world import at
 from tidegate.scheduler.commands.backfills import progress
 from tidegate.scheduler.decision.instances.actions import Action
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 
 FIVE, SIX = "2026-03-10-05:00", "2026-03-10-06:00"
 

@@ -7,7 +7,7 @@ import msgspec
 
 from tests.scheduler.world import World, at
 from tidegate.scheduler.explain.explanation import Explanation
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 
 BOOKS = ("closed", "next_check_at", "blocked_on", "offers", "offered_at", "decided_at", "launch", "resources")

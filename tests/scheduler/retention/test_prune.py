@@ -11,7 +11,7 @@ from tests.scheduler.explain.test_past_recalled import live_days
 from tests.scheduler.explain.test_past_tasks import DAYS
 from tests.scheduler.world import World, at
 from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.refused import Refused

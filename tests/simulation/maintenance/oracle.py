@@ -11,7 +11,7 @@ from tests.simulation.maintenance.app import CRON_MINUTES, DATASETS, configures,
 from tests.simulation.maintenance.limits import over_pool
 from tests.simulation.maintenance.notes import Notes
 from tidegate.domain.model import App, Operation, OperationPlan
-from tidegate.scheduler.explain.past_operations import after_entry, opened_jobs, opens_operation
+from tidegate.scheduler.explain.past.operations import after_entry, opened_jobs, opens_operation
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry

@@ -10,7 +10,7 @@ from tests.effort import much
 from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.test_past_of_chance import held, shown
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import FINISHED
 from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.retention import journal

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from tests.tidegate.project import Project
-from tidegate.cli.operate.health import Engine, Finding, Health, dagster_findings, engine_findings
+from tidegate.cli.operate.health.findings import Engine, Finding, Health, dagster_findings, engine_findings
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.watched import WatchedFolder

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.tidegate.project import Project
-from tidegate.cli.operate import replay
+from tidegate.cli.operate.intake import replay
 from tidegate.scheduler.model.journal import EntryKind
 
 

@@ -7,7 +7,7 @@ below, so edges lead downwards; those of `self` run along their row.
 from collections.abc import Iterator
 from html import escape
 
-from tidegate.scheduler.explain.day_matrix import HOURS, Matrix, Row, worst
+from tidegate.scheduler.explain.instances.day_matrix import HOURS, Matrix, Row, worst
 
 LEFT, TOP = 190, 34
 COLUMN, LINE = 38, 44

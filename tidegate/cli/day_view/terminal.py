@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tidegate.scheduler.explain.day_matrix import HOURS, Entry, Matrix, Row, Sign, worst
+from tidegate.scheduler.explain.instances.day_matrix import HOURS, Entry, Matrix, Row, Sign, worst
 
 if TYPE_CHECKING:
     from rich.text import Text

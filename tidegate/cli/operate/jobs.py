@@ -328,6 +328,6 @@ def _collected(each: "Delivery") -> list[str]:
 
 
 def _entry(entry: "Entry") -> list[str]:
-    from tidegate.cli.operate.why_instance import entry_data
+    from tidegate.cli.operate.why.instance import entry_data
 
     return [instant(entry.at), entry.kind.value, entry.reason or "", entry_data(entry)]

@@ -36,8 +36,8 @@ def list_schedules(
 ) -> None:
     """List the deployed schedules and tasks; `tidegate tasks list` says more of tasks."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.instances.task_facts import next_start
     from tidegate.scheduler.explain.names import check_app
-    from tidegate.scheduler.explain.task_facts import next_start
     from tidegate.scheduler.model.job import WAITING
 
     with opened_store() as store, store.reading() as reader:

@@ -1,7 +1,7 @@
 """The builder of programs, with the datasets that they read and write.
 
-An entry of `reads` is a name, or a mapping that asks for incremental reading. `compiler.rules.incremental`
-checks, for the whole app, whether incremental reading is possible.
+An entry of `reads` is a name, or a mapping that asks for incremental reading.
+`compiler.rules.datasets.incremental` checks, for the whole app, whether incremental reading is possible.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The fields at which two canonical forms of a part differ (`compiler.plan.fingerprint`). Pure."""
+"""The fields at which two canonical forms of a part differ (`compiler.fingerprint`). Pure."""
 
 from collections.abc import Iterator
 from typing import Any, cast

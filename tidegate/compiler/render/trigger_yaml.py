@@ -1,6 +1,6 @@
 """A trigger as the YAML of an app spells it, for people who read a difference.
 
-It starts from the canonical form (`compiler.plan.fingerprint.canonical`), in which a trigger names its kind
+It starts from the canonical form (`compiler.fingerprint.canonical`), in which a trigger names its kind
 and has every default, and leaves out what has its default.
 """
 

@@ -1,8 +1,8 @@
 """The path of a dataset: inside the project, and made of plain names.
 
 Spark and Hadoop read and write the folder, so names with a special meaning are refused: patterns, hidden
-names, and names that a file system does not support. `compiler.rules.own_folder` checks that datasets
-do not share a folder.
+names, and names that a file system does not support. `compiler.rules.datasets.own_folder` checks that
+datasets do not share a folder.
 """
 
 from tidegate.compiler.reader.node import MappingNode, ScalarNode

@@ -27,8 +27,8 @@ from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope, cu
 from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
 from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher
 from tidegate.dagster_defs.dispatch.rounds import Rounds
-from tidegate.dagster_defs.maintenance.measuring_job import measuring_job
-from tidegate.dagster_defs.maintenance.operation_job import operation_job
+from tidegate.dagster_defs.maintenance.measuring.job import measuring_job
+from tidegate.dagster_defs.maintenance.operations.job import operation_job
 from tidegate.dagster_defs.maintenance.presence import apps_with_policies
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
 from tidegate.scheduler.model.deployed import ScheduleState

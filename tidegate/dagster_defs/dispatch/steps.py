@@ -26,8 +26,8 @@ from tidegate.dagster_defs.dispatch.stopped import end_stopped
 from tidegate.dagster_defs.ingest.intake import Log, ingest
 from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
 from tidegate.dagster_defs.ingest.reconcile import reconcile
-from tidegate.dagster_defs.maintenance.measuring_request import measuring_request
-from tidegate.dagster_defs.maintenance.operation_request import operation_request
+from tidegate.dagster_defs.maintenance.measuring.request import measuring_request
+from tidegate.dagster_defs.maintenance.operations.request import operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.scheduler.commands.held_apps import held_apps
 from tidegate.scheduler.decision.launch.check import check_launch

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.explain.instances import Awaited
-from tidegate.scheduler.explain.roots import Root
+from tidegate.scheduler.explain.instances.awaited import Awaited
+from tidegate.scheduler.explain.instances.roots import Root
 from tidegate.scheduler.explain.unblock import Missing
 from tidegate.scheduler.model.instance import Diagnostic
 from tidegate.scheduler.model.job import Job

@@ -17,11 +17,11 @@ from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass,
 from tidegate.scheduler.decision.retry import attempts_max
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.history import history_of
-from tidegate.scheduler.explain.instances import awaited, upstream_of
+from tidegate.scheduler.explain.instances.awaited import awaited, upstream_of
+from tidegate.scheduler.explain.instances.roots import roots
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import outcome_line
-from tidegate.scheduler.explain.roots import roots
 from tidegate.scheduler.explain.unblock import missing
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState

@@ -41,7 +41,7 @@ class ScheduleState(Value, kw_only=True):
 
     Attributes:
         ref: "app/name".
-        fingerprint: of `spec`, see `compiler.plan.fingerprint`.
+        fingerprint: of `spec`, see `compiler.fingerprint`.
         changed_by: what set the status last: deploy, cli, ui, rest or "rest:TOKEN".
         active_since: when it last became active; earlier fires and events do not count.
         fires_after: every fire up to this instant is an event already.

@@ -6,12 +6,12 @@ import msgspec
 
 from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances, InstanceStatus
 from tidegate.domain.part_name import name_in, whole_name
-from tidegate.domain.time.task_grid import day_begins
+from tidegate.domain.time.tasks.grid import day_begins
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.instances import InstanceName, instance_named
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.upstream import diagnostics_of, edges_of
-from tidegate.scheduler.explain.instances import is_recorded, upstream_of
+from tidegate.scheduler.explain.instances.awaited import is_recorded, upstream_of
 from tidegate.scheduler.model.instance import Diagnostic, Edge
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import InstanceRefused

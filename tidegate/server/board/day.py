@@ -6,8 +6,8 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.explain.day_matrix import HOURS, Matrix, Sign, matrix_of, running_day, worst
-from tidegate.scheduler.explain.listed_instances import chosen_tasks, day_of
+from tidegate.scheduler.explain.instances.day_matrix import HOURS, Matrix, Sign, matrix_of, running_day, worst
+from tidegate.scheduler.explain.instances.listed import chosen_tasks, day_of
 from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.problem import Problem, refused_as

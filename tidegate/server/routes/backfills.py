@@ -14,7 +14,7 @@ from tidegate.scheduler.commands.backfills import (
     progress,
     start_backfill,
 )
-from tidegate.scheduler.explain.backfill_facts import backfill_facts, counted
+from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts, counted
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object, read_optional

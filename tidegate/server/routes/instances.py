@@ -7,11 +7,11 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.scheduler.commands.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
-from tidegate.scheduler.explain.instance_facts import facts
-from tidegate.scheduler.explain.instances import status_since
-from tidegate.scheduler.explain.listed_instances import Listed, chosen_tasks, instances_of, statuses_of
-from tidegate.scheduler.explain.shown_instance import shown_instance, shown_json
-from tidegate.scheduler.explain.task_facts import task_facts
+from tidegate.scheduler.explain.instances.awaited import status_since
+from tidegate.scheduler.explain.instances.facts import facts
+from tidegate.scheduler.explain.instances.listed import Listed, chosen_tasks, instances_of, statuses_of
+from tidegate.scheduler.explain.instances.shown import shown_instance, shown_json
+from tidegate.scheduler.explain.instances.task_facts import task_facts
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.protocol import Reader

@@ -11,7 +11,7 @@ from tests.scheduler.world import at
 from tidegate.domain.model import Operation
 from tidegate.scheduler.explain.operations.planned import PlannedPoll, planned_polls
 from tidegate.scheduler.explain.operations.why import explain_operations
-from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import ACTIVE
 from tidegate.scheduler.store.protocol import Reader
 

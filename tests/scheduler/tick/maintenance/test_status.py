@@ -12,7 +12,7 @@ from tests.scheduler.tick.maintenance.world import (
     shown,
 )
 from tests.scheduler.world import at
-from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
+from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 

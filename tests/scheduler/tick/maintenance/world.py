@@ -18,7 +18,7 @@ from tidegate.domain.model import App, Operation
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.decision.maintenance.health import fresh
-from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
+from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.tables import TableFound, report_gone, report_health, report_tables
 from tidegate.scheduler.launch.claim import claim

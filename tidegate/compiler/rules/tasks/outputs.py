@@ -15,7 +15,7 @@ from tidegate.domain.model import (
     TaskTrigger,
 )
 from tidegate.domain.time.cycle import is_finer
-from tidegate.domain.time.task_key import unit_of
+from tidegate.domain.time.tasks.key import unit_of
 from tidegate.domain.wording import listed, with_article
 
 

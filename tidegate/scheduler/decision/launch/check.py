@@ -3,7 +3,7 @@
 The one place that says so. The dispatcher asks before a request goes to Dagster, the simulation before
 it makes a run, and `tidegate schedules trigger` before it opens a job, so none of them accepts what
 another refuses. Lint refuses before that whatever follows from the text of a schedule alone
-(`compiler.rules.output_partition`). Pure.
+(`compiler.rules.datasets.output_partition`). Pure.
 
     the outputs have partitions, the run would write none         never possible
     the outputs have no partitions, the run would write some      never possible

@@ -8,7 +8,7 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked
-from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
+from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.explain.operations.measured import Measured, measured
 from tidegate.scheduler.model.maintenance import OperationRun, TableState
 from tidegate.scheduler.store.protocol import Reader

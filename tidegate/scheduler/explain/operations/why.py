@@ -14,9 +14,9 @@ from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.judge import Asked
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.instant_text import instant_text
-from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.explain.operations.around import load_around, with_writers
 from tidegate.scheduler.explain.operations.checks import Around, checks, checks_by_hand, due
+from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.explain.unblock import missing_of
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState

@@ -1,0 +1,1 @@
+"""`tidegate status` and `tidegate doctor`: what is alive, what is not, and what to do."""

@@ -1,0 +1,132 @@
+"""What is found of each part of a project that must be alive: for `tidegate doctor` and `tidegate status`."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from tidegate.cli.operate.health.findings import Engine, Finding, Health, dagster_findings, engine_findings
+from tidegate.domain.error import UserError
+
+if TYPE_CHECKING:
+    from tidegate.project.settings.settings import Settings
+    from tidegate.scheduler.explain.work import Work
+    from tidegate.scheduler.model.watched import WatchedFolder
+    from tidegate.scheduler.store.protocol import Reader
+
+
+def findings(settings: "Settings", now: datetime) -> "tuple[list[Finding], Work | None]":
+    """Return the findings on the store, the engine and Dagster, and the work; None without a store."""
+    from tidegate.processes.alive import dagster_state
+
+    try:
+        engine, work = _store(settings, now)
+    except UserError as error:
+        found = [Finding(part="store", health=Health.WRONG, text=error.message, remedy=error.hint)]
+        work, hosted = None, False
+    else:
+        found = [Finding(part="store", health=Health.OK, text=_reached(engine))]
+        found += engine_findings(engine, now, settings.tick_seconds)
+        hosted = engine.host is not None and engine.host.holds(now)
+    # Asked last: Dagster may take seconds to answer.
+    return found + list(dagster_findings(dagster_state(settings), now, hosted=hosted)), work
+
+
+def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work]":
+    """Return what the store says.
+
+    Raises:
+        UserError: the store cannot be used.
+    """
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.work import work_of
+    from tidegate.scheduler.launch.active_host import host_of
+    from tidegate.scheduler.tick.tick import engine_clock
+
+    with opened_store(settings) as store, store.reading() as reader:
+        apps = sorted(each.app.name for each in reader.apps() if each.project == settings.name)
+        newest = reader.deployments(None, 1)
+        engine = Engine(
+            apps=apps,
+            ticked_at=engine_clock(reader),
+            host=host_of(reader, settings.name),
+            deployed_at=newest[0][1].at if newest else None,
+            folders=_watched_folders(reader, settings.name),
+        )
+        return engine, work_of(reader, frozenset(apps), now)
+
+
+def _watched_folders(reader: "Reader", project: str) -> "list[WatchedFolder]":
+    """Return the folders of datasets that are watched now."""
+    apps = [each.app for each in reader.apps()]
+    watched = {f"{app.name}/{name}" for app in apps for name, each in app.datasets.items() if each.watch}
+    return [each for each in reader.watched_folders(project) if each.dataset in watched]
+
+
+def _reached(engine: Engine) -> str:
+    from tidegate.cli.printing import instant
+    from tidegate.scheduler.store.sql.schema import HEAD
+
+    last = f", last deployment at {instant(engine.deployed_at)}" if engine.deployed_at else ""
+    return f"reached, of the right schema ({HEAD}){last}"
+
+
+def project_findings(settings: "Settings") -> Iterator[Finding]:
+    """Yield a finding for the server and for the warehouse."""
+    yield _server(settings)
+    yield _warehouse(settings)
+
+
+def _server(settings: "Settings") -> Finding:
+    from tidegate.processes.server_address import asked, known_address
+
+    address = known_address(settings.project)
+    if address is None:
+        return Finding(
+            part="server",
+            health=Health.NOTE,
+            text="none has left its address in this project",
+            remedy="start `tidegate serve` for the board and REST",
+        )
+    said = asked(address)
+    if said is None:
+        return Finding(
+            part="server",
+            health=Health.NOTE,
+            text=f"does not answer at {address}",
+            remedy="start `tidegate serve`; its log says why it ended",
+        )
+    ready = said.get("ready") is True
+    return Finding(
+        part="server",
+        health=Health.OK if ready else Health.WRONG,
+        text=f"answers at {address}" + ("" if ready else f", not ready: scheduler {said.get('scheduler')}"),
+        remedy="" if ready else f"see {address}/readyz",
+    )
+
+
+def _warehouse(settings: "Settings") -> Finding:
+    import os
+
+    place = settings.warehouse
+    if isinstance(place, str):
+        return Finding(
+            part="warehouse",
+            health=Health.NOTE,
+            text=f"{place}: reached by Spark only, not asked",
+            remedy="`tidegate commits fsck` reads it with Spark",
+        )
+    if place.is_dir() and os.access(place, os.R_OK | os.W_OK | os.X_OK):
+        return Finding(part="warehouse", health=Health.OK, text=f"{place} can be written")
+    if not place.exists() and place.parent.is_dir():
+        return Finding(
+            part="warehouse",
+            health=Health.NOTE,
+            text=f"{place} does not exist",
+            remedy="the first run makes it",
+        )
+    return Finding(
+        part="warehouse",
+        health=Health.WRONG,
+        text=f"{place} cannot be written",
+        remedy="mount it, or correct its permissions or `[warehouse] path` in tidegate.toml",
+    )

@@ -1,0 +1,1 @@
+"""The commands for cycle tasks: their instances, a day of them, and backfills."""

@@ -1,0 +1,125 @@
+"""`tidegate backfill`: run tasks for business dates of the past, in lots, and follow how far they are."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.commands.backfills import Progress
+    from tidegate.scheduler.model.job import Job
+
+app = typer.Typer(no_args_is_help=True, help="Run tasks for business dates of the past.")
+
+NumberArgument = Annotated[int, typer.Argument(min=1, help="The number of the backfill.")]
+
+
+class Rows(StrEnum):
+    """What a row of the progress is about."""
+
+    DATE = "date"
+    TASK = "task"
+
+
+@app.command("start")
+def start(
+    from_: Annotated[str, typer.Option("--from", help="The first business date.", metavar="DATE")],
+    to: Annotated[str, typer.Option("--to", help="The last business date, included.", metavar="DATE")],
+    task: Annotated[str | None, typer.Argument(help='The task, as "app/task" or alone.')] = None,
+    app: Annotated[str | None, typer.Option(help="In place of a task: all tasks of this app.")] = None,
+    lot: Annotated[int, typer.Option(min=1, help="How many business dates run at once.")] = 1,
+    upstream: Annotated[
+        bool, typer.Option("--upstream", help="Run all upstream tasks for these dates too.")
+    ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only this task of them; may be repeated.", show_default=False)
+    ] = None,
+    reason: ReasonOption = "",
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Start a backfill of a task, or of an app, for some business dates."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.instances.backfill_text import print_started
+    from tidegate.scheduler.commands.backfills import Wanted, progress, start_backfill
+    from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
+    from tidegate.scheduler.explain.names import check_app, find_task
+    from tidegate.scheduler.model.journal import By
+
+    if (task is None) == (app is None):
+        raise typer.BadParameter("name a task, or an app with --app")
+    with opened_store() as store, store.transaction() as transaction:
+        check_app(transaction, app)
+        state = None if task is None else find_task(transaction, task)
+        wanted = Wanted(
+            app=app or ("" if state is None else state.app),
+            task=None if state is None else state.name,
+            from_=from_,
+            to=to,
+            lot=lot,
+            upstream=upstream,
+            only=tuple(only or ()),
+        )
+        by = By(actor="cli", reason=reason)
+        started = start_backfill(transaction, wanted, datetime.now(UTC), by)
+        found = progress(transaction, started.number)
+        held = [each.ref for each in transaction.schedules(refs=started.tasks) if not each.active]
+    if format is Format.JSON:
+        print_json(backfill_facts(found))
+        return
+    print_started(found, held)
+
+
+@app.command("status")
+def status(
+    number: Annotated[int | None, typer.Argument(min=1, help="One backfill. Default: list all.")] = None,
+    by: Annotated[Rows, typer.Option(help="A row for each business date, or for each task.")] = Rows.DATE,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Show how far the backfills are, or one of them by business date or task."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.instances.backfill_text import COUNTS, print_progress, row
+    from tidegate.scheduler.commands.backfills import backfills, progress
+    from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts, counted
+
+    jobs: tuple[Job, ...] = ()
+    with opened_store() as store, store.reading() as reader:
+        numbers = [number] if number is not None else [each.number for each in backfills(reader)]
+        found: list[Progress] = [progress(reader, each) for each in numbers]
+        if number is not None:
+            jobs = reader.backfill(number)
+    if number is not None:
+        parts = counted(jobs, by is Rows.TASK)
+        if format is Format.JSON:
+            print_json({**backfill_facts(found[0]), f"by_{by}": parts})
+        else:
+            print_progress(found[0], parts, str(by))
+        return
+    if format is Format.JSON:
+        print_json([backfill_facts(each) for each in found])
+    elif not found:
+        typer.echo("No backfills; start one with: tidegate backfill start TASK --from DATE --to DATE")
+    else:
+        columns = ["backfill", "of", "business dates", "lot", "state", *COUNTS]
+        print_table(columns, [row(each) for each in found], right=["backfill", "lot", *COUNTS])
+
+
+@app.command("cancel")
+def cancel(number: NumberArgument, reason: ReasonOption = "", format: FormatOption = Format.TEXT) -> None:
+    """Cancel a backfill: what does not run yet is discarded, what runs or is done stays."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.backfills import cancel_backfill
+    from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
+    from tidegate.scheduler.model.journal import By
+
+    with opened_store() as store, store.transaction() as transaction:
+        left = cancel_backfill(transaction, number, datetime.now(UTC), By(actor="cli", reason=reason))
+    if format is Format.JSON:
+        print_json(backfill_facts(left))
+        return
+    typer.echo(
+        f"backfill {number} is cancelled: {left.counts['successful']} instances are done, "
+        f"{left.counts['failed']} failed, {left.counts['running']} still run"
+    )

@@ -1,0 +1,103 @@
+"""`tidegate day`: one day of the cycle tasks, as a matrix in the terminal or as a page of its own."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, print_json
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.explain.instances.day_matrix import Entry, Matrix
+
+
+def day(
+    day: Annotated[
+        str | None, typer.Argument(help="For example 2026-03-10. Default: today.", metavar="DAY")
+    ] = None,
+    app: Annotated[str | None, typer.Option(help="Only tasks of this app.")] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write a page with the matrix and the graph.", metavar="FILE"),
+    ] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Show a day: tasks as rows, the hours of their scheduled times as columns, coloured by status."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.instances.day_matrix import matrix_of, running_day
+    from tidegate.scheduler.explain.instances.listed import chosen_tasks, day_of
+    from tidegate.scheduler.explain.names import check_app
+
+    now = datetime.now(UTC)
+    with opened_store() as store, store.reading() as reader:
+        check_app(reader, app)
+        states = chosen_tasks(reader, None, app)
+        shown = running_day(states, now) if day is None else day_of(day)
+        wants_edges = html is not None or format is Format.JSON
+        matrix = matrix_of(reader, states, shown, now, edges=wants_edges)
+    if html is not None:
+        _write(html, matrix, now)
+    if format is Format.JSON:
+        print_json(_facts(matrix))
+    elif html is not None:
+        typer.echo(f"{html}: {sum(matrix.counts.values())} instances of {len(matrix.rows)} tasks")
+    elif not matrix.rows:
+        typer.echo(f"No instances on {shown}; `tidegate tasks list` shows when the next ones come.")
+    else:
+        _print(matrix)
+
+
+def _print(matrix: "Matrix") -> None:
+    from rich.text import Text
+
+    from tidegate.cli.day_view.terminal import lines
+    from tidegate.cli.printing import print_rich
+
+    print_rich(Text("\n").join(lines(matrix)))
+
+
+def _write(file: Path, matrix: "Matrix", now: datetime) -> None:
+    """Write the page.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    from tidegate.cli.day_view.page import page
+    from tidegate.domain.error import UserError
+
+    try:
+        file.write_text(page(matrix, now), encoding="utf-8")
+    except OSError as error:
+        raise UserError(
+            f"{file} cannot be written: {error.strerror}", "name a file in a folder of yours"
+        ) from error
+
+
+def _facts(matrix: "Matrix") -> dict[str, Any]:
+    return {
+        "day": matrix.day,
+        "counts": {sign.label: number for sign, number in matrix.counts.items()},
+        "tasks": [
+            {
+                "task": row.task,
+                "cycle": row.cycle,
+                "timezone": row.timezone,
+                "layer": row.layer,
+                "status": row.status,
+                "instances": [_entry(entry) for entry in row.entries],
+            }
+            for row in matrix.rows
+        ],
+        "edges_complete": matrix.edges_whole,
+    }
+
+
+def _entry(entry: "Entry") -> dict[str, Any]:
+    from tidegate.scheduler.explain.instances.facts import facts
+
+    return {
+        **facts(entry.job, entry.instance, entry.since),
+        "upstream": entry.upstream,
+        "diagnostics": entry.diagnostics,
+    }

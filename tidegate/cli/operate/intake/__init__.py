@@ -1,0 +1,1 @@
+"""The commands that bring something in: reports of data, watched folders, gauges, and events once more."""

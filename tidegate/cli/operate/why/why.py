@@ -1,0 +1,221 @@
+"""`tidegate why`: the unmet conditions of a schedule, job or operation, as a tree, and its next possible run.
+
+It prints the result of `scheduler.explain.why` and decides nothing. Every part shows its position
+in the YAML. With `--at` it explains a past moment from the store that `scheduler.explain.past`
+reconstructs from the journal.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_rich
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from tidegate.scheduler.commands.held_apps import Hold
+    from tidegate.scheduler.explain.explanation import Explanation
+    from tidegate.scheduler.explain.unblock import Missing
+    from tidegate.scheduler.model.verdict import Verdict
+    from tidegate.scheduler.store.protocol import Reader
+
+
+def why(
+    name: Annotated[
+        str, typer.Argument(help='A schedule or task ("app/schedule" or its name), a table, or a job id.')
+    ],
+    scheduled: Annotated[
+        str | None,
+        typer.Argument(help="Of a task: an instance, by its scheduled time. Of a table: an operation."),
+    ] = None,
+    backfill: Annotated[
+        int | None, typer.Option(min=1, help="The number of the instance's backfill.")
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="INSTANT", help="A past moment, for example 2026-03-10T22:00:00Z."),
+    ] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Explain why a schedule, job, instance or table's operation waits, what helps, and when it can run."""
+    from tidegate.cli.last_tick import scheduler_lines
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.why.operation import explained_operations
+    from tidegate.processes.explained import address_of, explained, explanation_json, past_instant
+    from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.commands.held_apps import held_apps
+    from tidegate.scheduler.explain.why import explain
+    from tidegate.scheduler.launch.active_host import active_host
+    from tidegate.scheduler.tick.tick import last_tick
+
+    now, settings = datetime.now(UTC), load_settings()
+    moment = None if at is None else past_instant(at, now)
+    with opened_store() as store, store.reading() as present:
+
+        def explain_it(reader: "Reader", then: datetime) -> "tuple[Explanation, ...]":
+            found = explained_operations(reader, present, name, scheduled, then)
+            if found is not None:
+                return found
+            return explain(reader, _target(reader, name, scheduled, backfill), then)
+
+        explanations = explained(store, present, explain_it, now, moment)
+        ticked_at = last_tick(present)
+        projects = {app.project for app in present.apps()}
+        host = active_host(present, settings.name, now)
+        held = held_apps(present)
+    addresses = [address_of(settings, explanation) for explanation in explanations]
+    apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
+    shared = projects > {settings.name}
+    # Asked last: Dagster may take seconds to answer.
+    alive = (
+        chain(_held(held, apps), scheduler_lines(settings, ticked_at, now, shared=shared, host=host))
+        if at is None and apps
+        else iter(())
+    )
+    if format is Format.JSON:
+        lines = list(alive)
+        print_json([explanation_json(*each, lines) for each in zip(explanations, addresses, strict=True)])
+        return
+    for explanation, address in zip(explanations, addresses, strict=True):
+        _print(explanation, address)
+    for line in alive:
+        typer.echo(line)
+
+
+def _held(held: "Mapping[str, Hold]", apps: list[str]) -> Iterator[str]:
+    """Yield a line for each of some apps that is on hold."""
+    for app in apps:
+        if app in held:
+            since = f"{instant(held[app].at)}, by {held[app].by}"
+            yield (
+                f"nothing is launched of app {app}: it is on hold since {since};"
+                f" `tidegate apps release {app}` goes on"
+            )
+
+
+def _print(explanation: "Explanation", address: str) -> None:
+    print_rich(explanation_tree(explanation))
+    if address:
+        typer.echo(f"its run in Dagster: {address}")
+
+
+def _target(reader: "Reader", name: str, scheduled: str | None, backfill: int | None) -> str:
+    """Return the ref of a schedule, or the id of a job or of an instance."""
+    from tidegate.scheduler.commands.instances import InstanceName, instance_named
+    from tidegate.scheduler.explain.names import find_target, find_task
+
+    if scheduled is None:
+        if backfill:
+            raise typer.BadParameter("--backfill needs the scheduled time of an instance")
+        return find_target(reader, name)
+    return instance_named(
+        reader, find_task(reader, name), InstanceName(scheduled=scheduled, number=backfill or 0)
+    ).id
+
+
+def explanation_tree(explanation: "Explanation") -> "Tree":
+    """Return an explanation as a rich tree: the conditions, the instants, then the history."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from tidegate.cli.operate.why.instance import add_instance, entry_data, missing_besides
+    from tidegate.scheduler.explain.outcome import outcome_line
+
+    job, work = explanation.job, explanation.work
+    key = f"[{job.key}]" if job is not None and job.key else ""
+    if work is not None:
+        key = f"[{work.table} {work.operation}]"
+    tree = Tree(
+        Text.assemble(
+            (f"{explanation.schedule}{key}", "bold"), f" ({explanation.status}): {explanation.headline}"
+        )
+    )
+    if job is not None and job.id:
+        tree.add(Text(f"job {job.id}, {job.state}"))
+    if explanation.trigger is not None:
+        _add(tree.add(Text("trigger")), explanation.trigger)
+    if explanation.constraints:
+        branch = tree.add(Text("constraints"))
+        for verdict in explanation.constraints:
+            _add(branch, verdict)
+    add_instance(tree, explanation)
+    wanted = missing_besides(explanation)
+    if wanted:
+        branch = tree.add(Text("would unblock it"))
+        for missing in wanted:
+            branch.add(_missing_line(missing))
+    if explanation.blocked:
+        branch = tree.add(Text("blocked: a run would fail immediately", style="red"))
+        for blocked in explanation.blocked:
+            line = f"{blocked.dataset}, by commit {blocked.commit}: {blocked.error}"
+            branch.add(Text(line)).add(Text(blocked.remedy))
+    _add_dead(tree, explanation)
+    if explanation.failed is not None:
+        failed = explanation.failed
+        branch = tree.add(Text(f"last job {failed.id}, ended {instant(failed.ended_at)}", style="red"))
+        branch.add(Text(outcome_line(failed)))
+        branch.add(Text(f"tidegate jobs retry {failed.id}   runs it again"))
+    if explanation.next_check is not None:
+        tree.add(Text(f"next check: {instant(explanation.next_check)}"))
+    if explanation.can_run_at is not None:
+        tree.add(Text(f"can run at: {instant(explanation.can_run_at)}"))
+    if explanation.history:
+        branch = tree.add(Text("history"))
+        for entry in explanation.history:
+            words = (instant(entry.at), entry.kind.value, entry.reason or "", entry_data(entry))
+            branch.add(Text(" ".join(word for word in words if word)))
+    return tree
+
+
+def _add_dead(tree: "Tree", explanation: "Explanation") -> None:
+    from rich.text import Text
+
+    for dead in explanation.dead:
+        held = "runs it" if dead.resource is None else f"holds a slot of {dead.resource.replace(':', ' ')}"
+        line = f"dead: run {dead.run_id} of {dead.of} {held}; its {dead.process} {dead.state}"
+        branch = tree.add(Text(line, style="red"))
+        branch.add(Text(f"its last sign of life: {instant(dead.since)}"))
+        branch.add(Text(f"its slot: {dead.freed}"))
+
+
+def _add(branch: "Tree", verdict: "Verdict") -> None:
+    added = branch.add(_line(verdict))
+    for part in verdict.parts:
+        # Upstream instances have a branch of their own.
+        if part.kind != "upstream":
+            _add(added, part)
+
+
+def _line(verdict: "Verdict") -> "Text":
+    from rich.text import Text
+
+    sign, style = ("met  ", "green") if verdict.met else ("unmet", "yellow")
+    line = Text.assemble((sign, style), f" {verdict.kind}: {verdict.summary}")
+    code = verdict.reason or verdict.discard
+    if code is not None and not verdict.met:
+        line.append(f" [{code}]")
+    if verdict.met and verdict.since is not None:
+        line.append(f", since {instant(verdict.since)}")
+    if not verdict.met and verdict.next_check is not None:
+        line.append(f", may change at {instant(verdict.next_check)}")
+    if not verdict.met and verdict.blocked_on is not None and verdict.kind not in ("task", "upstream"):
+        line.append(f", waits for {verdict.blocked_on}")
+    if verdict.at is not None:
+        line.append(f"  {verdict.at}", style="dim")
+    return line
+
+
+def _missing_line(missing: "Missing") -> "Text":
+    from rich.text import Text
+
+    line = Text(f"{missing.kind}: {missing.what}")
+    if missing.by is not None:
+        line.append(f", at {instant(missing.by)} at the latest")
+    if missing.at is not None:
+        line.append(f"  {missing.at}", style="dim")
+    return line

@@ -1,0 +1,1 @@
+"""The runs that list the tables of catalogs and measure tables."""

@@ -1,0 +1,63 @@
+"""The run request of a measuring run: made by whichever dispatcher finds first that there is something to do.
+
+    anything due? ──no──► nothing, at the cost of two reads
+         └──yes──► a measuring run under way? asked lately? ──no──► noted in the store, then requested
+
+The note keeps the dispatchers of a project from asking together. A request that gets lost is made again.
+"""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from dagster import DagsterInstance, RunRequest
+
+from tidegate.dagster_defs.definitions.names import MEASURING
+from tidegate.dagster_defs.maintenance.measuring.due import due, may_be_due
+from tidegate.dagster_defs.run.project_cursor import of_project
+from tidegate.dagster_defs.run.recovery import is_running
+from tidegate.dagster_defs.run.tags import PROJECT, REASON, shortened
+from tidegate.domain.model import App
+from tidegate.scheduler.store.protocol import Store, Transaction
+
+ASKED = "maintenance-measuring"
+"""Name of the cursor that holds when a project last asked for a measuring run."""
+
+ASKED_AGAIN = timedelta(seconds=30)
+"""Dagster needs a second to make a run of a request, on a busy machine some more."""
+
+
+def measuring_request(
+    instance: DagsterInstance, store: Store, apps: Collection[App], project: str, now: datetime
+) -> RunRequest | None:
+    """Return the request of a measuring run, if there is something to do and no run is at it.
+
+    Args:
+        apps: the project's own apps that are deployed.
+    """
+    with store.reading() as reader:
+        if not may_be_due(reader, apps, project, now):
+            return None
+    if is_running(instance, MEASURING, project):
+        return None
+    with store.reading() as reader:
+        found = due(reader, apps, project, now)
+    if not found:
+        return None
+    with store.transaction() as transaction:
+        if not _note(transaction, project, now):
+            return None
+    return RunRequest(
+        run_key=f"{MEASURING}:{project}:{now.isoformat()}",
+        job_name=MEASURING,
+        tags={PROJECT: project, REASON: shortened(found.reason)},
+    )
+
+
+def _note(transaction: Transaction, project: str, now: datetime) -> bool:
+    """Note a request; return False if another one was made a moment ago."""
+    name = of_project(ASKED, project)
+    last = transaction.cursor(name)
+    if last is not None and now - datetime.fromisoformat(last) < ASKED_AGAIN:
+        return False
+    transaction.set_cursor(name, now.isoformat())
+    return True

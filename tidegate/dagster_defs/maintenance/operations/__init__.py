@@ -1,0 +1,1 @@
+"""The runs that carry out operations on tables."""

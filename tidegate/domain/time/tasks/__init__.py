@@ -1,0 +1,1 @@
+"""The times of cycle tasks: the grid of scheduled times, their keys, and how upstream ones are picked."""

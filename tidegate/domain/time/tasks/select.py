@@ -1,0 +1,121 @@
+"""Select: which instances of an upstream task gate an instance (docs/cycles.md, "Dependencies").
+
+    container ──► its instances, in the order of their times ──► the rule picks among them
+
+The container is the natural hour or day in which the instance lies, in its own zone, or the one before. The
+rule is that of the two cycles, or `select`. A rule that looks back counts instances up to the current one
+only. Instances are compared by their scheduled times, and within a backfill by their business dates. Pure.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, TypeVar, assert_never
+
+from tidegate.domain.model import Cycle, Dependency, Select
+from tidegate.domain.time.cycle import Period
+from tidegate.domain.time.natural_time import Unit
+from tidegate.domain.time.tasks.grid import natural_container
+from tidegate.domain.time.tasks.key import unit_of_cycle
+from tidegate.domain.value import Value
+
+Container = Literal["hour", "day"]
+
+T = TypeVar("T")
+
+MATRIX: dict[tuple[Unit, Unit], tuple[Container, Select]] = {
+    ("minute", "minute"): ("hour", "nearest"),
+    ("minute", "hour"): ("hour", "exactly_one"),
+    ("minute", "day"): ("day", "exactly_one"),
+    ("hour", "minute"): ("hour", "last"),
+    ("hour", "hour"): ("day", "nearest"),
+    ("hour", "day"): ("day", "exactly_one"),
+    ("day", "minute"): ("day", "last"),
+    ("day", "hour"): ("day", "last"),
+    ("day", "day"): ("day", "exactly_one"),
+}
+"""(size of the task, size of the upstream task) -> the container, and the rule."""
+
+LOOKS_BACK: frozenset[Select] = frozenset({"nearest", "exactly_one"})
+"""Rules that leave out instances later than the current one, in its own container."""
+
+TEXTS: dict[Select, str] = {
+    "nearest": "the nearest one",
+    "last": "the last one",
+    "first": "the first one",
+    "all": "all",
+    "exactly_one": "the only one",
+}
+
+
+def container_of(cycle: Cycle, upstream: Cycle) -> Container:
+    """Return the unit of the container in which instances of two cycles meet."""
+    unit, _ = MATRIX[unit_of_cycle(cycle), unit_of_cycle(upstream)]
+    return unit
+
+
+class Choice(Value, kw_only=True):
+    """How one dependency of an instance picks upstream instances.
+
+    Attributes:
+        container: where it looks.
+        current: the scheduled time, or the business date, of the instance itself.
+        text: the rule for people.
+    """
+
+    container: Period
+    current: datetime
+    select: Select
+    looks_back: bool
+    text: str
+
+
+def choice_of(
+    dependency: Dependency, cycle: Cycle, zone: str, upstream: Cycle, current: datetime, *, backfill: bool
+) -> Choice:
+    """Return how an instance picks from an upstream task.
+
+    Args:
+        cycle, zone: of the instance's task.
+        upstream: the cycle of the upstream task.
+        current: the instance's scheduled time; within a backfill the instant of its business date.
+        backfill: whether both belong to one backfill, in which an instance waits for all finer ones.
+    """
+    unit, rule = MATRIX[unit_of_cycle(cycle), unit_of_cycle(upstream)]
+    if backfill and rule == "last":
+        rule = "all"
+    previous = dependency.period == "previous"
+    rule = dependency.select or rule
+    container = natural_container(zone, current, unit, previous=previous)
+    where = f"the {unit} before" if previous else f"the same {unit}"
+    looks_back = rule in LOOKS_BACK and not previous
+    return Choice(
+        container=container,
+        current=current,
+        select=rule,
+        looks_back=looks_back,
+        text=f"{TEXTS[rule]} of {where}" + (" up to this one" if looks_back else ""),
+    )
+
+
+def pick(choice: Choice, found: Sequence[tuple[datetime, T]]) -> tuple[T, ...]:
+    """Return the picked instances.
+
+    Args:
+        found: the instances of the upstream task with their times, in order; those outside the container are
+            left out here.
+    """
+    start, end = choice.container.start, choice.container.end
+    inside = [each for time, each in found if start <= time < end]
+    if choice.looks_back:
+        inside = [each for time, each in found if start <= time < end and time <= choice.current]
+    match choice.select:
+        case "nearest" | "last":
+            return tuple(inside[-1:])
+        case "first":
+            return tuple(inside[:1])
+        case "all":
+            return tuple(inside)
+        case "exactly_one":
+            return tuple(inside) if len(inside) == 1 else ()
+        case _:
+            assert_never(choice.select)
