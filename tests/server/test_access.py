@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.server.serving import Served, problem
+from tests.server.serving import NS, Served, problem
 from tidegate.scheduler.commands.tokens import revoke_token
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused
@@ -104,4 +104,7 @@ def test_unknown_paths_and_methods_are_problems(server: Served):
     problem(server.client.get("/nothing"), 404)
     answer = server.client.post("/healthz")
     problem(answer, 405)
-    assert "GET" in answer.headers["allow"]
+    assert answer.headers["allow"] == "GET"
+    answer = server.client.patch(f"{NS}/apps/sales")
+    problem(answer, 405)
+    assert answer.headers["allow"] == "DELETE, GET, PUT"

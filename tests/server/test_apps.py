@@ -247,7 +247,16 @@ def test_apps_of_another_project_are_not_in_the_namespace(server: Served):
     assert "other project" in found["detail"]
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/apps"), ("PUT", "/apps/x"), ("POST", "/nextruntime")])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/apps"),
+        ("PUT", "/apps/x"),
+        ("POST", "/nextruntime"),
+        ("PATCH", "/apps/x"),
+        ("POST", "/apps"),
+    ],
+)
 def test_an_unknown_namespace_is_404_everywhere(server: Served, method: str, path: str):
     problem(server.client.request(method, f"/v3/namespaces/other{path}", json={}), 404)
 

@@ -25,7 +25,7 @@ def test_a_server_is_ready_while_a_host_or_dispatcher_ticks(server: Served):
     server.now += timedelta(minutes=10)
     late = server.client.get("/readyz")
 
-    assert (before.status_code, before.json()["scheduler"]) == (503, "never ticked")
+    assert (problem(before, 503)["scheduler"], before.json()["ready"]) == ("never ticked", False)
     assert (ticking.status_code, ticking.json()["ready"], ticking.json()["store"]) == (200, True, "reachable")
     assert (late.status_code, late.json()["scheduler"]) == (503, "late")
 

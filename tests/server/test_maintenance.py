@@ -121,6 +121,7 @@ def test_what_cannot_be_run_has_its_code(served: Served):
     assert refused(409, **REWRITE) == "E-ACTIVE"
     found(served, "lake.analytics.orders")
     assert refused(409, namespace="analytics", table="orders") is None
+    assert refused(409, table="orders") is None
     for body in (
         {**WANTED, "operation": "vacuum"},
         {**WANTED, "policy": "nightly"},

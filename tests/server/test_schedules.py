@@ -125,6 +125,7 @@ def test_an_update_replaces_given_keys_whole_and_keeps_the_others(server: Served
         ({"status": "active"}, 400),
         ({"status": None}, 200),
         ({"name": "other"}, 400),
+        ({"name": None}, 200),
         ({"name": "each_day"}, 200),
         ({"trigger": {"cron": "* *"}}, 400),
         ({"program": "clean"}, 200),

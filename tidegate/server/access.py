@@ -21,7 +21,7 @@ from fastapi import Depends, Request
 
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.token import Role, Token, token_hash
-from tidegate.server.problem import Problem
+from tidegate.server.problem import Problem, foreign_namespace
 from tidegate.server.rate_limit import RateLimit
 from tidegate.server.service import Here, Service
 
@@ -184,8 +184,9 @@ def known_namespace(ns: str, service: Here, _caller: Called) -> None:
     Raises:
         Problem: 404.
     """
-    if ns != service.namespace:
-        raise Problem(404, f'there is no namespace "{ns}" here; this one is "{service.namespace}"')
+    foreign = foreign_namespace(ns, service.namespace)
+    if foreign is not None:
+        raise foreign
 
 
 def check_start(service: Service) -> bool:

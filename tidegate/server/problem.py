@@ -14,12 +14,16 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
 
 from tidegate.domain.error import UserError
 from tidegate.scheduler.model.refused import RefusedWithCode
 from tidegate.scheduler.store.error import StoreError
 
 MEDIA_TYPE = "application/problem+json"
+
+METHODS = ("DELETE", "GET", "POST", "PUT")
+"""Of all routes."""
 
 LOG = logging.getLogger("tidegate.server")
 
@@ -113,12 +117,31 @@ def _words(errors: Sequence[Any]) -> list[str]:
 
 async def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    details = {
-        404: f"there is nothing at {request.url.path}",
-        405: f"{request.url.path} does not take {request.method}",
-    }
-    detail = details.get(error.status_code, str(error.detail))
+    path = request.url.path
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        foreign = foreign_namespace(request.path_params.get("ns"), request.app.state.service.namespace)
+        allowed = {"Allow": ", ".join(_methods(request))}
+        return answer_of(foreign or Problem(405, f"{path} does not take {request.method}", allowed))
+    detail = f"there is nothing at {path}" if error.status_code == HTTPStatus.NOT_FOUND else str(error.detail)
     return answer_of(Problem(error.status_code, detail, error.headers))
+
+
+def foreign_namespace(given: str | None, own: str) -> Problem | None:
+    """Return the problem of a path in the namespace of another project; None for a path of this one."""
+    if given in (None, own):
+        return None
+    return Problem(404, f'there is no namespace "{given:.100}" here; this one is "{own}"')
+
+
+def _methods(request: Request) -> list[str]:
+    """Return the methods that the path of a request takes."""
+    routes: Sequence[BaseRoute] = request.app.routes
+
+    def takes(method: str) -> bool:
+        scope = {**request.scope, "method": method}
+        return any(route.matches(scope)[0] is Match.FULL for route in routes)
+
+    return [method for method in METHODS if takes(method)]
 
 
 async def _store(_request: Request, error: Exception) -> Response:

@@ -38,7 +38,7 @@ def table_named(service: Service, reader: Reader, caller: Caller, name: str) -> 
         Problem: 404 for an unknown one, 409 for a name of several, 403 for one of another app than the
             token's.
     """
-    with named(), refused_as(404):
+    with refused_as(404), named():
         table = find_table(reader, name)
     return _checked(TablesSeen(service, reader, caller), caller, [table], name)
 

@@ -100,7 +100,11 @@ def _incremental(program: MappingNode, scope: Scope) -> dict[str, bool | str]:
 
 def _is_wrong_word(how: ScalarNode, scope: Scope) -> bool:
     """Report another word for true or false, which would be the name of a source, and `True` and `"true"`."""
-    written = scope.findings.text_at(how) or str(how.value)
+    written = scope.findings.text_at(how)
+    if not written:  # A value of JSON, where true is not a word.
+        if not isinstance(how.value, str):
+            return False
+        written = f'"{how.value}"'
     word = written.strip("\"'")
     if written in ("true", "false") or word.casefold() not in (*_YES, *_NO):
         return False

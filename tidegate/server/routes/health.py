@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from fastapi import APIRouter, Request, Response
 
 from tidegate.domain.error import UserError
@@ -11,6 +12,7 @@ from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.tick.tick import is_late, last_tick
 from tidegate.server.access import READ
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer
+from tidegate.server.problem import Problem
 from tidegate.server.service import Here, Service
 
 router = APIRouter(tags=["health"])
@@ -45,11 +47,14 @@ def healthz() -> Response:
     return json_answer(Alive())
 
 
-@router.get("/readyz", **contract(Ready, also={SERVICE_UNAVAILABLE: Ready}))
+@router.get("/readyz", **contract(Ready))
 def readyz(service: Here) -> Response:
     """Say whether the store is reachable, and a host or dispatcher ticks."""
     found = _ready(service)
-    return json_answer(found, 200 if found.ready else SERVICE_UNAVAILABLE)
+    if not found.ready:
+        detail = f"the store is {found.store}, the scheduler: {found.scheduler}"
+        raise Problem(SERVICE_UNAVAILABLE, detail, **msgspec.to_builtins(found))
+    return json_answer(found)
 
 
 def _ready(service: Service) -> Ready:

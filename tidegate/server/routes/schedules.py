@@ -165,7 +165,7 @@ def update(
         deployed = deployed_app(service, transaction, app)
         state = schedule_of(service, transaction, app, s)
         check_match(request, state)
-        given = {key: value for key, value in spec_of(body, s).items() if value is not None}
+        given = spec_of({key: value for key, value in body.items() if value is not None}, s)
         if "status" in given:
             raise Problem(400, "an update changes no status", hint="use /enable and /disable")
         if given.get("program", state.spec.program) != state.spec.program:
