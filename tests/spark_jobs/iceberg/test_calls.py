@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.house import D22, D23, D24, DAILY, NEVER, House
 from tidegate.domain.model import WriteMode
+from tidegate.spark_jobs.commit.publish import recover
 from tidegate.spark_jobs.publication.table import Publication
 
 pytestmark = pytest.mark.spark
@@ -24,6 +25,14 @@ FORGETS = "m\n"
 """Py4J tells the JVM which objects Python has forgotten, from a thread of its own."""
 LOADS = {"append": 7, "overwrite_partitions": 8, "full": 8, "merge": 10}
 """How often a table is loaded, the staging table too: each time its whole metadata is read."""
+
+
+class Killed(BaseException):
+    """The death of a process."""
+
+
+def die(*_: object) -> None:
+    raise Killed
 
 
 @pytest.mark.parametrize(
@@ -61,6 +70,33 @@ def test_a_publish_calls_the_jvm_no_more_often_than_this(
     assert staged.total() <= staging, staged.most_common(20)
     assert published.total() <= publishing, published.most_common(20)
     assert staged["loadTable"] + published["loadTable"] <= LOADS[write]
+
+
+def test_a_table_that_does_not_exist_costs_no_more_than_its_answer(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(tmp_path, spark)
+    with counted(monkeypatch) as calls:
+        assert house.catalog.table((house.app, "nowhere")) is None
+
+    assert calls.total() <= 6, calls.most_common(20)
+
+
+def test_recovering_the_first_publish_of_a_table_calls_the_jvm_no_more_often_than_this(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(tmp_path, spark)
+    ref = house.ref("overwrite_partitions", DAILY, "t")
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("tidegate.spark_jobs.commit.publish.finish", die)
+        house.publish(house.frame((D22, 1, "a")), ref, D22)
+
+    with counted(monkeypatch) as calls:
+        assert len(recover([ref.id], house.store, house.context)) == 1
+
+    assert house.staged() == []
+    assert calls.total() <= 120, calls.most_common(20)
+    assert calls["loadTable"] <= 4
 
 
 @contextmanager

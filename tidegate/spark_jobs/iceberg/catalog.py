@@ -24,6 +24,7 @@ from tidegate.spark_jobs.iceberg.failures import java_failures
 from tidegate.spark_jobs.iceberg.java_texts import JavaTexts
 from tidegate.spark_jobs.iceberg.runtime import CATALOG
 from tidegate.spark_jobs.iceberg.table_files import TableFiles
+from tidegate.spark_jobs.java_call import call_java
 from tidegate.spark_jobs.java_classes import java_classes
 
 STAGING_NAMESPACE = "_tidegate_staging"
@@ -106,7 +107,7 @@ class IcebergCatalog:
         """Return the current state of a table; None when it does not exist."""
         with java_failures(f"load {sql_name(name)}"):
             try:
-                return self._catalog.loadTable(self._identifier(name))
+                return call_java(self._catalog.loadTable, self._identifier(name))
             except Py4JJavaError as error:
                 if error.java_exception.getClass().getName() in NO_TABLE:
                     return None
