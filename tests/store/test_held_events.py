@@ -25,6 +25,7 @@ bytes: {program: q, status: active, trigger: {any: [{size: {dataset: chunks, byt
 batch: {program: q, status: active, trigger: {partitions: {dataset: chunks}}, max_batch: 90000,
         constraints: [delay: 9h]}
 waits: {program: q, status: active, trigger: {partitions: {dataset: chunks}}, constraints: [delay: 9h]}
+year: {program: q, status: active, trigger: {partitions: {dataset: chunks, complete: year}}}
 """
 
 
@@ -39,8 +40,8 @@ def store(tmp_path: Path) -> Generator[SqlStore]:
 
 
 def event(number: int, arrived: datetime) -> Event:
-    """A new partition."""
-    day = (MIDNIGHT - timedelta(days=number // 3 % 4000)).date()
+    """A new partition; a day of each year never comes."""
+    day = (MIDNIGHT - timedelta(days=number // 3 + number // 900)).date()
     return Event(
         id=f"e{number}",
         kind=EventKind.PARTITION,
@@ -73,7 +74,7 @@ def read_for(store: SqlStore, number: int, now: datetime) -> tuple[int, int]:
 
     with listening(store.engine, note):
         report = tick(store, now)
-    assert (report.routed, report.decided) == (1, 4)
+    assert (report.routed, report.decided) == (1, 5)
     return len(statements), sum(rows)
 
 
@@ -97,4 +98,5 @@ def test_one_more_event_reads_no_more_from_a_job_that_holds_many(store: SqlStore
         "a/bytes": JobState.PENDING_TRIGGER,
         "a/batch": JobState.PENDING_CONSTRAINT,
         "a/waits": JobState.PENDING_CONSTRAINT,
+        "a/year": JobState.PENDING_TRIGGER,
     }

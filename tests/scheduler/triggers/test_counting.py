@@ -5,6 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.scheduler.triggers.reference import Came
 from tests.scheduler.triggers.trees import DATASETS, LAST_MINUTE, arrival, jobs
@@ -15,12 +16,15 @@ from tidegate.domain.model import (
     App,
     Composite,
     CronTrigger,
+    PartitionScheme,
     PartitionsTrigger,
     Program,
     RunTrigger,
     Schedule,
     SequenceTrigger,
+    TimeDimension,
     Trigger,
+    leaves,
 )
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.triggers import evaluate
@@ -126,14 +130,52 @@ def test_counts_of_named_trees_decide_as_all_events_do(trigger: Trigger) -> None
     same_decision(view, heard(view, came))
 
 
+WEEK = PartitionsTrigger(dataset="raw", complete="week")
+WEEKS = {
+    "a week": WEEK,
+    "a quiet week": msgspec.structs.replace(WEEK, quiet=MINUTES[3], wait_at_most=MINUTES[19]),
+    "a week or many days": AnyTrigger(of=(WEEK, msgspec.structs.replace(RAW, count=11))),
+    "a month, and a week of another leaf": AllTrigger(
+        of=(PartitionsTrigger(dataset="raw", complete="month", wait_at_most=MINUTES[12]), WEEK)
+    ),
+}
+DAYS = [f"2013-01-{7 + number:02}" for number in range(14)]
+
+
+@pytest.mark.parametrize("trigger", WEEKS.values(), ids=list(WEEKS))
+@given(
+    days=st.permutations(DAYS), again=st.lists(st.sampled_from(DAYS), max_size=6), at_once=st.integers(1, 3)
+)
+@settings(max_examples=8, derandomize=True)
+def test_each_period_is_counted_apart_until_one_is_complete(
+    trigger: Trigger, days: list[str], again: list[str], at_once: int
+) -> None:
+    view = view_of(trigger)
+    paths = [leaf.path for leaf in leaves(trigger)]
+    came = [
+        arrival(2 * number + turn, number // at_once, path, day, 1)
+        for number, day in enumerate([*days[:5], *again, *days[5:]])
+        for turn, path in enumerate(paths)
+    ]
+    assert basis_of(view) is not None
+    same_decision(view, heard(view, came))
+
+
+def test_what_is_expected_of_a_period_is_part_of_the_basis() -> None:
+    view = view_of(AnyTrigger(of=(RAW, WEEK)))
+    later = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-08"))
+    for partitions, same in ((DATASETS["raw"].partitions, True), (later, False)):
+        dataset = msgspec.structs.replace(DATASETS["raw"], partitions=partitions)
+        app = msgspec.structs.replace(view.app, datasets={"raw": dataset})
+        assert (basis_of(msgspec.structs.replace(view, app=app)) == basis_of(view)) is same
+    without = msgspec.structs.replace(view.app, datasets={})
+    assert basis_of(msgspec.structs.replace(view, app=without)) is None
+
+
 @pytest.mark.parametrize(
     "trigger",
-    [
-        msgspec.structs.replace(RAW, collect_within=MINUTES[5]),
-        SequenceTrigger(of=(RAW, RAW)),
-        AnyTrigger(of=(RAW, PartitionsTrigger(dataset="raw", complete="month"))),
-    ],
-    ids=["collect_within", "sequence", "complete"],
+    [msgspec.structs.replace(RAW, collect_within=MINUTES[5]), SequenceTrigger(of=(RAW, RAW))],
+    ids=["collect_within", "sequence"],
 )
 def test_a_trigger_for_which_an_event_may_stop_counting_has_no_counts(trigger: Trigger) -> None:
     assert basis_of(view_of(trigger)) is None

@@ -14,7 +14,10 @@ from datetime import datetime
 from tidegate.domain.value import Value
 
 TalliedKeys = Mapping[tuple[str, str], int]
-"""What each key adds to the amount of a leaf, by leaf and partition key; others add nothing."""
+"""What each key adds to the amount of a leaf, by leaf and partition key; others add nothing.
+
+Of a leaf that counts each period apart, also the amount of each period, by leaf and period.
+"""
 
 
 class LeafTally(Value, kw_only=True):
@@ -22,7 +25,8 @@ class LeafTally(Value, kw_only=True):
 
     Attributes:
         first: arrival of its first event.
-        amount: what its events add up to: keys, events, bytes or rows; it stays as it is once it was enough.
+        amount: what its events add up to: keys, events, bytes or rows, or the most keys of a period; it stays
+            as it is once it was enough.
         since: when it was enough; None while it is not.
     """
 

@@ -4,7 +4,8 @@
 
 It is for triggers whose leaves only count upwards, without `sequence` and `collect_within`: there an event
 never stops counting, and a later one changes nothing before its arrival. Others are evaluated from all events
-of the job. A tally that is advanced event by event equals one that is counted from all events at once.
+of the job. A leaf that waits for a `complete` period counts the keys of each period apart. A tally that is
+advanced event by event equals one that is counted from all events at once.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tidegate.domain.model import Composite, Trigger, child_path, leaves
+from tidegate.domain.model import App, Composite, LeafTrigger, PartitionScheme, Trigger, child_path, leaves
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.triggers.collected import Collected, Scope, heard_keys, in_order, is_below
 from tidegate.scheduler.decision.triggers.leaf import Counting
@@ -25,33 +26,60 @@ from tidegate.scheduler.model.tally import LeafTally, TalliedKeys, Tally
 
 DIGEST_DIGITS = 16
 
+OF_A_PERIOD = " of a period"
+"""After the path of a leaf that counts each period apart: there its keys are the periods."""
+
 
 def basis_of(view: JobView) -> str | None:
     """Return what identifies how a job's events are counted; None for a trigger that needs all of them."""
     trigger = view.schedule.trigger
-    if not _is_countable(trigger):
+    if not _is_countable(trigger, view.app):
         return None
     bare = [name for name, dataset in sorted(view.app.datasets.items()) if dataset.partitions is None]
     named = {leaf.trigger.dataset_collected for leaf in leaves(trigger)}
     program = f"{view.job.schedule} {view.schedule.program}"
-    text = msgspec.json.encode([program, trigger, [name for name in bare if name in named]])
+    text = msgspec.json.encode([program, trigger, [name for name in bare if name in named], *_cut(view)])
     return hashlib.sha256(text).hexdigest()[:DIGEST_DIGITS]
 
 
-def _is_countable(trigger: Trigger) -> bool:
+def _is_countable(trigger: Trigger, app: App) -> bool:
     if trigger.collect_within is not None:
         return False
     if isinstance(trigger, Composite):
-        return not trigger.in_turn and all(_is_countable(member) for member in trigger.of)
+        return not trigger.in_turn and all(_is_countable(member, app) for member in trigger.of)
     counting = LEAVES[type(trigger)].counting if type(trigger) in LEAVES else None
-    return counting is not None and counting.wanted(trigger) is not None
+    if counting is None:
+        return False
+    return not _counts_periods(counting, trigger) or _scheme(trigger, app) is not None
+
+
+def _cut(view: JobView) -> Iterator[PartitionScheme | None]:
+    """Yield the partitions of the datasets of which a trigger counts each period apart."""
+    for leaf in leaves(view.schedule.trigger):
+        counting = LEAVES[type(leaf.trigger)].counting
+        if counting is not None and _counts_periods(counting, leaf.trigger):
+            yield _scheme(leaf.trigger, view.app)
+
+
+def _counts_periods(counting: Counting, trigger: LeafTrigger) -> bool:
+    return counting.wanted(trigger) is None
+
+
+def _scheme(trigger: LeafTrigger, app: App) -> PartitionScheme | None:
+    dataset = app.datasets.get(trigger.dataset_collected or "")
+    return None if dataset is None else dataset.partitions
 
 
 def keys_asked(view: JobView, tally: Tally, deliveries: Iterable[Delivery]) -> set[str]:
     """Return the partition keys of further events of which the tally has to know what they have added."""
     counter, heard = _Counter(view, tally, {}), heard_keys(view)
     asking = {path for path in heard if counter.counts_keys(path)}
-    return {each.event.partition or "" for each in deliveries if each.leaf in asking}
+    return {
+        key
+        for each in deliveries
+        if each.leaf in asking and heard[each.leaf] == each.event.key
+        for key in counter.keys_of(each)
+    }
 
 
 def advanced(
@@ -110,6 +138,13 @@ class _Counter:
             self._leaves[path], self._collected
         )
 
+    def keys_of(self, delivery: Delivery) -> Iterator[str]:
+        """Yield the keys under which the counts of an event are known: its partition, and its period."""
+        yield delivery.event.partition or ""
+        counting, trigger = self._counting(delivery.leaf), self._leaves[delivery.leaf]
+        if counting.period is not None and _counts_periods(counting, trigger):
+            yield counting.period(trigger, delivery.event, self._collected)[0]
+
     def add(self, instant: datetime, deliveries: Sequence[Delivery]) -> None:
         """Count all events that arrived at an instant, in their order."""
         for path in {delivery.leaf for delivery in deliveries}:
@@ -129,19 +164,32 @@ class _Counter:
     def _counted(self, path: str, count: LeafTally, events: Sequence[Event], instant: datetime) -> LeafTally:
         """Return the count at a leaf that was not enough, after the events of an instant."""
         trigger, counting, amount = self._leaves[path], self._counting(path), count.amount
-        by_key = counting.by_key(trigger, self._collected)
+        by_key, wanted, enough = counting.by_key(trigger, self._collected), counting.wanted(trigger), False
         for event in events:
             adds = counting.amount(trigger, event)
             if by_key:
-                place = (path, event.partition or "")
-                before = self.changed.get(place, self._known.get(place, 0))
-                if adds != before:
-                    self.changed[place] = adds
-                adds -= before
-            amount += adds
-        wanted = counting.wanted(trigger)
-        enough = wanted is not None and amount >= wanted
+                adds -= self._replaced((path, event.partition or ""), adds)
+            if wanted is not None:
+                amount += adds
+                enough = amount >= wanted
+            elif counting.period is not None:
+                period, keys = counting.period(trigger, event, self._collected)
+                place = (path + OF_A_PERIOD, period)
+                found = adds + self._before(place)
+                self._replaced(place, found)
+                amount, enough = max(amount, found), enough or found >= keys
         return LeafTally(first=count.first, amount=amount, since=instant if enough else None)
+
+    def _before(self, place: tuple[str, str]) -> int:
+        """Return the amount at a place so far."""
+        return self.changed.get(place, self._known.get(place, 0))
+
+    def _replaced(self, place: tuple[str, str], amount: int) -> int:
+        """Note the amount at a place, and return what it was."""
+        before = self._before(place)
+        if amount != before:
+            self.changed[place] = amount
+        return before
 
     def _continue_quiet(self, part: QuietPart, instant: datetime) -> None:
         """Let the quiet time of a part start again at an arrival, unless it is over, or has not begun."""

@@ -23,14 +23,16 @@ class Counting(NamedTuple):
     """How a kind of leaf counts its events one by one (`scheduler.decision.triggers.counting`).
 
     Attributes:
-        wanted: returns the amount that is enough; None for a leaf whose events do not add up to an amount.
+        wanted: returns the amount that is enough; None for a leaf that counts each period apart.
         amount: returns what one event adds.
         by_key: returns whether an event replaces what its partition key has added before.
+        period: returns the period that an event belongs to, and how many keys it has: all of them are enough.
     """
 
     wanted: Callable[[Any], int | None]
     amount: Callable[[Any, Event], int]
     by_key: Callable[[Any, Collected], bool]
+    period: Callable[[Any, Event, Collected], tuple[str, int]] | None = None
 
 
 def one(trigger: Trigger, event: Event) -> int:

@@ -6,8 +6,9 @@ A key counts once in one job, however often it is written, unless the trigger sa
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from functools import lru_cache
 
-from tidegate.domain.model import PartitionsTrigger
+from tidegate.domain.model import Cycle, PartitionScheme, PartitionsTrigger
 from tidegate.domain.partition_key import enclosing_key, expected_keys
 from tidegate.domain.wording import plural
 from tidegate.scheduler.decision.triggers.collected import Collected
@@ -16,6 +17,9 @@ from tidegate.scheduler.model.event import Delivery, Event
 
 MISSING_KEYS_SHOWN = 5
 """The most missing keys that a summary names; it counts the others."""
+
+PERIODS_KEPT = 256
+"""Of how many periods the number of keys is kept: it is asked for with each event."""
 
 
 def _since(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> datetime | None:
@@ -92,15 +96,13 @@ def _periods(
 
     With `for_each` that is the job's own period.
     """
-    scheme = collected.scheme(trigger.dataset)
-    if scheme is None or trigger.complete is None:
-        raise ValueError(f"complete needs a dataset with partitions, {trigger.dataset} has none")
+    scheme, complete = _cut(trigger, collected)
     by_period: dict[str, list[Delivery]] = {}
     for delivery in deliveries:
-        period = enclosing_key(scheme, delivery.event.partition or "", trigger.complete)
+        period = enclosing_key(scheme, delivery.event.partition or "", complete)
         by_period.setdefault(period, []).append(delivery)
     return {
-        period: (expected_keys(scheme, trigger.complete, period), _first_arrivals(found))
+        period: (expected_keys(scheme, complete, period), _first_arrivals(found))
         for period, found in by_period.items()
     }
 
@@ -117,6 +119,14 @@ def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected:
     return _progress(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
 
 
+def _cut(trigger: PartitionsTrigger, collected: Collected) -> tuple[PartitionScheme, Cycle]:
+    """Return the partitions of a trigger's dataset, and the cycle that has to be complete."""
+    scheme = collected.scheme(trigger.dataset)
+    if scheme is None or trigger.complete is None:
+        raise ValueError(f"complete needs a dataset with partitions, {trigger.dataset} has none")
+    return scheme, trigger.complete
+
+
 def _wanted(trigger: PartitionsTrigger) -> int | None:
     """Return how many keys or writes are enough; `complete` counts each period apart."""
     if trigger.complete is not None:
@@ -129,7 +139,19 @@ def _amount(trigger: PartitionsTrigger, event: Event) -> int:
 
 
 def _by_key(trigger: PartitionsTrigger, collected: Collected) -> bool:
-    return trigger.distinct or bool(trigger.keys)
+    return trigger.distinct or bool(trigger.keys) or trigger.complete is not None
 
 
-KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _amount, _by_key))
+def _period(trigger: PartitionsTrigger, event: Event, collected: Collected) -> tuple[str, int]:
+    """Return the period that an event belongs to, and how many keys it has; each key is one of them."""
+    scheme, complete = _cut(trigger, collected)
+    period = enclosing_key(scheme, event.partition or "", complete)
+    return period, _size_of(scheme, complete, period)
+
+
+@lru_cache(PERIODS_KEPT)
+def _size_of(scheme: PartitionScheme, complete: Cycle, period: str) -> int:
+    return len(expected_keys(scheme, complete, period))
+
+
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _amount, _by_key, _period))
