@@ -1,4 +1,4 @@
-"""A call to a Java method that is expected to fail now and then, such as the load of a table that is not there.
+"""A call to a Java method that is expected to fail at times, such as the load of a table that is not there.
 
 PySpark makes a Python exception of each Java exception, and for that asks the JVM seventy times what kind of
 exception it is; for half of the questions the JVM searches all its jars. Recovering new tables spent two
