@@ -7,6 +7,7 @@ refuses) are a `UserError`, which the command line prints.
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from tidegate.project.local_time import use_zone
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.store.error import StoreMissing
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -22,7 +23,7 @@ def opened_store(
     missing_is_empty: bool = False,
     as_it_is: bool = False,
 ) -> Generator[Store, None, None]:
-    """Open the project's store and close it at the end.
+    """Open the project's store and close it at the end; local times are from now on those of the project.
 
     Args:
         settings: settings of the project; default: the project of the working folder.
@@ -33,8 +34,9 @@ def opened_store(
     Raises:
         StoreError: the store cannot be used.
     """
-    url = (settings or load_settings()).store_url
-    store = _open(url, create, missing_is_empty, as_it_is)
+    settings = settings or load_settings()
+    use_zone(settings.timezone)
+    store = _open(settings.store_url, create, missing_is_empty, as_it_is)
     try:
         yield store
     finally:

@@ -1,7 +1,7 @@
 """Output of commands: a table for people, or JSON for tools.
 
 The table shows some fields of the listed values, the JSON has all. Instants are printed in UTC,
-since users in several time zones share a store.
+since users in several time zones share a store; for people the local time is beside it.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,17 @@ class Format(StrEnum):
 
 
 ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")]
-FormatOption = Annotated[Format, typer.Option("--format", help="For people or for tools.")]
+
+
+def _chosen(format: Format) -> Format:
+    """Let texts within JSON have UTC only."""
+    from tidegate.project.local_time import show_local
+
+    show_local(format is Format.TEXT)
+    return format
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="For people or for tools.", callback=_chosen)]
 
 
 def print_json(value: Any) -> None:
@@ -75,6 +85,12 @@ def _plain(cell: str) -> Any:
     return Text(cell)
 
 
-def instant(value: datetime | None) -> str:
-    """Return an instant in UTC, to the second; "-" for None."""
-    return "-" if value is None else f"{value:%Y-%m-%d %H:%M:%S}Z"
+def instant(value: datetime | None, zone: str = "") -> str:
+    """Return an instant in UTC, to the second, with the local time beside it; "-" for None.
+
+    Args:
+        zone: of the local time, where the value has one of its own; else that of `project.local_time`.
+    """
+    from tidegate.project.local_time import local_instant
+
+    return "-" if value is None else local_instant(value, zone)

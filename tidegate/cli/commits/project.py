@@ -16,6 +16,7 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
 from tidegate.domain.published import PartitionFact
+from tidegate.project.local_time import use_zone
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -156,6 +157,7 @@ def opened_project() -> Generator[CommitsProject, None, None]:
         StoreError: the store does not exist or cannot be used.
     """
     settings = load_settings()
+    use_zone(settings.timezone)
     store = open_sql_store(settings.store_url, create=False)
     try:
         yield CommitsProject(settings=settings, store=store)

@@ -49,6 +49,7 @@ def list_jobs(
 ) -> None:
     """List the jobs that are not finished, oldest first, then those that failed in the last day."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.project.local_time import use_zone_of_apps
     from tidegate.scheduler.explain.names import find_source_of_jobs
     from tidegate.scheduler.launch.dead_letter import dead_letters
 
@@ -64,6 +65,7 @@ def list_jobs(
                 ended = reader.jobs(schedules=refs, states=(JobState.FAILED,), limit=limit)
                 since = datetime.now(UTC) - FAILURES_SHOWN_FOR
                 failures = tuple(job for job in ended if job.ended_at is not None and job.ended_at >= since)
+        use_zone_of_apps(reader, {job.app for job in (*jobs, *failures)})
     if format is Format.JSON:
         print_json((*jobs, *failures))
         return
@@ -129,12 +131,14 @@ def show_job(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.attempts import COLUMNS, rows
     from tidegate.processes.run_address import run_address
+    from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.explain.shown_job import shown_job
 
     with opened_store() as store, store.reading() as reader:
         shown = shown_job(reader, find_job(reader, job))
+        use_zone_of_apps(reader, [shown.job.app])
     if format is Format.JSON:
         print_json(shown.json)
         return

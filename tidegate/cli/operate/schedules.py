@@ -61,7 +61,7 @@ def list_schedules(
                 state.status,
                 state.spec.program or "-",
                 state.spec.trigger.one_line(),
-                instant(next_start(state, now)),
+                instant(next_start(state, now), state.spec.timezone),
                 str(waiting[state.ref] or ""),
             ]
             for state in states
@@ -74,10 +74,12 @@ def list_schedules(
 def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> None:
     """Show one schedule: its status, its deployed specification, and its newest jobs."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.project.local_time import use_zone
     from tidegate.scheduler.explain.names import find_schedule
 
     with opened_store() as store, store.reading() as reader:
         state = find_schedule(reader, name)
+        use_zone(state.spec.timezone)
         jobs = reader.jobs(schedules=[state.ref], limit=RECENT_JOBS)
     if format is Format.JSON:
         print_json({"schedule": state, "jobs": jobs})

@@ -50,6 +50,14 @@ class ProjectSection(Section, frozen=True, kw_only=True):
             "The namespace of the project's apps in the paths of `tidegate serve`.",
         ),
     ] = "default"
+    timezone: Annotated[
+        str,
+        _text(
+            "America/New_York",
+            "The zone of the local times that commands and pages show beside UTC, where what they show has "
+            "no zone of its own or several. Empty: the zone of the machine.",
+        ),
+    ] = ""
     schedules: Annotated[str, _text("schedules", "The folder with the YAML files.")] = "schedules"
     undeployed: Annotated[
         tuple[str, ...],

@@ -47,6 +47,7 @@ class Settings:
         project: the project folder, to which relative paths of apps are relative.
         name: name of the project, which owns the apps that it deploys.
         namespace: of its apps, in the paths of the server.
+        timezone: of local times beside UTC, where what is shown has no zone; "" for the machine's.
         update_schedules: default of the option `--update-schedules`.
         check_imports: default of the option `--imports`.
         on_update: `on_update` of schedules that do not have it.
@@ -78,6 +79,7 @@ class Settings:
     project: Path
     name: str
     namespace: str = "default"
+    timezone: str = ""
     update_schedules: bool
     check_imports: bool = True
     on_update: OnUpdate = "reset"
@@ -229,6 +231,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         project=project,
         name=_name(file, found.project.name or project.name),
         namespace=_namespace(file, found.project.namespace),
+        timezone=_timezone(file, found.project.timezone),
         update_schedules=found.deploy.update_schedules,
         check_imports=found.deploy.check_imports,
         on_update=found.deploy.on_update,
@@ -283,6 +286,17 @@ def _namespace(file: Path, name: str) -> str:
             f"{file}: project.namespace must be of lower-case letters, digits, `_` and `-`, beginning with a"
             f" letter, at most 63, got {name!r:.100}",
             'write for example namespace = "analytics" below [project]',
+        )
+    return name
+
+
+def _timezone(file: Path, name: str) -> str:
+    from zoneinfo import available_timezones
+
+    if name and name not in available_timezones():
+        raise SettingsError(
+            f"{file}: project.timezone must be the name of a time zone, got {name!r:.100}",
+            'write for example timezone = "America/New_York" below [project]',
         )
     return name
 

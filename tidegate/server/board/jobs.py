@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from tidegate.domain.value import Value
 from tidegate.processes.explained import explained
 from tidegate.processes.run_address import run_address
+from tidegate.project.local_time import common_zone
 from tidegate.scheduler.commands.instances import InstanceName
 from tidegate.scheduler.commands.instances import act as act_on
 from tidegate.scheduler.decision.instances.actions import ALLOWED, status_of
@@ -100,7 +101,9 @@ def list_page(
         items=tuple(found),
         next=cursor,
     )
-    return page(request, service, "jobs", "Jobs", view)
+    with service.store.reading() as reader:
+        zone = common_zone(reader, {job.app for job in found})
+    return page(request, service, "jobs", "Jobs", view, zone)
 
 
 @router.get("/{id}", dependencies=[READ])
@@ -108,7 +111,7 @@ def show_page(id: str, request: Request, service: Here, caller: Called) -> Respo
     """Show a job."""
     with service.store.reading() as reader:
         job = visible_job(service, reader, caller, id)
-        found = shown_job(reader, job)
+        found, zone = shown_job(reader, job), common_zone(reader, [job.app])
         why = explained(
             service.store, reader, lambda store, now: explain(store, job.id, now), service.clock()
         )
@@ -121,7 +124,8 @@ def show_page(id: str, request: Request, service: Here, caller: Called) -> Respo
         explanations=why,
         actions=offered(job),
     )
-    return page(request, service, "job", f"{job.schedule}[{job.key}]" if job.key else job.schedule, view)
+    title = f"{job.schedule}[{job.key}]" if job.key else job.schedule
+    return page(request, service, "job", title, view, zone)
 
 
 @router.post("/{id}/{action}", dependencies=[OPERATE])

@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tidegate.scheduler.explain.instant_text import instant_text
+from tidegate.project.local_time import in_zone, local_instant
 from tidegate.server.contract import json_answer
 from tidegate.server.problem import Problem, malformed
 from tidegate.server.service import Service
@@ -29,6 +29,7 @@ PAGES = (
     ("/board/events", "Events"),
     ("/board/ledger", "Ledger"),
     ("/board/maintenance", "Maintenance"),
+    ("/board/alerts", "Alerts"),
     ("/board/deployments", "Deployments"),
 )
 """The pages of the menu, by path."""
@@ -69,7 +70,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["instant"] = instant_text
+    found.filters["instant"] = local_instant
     found.filters["span"] = span
     return found
 
@@ -77,12 +78,15 @@ def _environment() -> Environment:
 ENVIRONMENT = _environment()
 
 
-def page(request: Request, service: Service, template: str, title: str, view: Any) -> Response:
+def page(
+    request: Request, service: Service, template: str, title: str, view: Any, zone: str = ""
+) -> Response:
     """Return a page.
 
     Args:
         template: name of its file, without ending.
         view: what the template shows.
+        zone: of its local times; "" for that of the project.
 
     Raises:
         Problem: 400, the wanted format is neither.
@@ -92,7 +96,8 @@ def page(request: Request, service: Service, template: str, title: str, view: An
         return json_answer(view)
     if wanted != "html":
         raise Problem(400, f"format has the unknown value {wanted!r:.100}", hint="html or json")
-    return rendered(request, service.namespace, template, title, view, service.clock())
+    with in_zone(zone or service.settings.timezone):
+        return rendered(request, service.namespace, template, title, view, service.clock())
 
 
 def rendered(

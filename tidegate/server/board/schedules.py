@@ -100,10 +100,10 @@ def list_page(
     with service.store.reading() as reader:
         apps = tuple(each.name for each in deployed_apps(service, reader) if caller.sees(each.name))
         chosen = app or (apps[0] if len(apps) == 1 else None)
-        items, cursor = [], None
+        items, cursor, zone = [], None, ""
         if chosen is not None:
             caller.check_app(chosen)
-            deployed_app(service, reader, chosen)
+            zone = deployed_app(service, reader, chosen).app.timezone
             wanted = SchedulesWanted(
                 app=chosen,
                 program=program or None,
@@ -120,7 +120,7 @@ def list_page(
         items=tuple(map(_line, items)),
         next=cursor,
     )
-    return page(request, service, "schedules", "Schedules", view)
+    return page(request, service, "schedules", "Schedules", view, zone)
 
 
 @router.get("/{app}/{s}", dependencies=[READ])
@@ -139,7 +139,7 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
             jobs=reader.newest_jobs(JobsWanted(schedule=state.ref), JOBS_SHOWN),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
         )
-    return page(request, service, "schedule", state.ref, view)
+    return page(request, service, "schedule", state.ref, view, state.spec.timezone)
 
 
 @router.post("/{app}/{s}/{action}", dependencies=[OPERATE])

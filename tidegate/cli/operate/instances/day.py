@@ -25,6 +25,7 @@ def day(
 ) -> None:
     """Show a day: tasks as rows, the hours of their scheduled times as columns, coloured by status."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.project.local_time import use_zone_of_apps
     from tidegate.scheduler.explain.instances.day_matrix import matrix_of, running_day
     from tidegate.scheduler.explain.instances.listed import chosen_tasks, day_of
     from tidegate.scheduler.explain.names import check_app
@@ -36,6 +37,7 @@ def day(
         shown = running_day(states, now) if day is None else day_of(day)
         wants_edges = html is not None or format is Format.JSON
         matrix = matrix_of(reader, states, shown, now, edges=wants_edges)
+        use_zone_of_apps(reader, {state.app for state in states})
     if html is not None:
         _write(html, matrix, now)
     if format is Format.JSON:

@@ -44,6 +44,7 @@ def list_instances(
     """List the instances of a day, of a backfill, or those in some statuses, by scheduled time."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.text import COLUMNS, row
+    from tidegate.project.local_time import use_zone_of_apps
     from tidegate.scheduler.explain.instances.awaited import status_since
     from tidegate.scheduler.explain.instances.facts import facts
     from tidegate.scheduler.explain.instances.listed import Listed, listed_instances
@@ -53,6 +54,7 @@ def list_instances(
         found = listed_instances(reader, wanted, datetime.now(UTC))
         jobs = [(job, job.instance) for job in found[-limit:] if job.instance is not None]
         since = {job.id: status_since(reader, job) for job, _ in jobs}
+        use_zone_of_apps(reader, {job.app for job, _ in jobs})
     if format is Format.JSON:
         print_json([facts(job, instance, since[job.id]) for job, instance in jobs])
         return
@@ -75,11 +77,13 @@ def show_instance(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.shown import print_shown
     from tidegate.processes.run_address import run_address
+    from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.instances.shown import shown_instance, shown_json
 
     with opened_store() as store, store.reading() as reader:
         shown = shown_instance(reader, task, scheduled, backfill or 0)
+        use_zone_of_apps(reader, [shown.job.app])
     if format is Format.JSON:
         print_json(shown_json(shown))
         return

@@ -66,4 +66,4 @@ def _next(task: "TaskTrigger", now: datetime) -> str:
     slot = next_slot(task, now)
     if slot is None:
         return "-"
-    return f"{scheduled_key(task, slot.scheduled)}, starts {instant(slot.start)}"
+    return f"{scheduled_key(task, slot.scheduled)}, starts {instant(slot.start, task.timezone)}"

@@ -37,13 +37,15 @@ def list_events(
 ) -> None:
     """List the newest events, with the schedules and jobs that received each."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.explain.listed_events import listed_events
+    from tidegate.project.local_time import use_zone_of_apps
+    from tidegate.scheduler.explain.listed_events import app_of_key, listed_events
     from tidegate.scheduler.intake.refused_reports import refused_reports
 
     with opened_store() as store, store.reading() as reader:
         found = reader.events(key_prefix=key, limit=limit)
         listed = listed_events(reader, found)
         refused = [report for report in refused_reports(reader) if report.key.startswith(key)][:limit]
+        use_zone_of_apps(reader, {app_of_key(event.key) for event in found})
     if format is Format.JSON:
         events = [
             {

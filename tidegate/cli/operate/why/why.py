@@ -47,6 +47,7 @@ def why(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.why.operation import explained_operations
     from tidegate.processes.explained import address_of, explained, explanation_json, past_instant
+    from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.held_apps import held_apps
     from tidegate.scheduler.explain.why import explain
@@ -68,6 +69,7 @@ def why(
         projects = {app.project for app in present.apps()}
         host = active_host(present, settings.name, now)
         held = held_apps(present)
+        use_zone_of_apps(present, {each.schedule.partition("/")[0] for each in explanations})
     addresses = [address_of(settings, explanation) for explanation in explanations]
     apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
     shared = projects > {settings.name}

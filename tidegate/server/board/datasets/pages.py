@@ -94,7 +94,8 @@ def show_page(app: str, name: str, request: Request, service: Here) -> Response:
     check_name(name)
     now = service.clock()
     with service.store.reading() as reader:
-        dataset = deployed_app(service, reader, app).app.datasets.get(name)
+        deployed = deployed_app(service, reader, app).app
+        dataset = deployed.datasets.get(name)
         if dataset is None:
             raise Problem(404, f'app {app} has no dataset "{name}"')
         key = partition_event_key(app, name)
@@ -107,7 +108,7 @@ def show_page(app: str, name: str, request: Request, service: Here) -> Response:
         months=months(parts, now.date()) if is_daily(dataset) else (),
         whole=len(events) < EVENTS_READ,
     )
-    return page(request, service, "dataset", f"{app}/{name}", view)
+    return page(request, service, "dataset", f"{app}/{name}", view, deployed.timezone)
 
 
 def _known(dataset: Dataset, app: str, reads: Sequence[Edge], writes: Sequence[Edge]) -> Known:

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Request, Response
 from tidegate.domain.model.triggers.tree import leaves
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
-from tidegate.scheduler.explain.listed_events import ListedEvent, Received, listed_events
-from tidegate.scheduler.model.event import Event, listens_to, partition_event_key
+from tidegate.project.local_time import common_zone
+from tidegate.scheduler.explain.listed_events import ListedEvent, Received, app_of_key, listed_events
+from tidegate.scheduler.model.event import listens_to, partition_event_key
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.board.ledger.pages import OUTCOMES
@@ -77,7 +78,8 @@ def list_page(
     )
     with service.store.reading() as reader:
         view = _view(service, reader, caller, wanted)
-    return page(request, service, "events", "Events", view)
+        zone = common_zone(reader, {app_of_key(each.event.key) for each in view.items})
+    return page(request, service, "events", "Events", view, zone)
 
 
 def _view(service: Service, reader: Reader, caller: Caller, wanted: Wanted) -> Listed:
@@ -91,7 +93,7 @@ def _view(service: Service, reader: Reader, caller: Caller, wanted: Wanted) -> L
         for event in read
         if keys == EVERY_KEY or event.key in keys
         if (not wanted.partition or event.partition == wanted.partition)
-        and (apps is None or _app(event) in apps)
+        and (apps is None or app_of_key(event.key) in apps)
     }
     newest = sorted(own.values(), key=lambda event: (event.arrived, event.id), reverse=True)
     found = list(_matching(listed_events(reader, newest), wanted, apps))
@@ -135,8 +137,3 @@ def _fits(received: Received, wanted: Wanted) -> bool:
         and wanted.outcome in ("", received.outcome)
         and wanted.reason in ("", received.reason or "")
     )
-
-
-def _app(event: Event) -> str:
-    """Return the app of an event's key: "partition:app/name", "run:app/name:status", "fire:app/name:leaf"."""
-    return app_of(event.key.partition(":")[2])
