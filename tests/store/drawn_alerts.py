@@ -70,4 +70,8 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.due_alerts("p", now, 2),
         reader.due_alerts("", at(9), MANY),
         reader.alert_counts("p"),
+        reader.alert_counts("p", "a"),
+        reader.alerts("p", app="a", limit=2),
+        reader.alerts("p", channel="ops", before=(at(2), "b")),
+        reader.alerts("p", app="ä", channel="Ops", before=(at(9), "Z%"), limit=1),
     ]

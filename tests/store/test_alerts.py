@@ -40,6 +40,21 @@ def test_alerts_are_kept_and_replaced_by_their_id(store: Store) -> None:
         )
 
 
+def test_alerts_are_found_by_channel_and_app_and_read_in_pages(store: Store) -> None:
+    with store.transaction() as transaction:
+        late = [made("d", made_at=at(2)), made("c", made_at=at(2), channel="Ops")]
+        others = [made("a", subject="Sales/report"), made("b", subject="sales2/report")]
+        transaction.put_alerts([*late, *others, made("e")])
+    with store.reading() as reader:
+        assert [each.id for each in reader.alerts("p", app="sales")] == ["c", "d", "e"]
+        assert [each.id for each in reader.alerts("p", app="Sales")] == ["a"]
+        assert [each.id for each in reader.alerts("p", channel="Ops")] == ["c"]
+        assert [each.id for each in reader.alerts("p", before=(at(2), "c"), limit=2)] == ["d", "a"]
+        assert [each.id for each in reader.alerts("p", before=(at(1), "a"))] == ["b", "e"]
+        (only,) = reader.alert_counts("p", "sales2")
+        assert (only.channel, only.alerts) == ("ops", 1)
+
+
 def test_what_is_due_comes_first(store: Store) -> None:
     with store.transaction() as transaction:
         later = [made("b", next_at=at(5)), made("a", next_at=at(5)), made("c", next_at=at(4))]

@@ -14,6 +14,7 @@ from tidegate.server.problem import add_handlers
 from tidegate.server.rate_limit import RateLimit
 from tidegate.server.routes import (
     across_apps,
+    alerts,
     apps,
     backfills,
     commits,
@@ -54,6 +55,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     records.router,
     deployments.router,
     commits.router,
+    alerts.router,
 )
 """The routes below `NAMESPACE`."""
 

@@ -22,6 +22,10 @@ def list_alerts(
         list[AlertState] | None,
         typer.Option(help="Only alerts in this state; may be repeated.", case_sensitive=False),
     ] = None,
+    channel: Annotated[str | None, typer.Option(help="Only alerts to this channel.")] = None,
+    app: Annotated[
+        str | None, typer.Option(help="Only alerts on schedules and datasets of this app.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of alerts, the newest.")] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
@@ -32,12 +36,14 @@ def list_alerts(
 
     settings = load_settings()
     with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
-        found = reader.alerts(settings.name, states=state or None, limit=limit)
+        found = reader.alerts(settings.name, states=state or None, channel=channel, app=app, limit=limit)
     if format is Format.JSON:
         print_json(found)
         return
     if not found:
-        typer.echo(_nothing(has_channels=bool(settings.alerts.channels), filtered=bool(state)))
+        typer.echo(
+            _nothing(has_channels=bool(settings.alerts.channels), filtered=bool(state or channel or app))
+        )
         return
     print_table(
         ["alert", "made", "channel", "what", "state", "because"],

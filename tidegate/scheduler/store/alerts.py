@@ -43,17 +43,25 @@ class AlertRows(Protocol):
         *,
         ids: Collection[str] | None = None,
         states: Collection[AlertState] | None = None,
+        channel: str | None = None,
+        app: str | None = None,
+        before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[Alert, ...]:
-        """The alerts of a project that match all given filters, the newest `made_at` first, then by id."""
+        """The alerts of a project that match all given filters, the newest `made_at` first, then by id.
+
+        Args:
+            app: of the subject.
+            before: `made_at` and id of the alert behind which the list begins.
+        """
         ...
 
     def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
         """The pending alerts of a project whose `next_at` is due, by `next_at`, then id."""
         ...
 
-    def alert_counts(self, project: str) -> tuple[AlertCount, ...]:
-        """How many alerts there are, by channel, kind and state."""
+    def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
+        """How many alerts there are, of one app or of all, by channel, kind and state."""
         ...
 
 

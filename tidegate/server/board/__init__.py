@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from tidegate.server.board import assets, day, deployments, jobs, maintenance, now, schedules, session
+from tidegate.server.board import alerts, assets, day, deployments, jobs, maintenance, now, schedules, session
 from tidegate.server.board.datasets import pages as datasets
 from tidegate.server.board.ledger import events
 from tidegate.server.board.ledger import pages as ledger
@@ -18,6 +18,7 @@ BOARD: tuple[APIRouter, ...] = (
     events.router,
     ledger.router,
     maintenance.router,
+    alerts.router,
     deployments.router,
 )
 """The pages, with whole paths."""

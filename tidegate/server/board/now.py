@@ -1,5 +1,6 @@
 """*Now*: what runs, what waits for what, what failed, and what comes in the next 24 hours."""
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import islice
@@ -7,14 +8,18 @@ from itertools import islice
 from fastapi import APIRouter, Request, Response
 
 from tidegate.domain.model import CronTrigger
+from tidegate.domain.part_name import app_of
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
+from tidegate.project.local_time import common_zone
 from tidegate.scheduler.commands.held_apps import held_apps
 from tidegate.scheduler.explain.last_tick import last_tick_line
 from tidegate.scheduler.launch.active_host import active_host
+from tidegate.scheduler.model.alert import AlertState
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.alerts import AlertCount
 from tidegate.scheduler.store.pages import JobCount, JobsWanted
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.tick import is_late, last_tick
@@ -74,12 +79,14 @@ class Now(Value, kw_only=True):
         running: jobs by state.
         failed: jobs that were opened at `failed_since` or later.
         held: apps of which nothing is launched until a person releases them.
+        unsent: alerts that are not sent, by state.
     """
 
     at: datetime
     alive: str
     well: bool
     held: tuple[str, ...]
+    unsent: dict[AlertState, int]
     running: dict[JobState, int]
     running_jobs: tuple[Job, ...]
     waiting: tuple[Group, ...]
@@ -93,7 +100,10 @@ def now_page(request: Request, service: Here, caller: Called) -> Response:
     """Show what runs, what waits, what failed, and what comes."""
     with service.store.reading() as reader:
         view = _view(service, reader, caller)
-    return page(request, service, "now", "Now", view)
+        shown = {job.app for job in view.running_jobs} | {app_of(each.schedule) for each in view.ahead}
+        shown |= {job.app for group in (*view.waiting, *view.failed) for job in group.examples}
+        zone = common_zone(reader, shown)
+    return page(request, service, "now", "Now", view, zone)
 
 
 def _view(service: Service, reader: Reader, caller: Caller) -> Now:
@@ -107,6 +117,7 @@ def _view(service: Service, reader: Reader, caller: Caller) -> Now:
         alive=last_tick_line(ticked, now, late),
         well=not late,
         held=tuple(sorted(app for app in held_apps(reader) if apps is None or app in apps)),
+        unsent=_unsent(reader.alert_counts(service.settings.name, caller.app)),
         running={state: number for state in RUNNING_STATES if (number := _number(counts, state))},
         running_jobs=tuple(
             job
@@ -118,6 +129,14 @@ def _view(service: Service, reader: Reader, caller: Caller) -> Now:
         failed_since=now - AHEAD,
         ahead=tuple(_ahead(reader, now, apps)),
     )
+
+
+def _unsent(counts: Iterable[AlertCount]) -> dict[AlertState, int]:
+    found = Counter[AlertState]()
+    for count in counts:
+        if count.state is not AlertState.SENT:
+            found[count.state] += count.alerts
+    return dict(found)
 
 
 def _seen(counts: Iterable[JobCount], apps: frozenset[str] | None) -> list[JobCount]:

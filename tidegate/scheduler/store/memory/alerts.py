@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.alert import Alert, AlertState, Incident
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
@@ -44,13 +45,17 @@ class AlertReader:
         *,
         ids: Collection[str] | None = None,
         states: Collection[AlertState] | None = None,
+        channel: str | None = None,
+        app: str | None = None,
+        before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[Alert, ...]:
         """See `AlertRows.alerts`."""
         found = [
             each
-            for each in self._of(project)
+            for each in self._of(project, app)
             if (ids is None or each.id in ids) and (states is None or each.state in states)
+            if channel in (None, each.channel) and (before is None or _is_behind(each, before))
         ]
         newest = sorted(found, key=lambda each: each.id)
         return tuple(sorted(newest, key=lambda each: each.made_at, reverse=True)[:limit])
@@ -64,16 +69,17 @@ class AlertReader:
         ]
         return tuple(self._tables.alerts[id] for _, id in sorted(due)[:limit])
 
-    def alert_counts(self, project: str) -> tuple[AlertCount, ...]:
+    def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
         """See `AlertRows.alert_counts`."""
-        counts = Counter((each.channel, each.kind, each.state) for each in self._of(project))
+        counts = Counter((each.channel, each.kind, each.state) for each in self._of(project, app))
         return tuple(
             AlertCount(channel=channel, kind=kind, state=state, alerts=count)
             for (channel, kind, state), count in sorted(counts.items())
         )
 
-    def _of(self, project: str) -> list[Alert]:
-        return [each for each in self._tables.alerts.values() if each.project == project]
+    def _of(self, project: str, app: str | None = None) -> list[Alert]:
+        found = (each for each in self._tables.alerts.values() if each.project == project)
+        return [each for each in found if app in (None, app_of(each.subject))]
 
 
 class AlertWriter(AlertReader):
@@ -106,3 +112,8 @@ class AlertWriter(AlertReader):
         for _, id in old[:limit]:
             del self._tables.alerts[id]
         return len(old[:limit])
+
+
+def _is_behind(alert: Alert, before: tuple[datetime, str]) -> bool:
+    at, id = before
+    return alert.made_at < at or (alert.made_at == at and alert.id > id)

@@ -2,9 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from itertools import product
+from typing import Any
 
-from sqlalchemy import Boolean, Column, Index, Integer, Table, Text, bindparam, func, select
+from sqlalchemy import Boolean, Column, Index, Integer, Table, Text, and_, bindparam, func, or_, select
 
+from tidegate.domain.part_name import SEPARATOR
 from tidegate.scheduler.model.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
@@ -15,7 +18,7 @@ from tidegate.scheduler.store.sql.changes import Changes
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.queries import Queries, Statement, every
 from tidegate.scheduler.store.sql.rows import JOURNAL, SCHEDULES
 
 incidents = Table(
@@ -71,8 +74,9 @@ INCIDENTS = Codec(incidents, Incident)
 ALERTS = Codec(alerts, Alert)
 _LIMIT = bindparam("limit", type_=Integer)
 ALL_INCIDENTS = every(INCIDENTS).order_by(incidents.c.id)
-NEWEST = every(ALERTS).order_by(_ALERTS.made_at.desc(), _ALERTS.id)
-NEWEST_FEW = NEWEST.limit(_LIMIT)
+_MADE = bindparam("made", type_=Instant())
+_OF_APP = func.substr(_ALERTS.subject, 1, func.length(bindparam("of_app"))) == bindparam("of_app")
+"""Not LIKE, which does not tell capital letters apart on SQLite."""
 DUE = (
     every(ALERTS)
     .where(_ALERTS.next_at <= bindparam("now", type_=Instant()))
@@ -85,6 +89,7 @@ COUNTS = (
     .group_by(_ALERTS.channel, _ALERTS.kind, _ALERTS.state)
     .order_by(_ALERTS.channel, _ALERTS.kind, _ALERTS.state)
 )
+COUNTS_OF_APP = COUNTS.where(_OF_APP)
 ENDED = (
     select(_ALERTS.id)
     .where(_ALERTS.next_at.is_(None), _ALERTS.ended_at < bindparam("before", type_=Instant()))
@@ -98,6 +103,24 @@ DEADLINES = (
     .where(tables.schedules.c.deadline_of.is_not(None))
     .order_by(tables.schedules.c.deadline_of)
 )
+
+
+def _newest(*, of_app: bool, behind: bool, few: bool) -> Statement:
+    query = every(ALERTS).order_by(_ALERTS.made_at.desc(), _ALERTS.id)
+    if of_app:
+        query = query.where(_OF_APP)
+    if behind:
+        query = query.where(
+            or_(_ALERTS.made_at < _MADE, and_(_ALERTS.made_at == _MADE, _ALERTS.id > bindparam("behind")))
+        )
+    return query.limit(_LIMIT) if few else query
+
+
+NEWEST = {
+    which: _newest(of_app=which[0], behind=which[1], few=which[2])
+    for which in product((False, True), repeat=3)
+}
+"""By whether they are of one app, begin behind an alert, and are limited."""
 
 
 class AlertReader(Queries):
@@ -132,23 +155,32 @@ class AlertReader(Queries):
         *,
         ids: Collection[str] | None = None,
         states: Collection[AlertState] | None = None,
+        channel: str | None = None,
+        app: str | None = None,
+        before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[Alert, ...]:
         """See `AlertRows.alerts`."""
         lists = {_ALERTS.id: ids, _ALERTS.state: None if states is None else [str(each) for each in states]}
-        same = {_ALERTS.project: project}
-        if limit is None:
-            return tuple(self._all(NEWEST, ALERTS.value, lists, equals=same))
-        return tuple(self._all(NEWEST_FEW, ALERTS.value, lists, equals=same, limit=limit))
+        same = {_ALERTS.project: project, _ALERTS.channel: channel}
+        bound: dict[str, Any] = {} if limit is None else {"limit": limit}
+        if app is not None:
+            bound["of_app"] = f"{app}{SEPARATOR}"
+        if before is not None:
+            bound["made"], bound["behind"] = before
+        query = NEWEST[app is not None, before is not None, limit is not None]
+        return tuple(self._all(query, ALERTS.value, lists, equals=same, **bound))
 
     def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
         """See `AlertRows.due_alerts`."""
         same = {_ALERTS.project: project}
         return tuple(self._all(DUE, ALERTS.value, equals=same, now=now, limit=limit))
 
-    def alert_counts(self, project: str) -> tuple[AlertCount, ...]:
+    def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
         """See `AlertRows.alert_counts`."""
-        rows = self._connection.execute(COUNTS, {"project": project}).all()
+        of = {} if app is None else {"of_app": f"{app}{SEPARATOR}"}
+        query = COUNTS if app is None else COUNTS_OF_APP
+        rows = self._connection.execute(query, {"project": project, **of}).all()
         return tuple(
             AlertCount(channel=row.channel, kind=row.kind, state=row.state, alerts=row.alerts) for row in rows
         )
