@@ -60,6 +60,8 @@ def test_unfinished_commits_are_listed_shown_and_finished(
     assert read_rows(warehouse, TABLE) == {FIRST: [1], SECOND: [2]}
     assert run("list") == run("recover") == "no unfinished commits\n"
     assert "c1: finished" in run("show", "c1") and "table 2013-12-22: 1 rows" in run("show", "c1")
+    found = json.loads(run("show", "c1", "--format", "json"))
+    assert (found["finished"], found["unfinished"], len(found["published"])) == (True, None, 1)
     with engine_store.reading() as reader:
         assert len(reader.events(ids=[publish_event_id("c1", "test/table", FIRST)])) == 1
 

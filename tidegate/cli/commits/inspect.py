@@ -13,15 +13,14 @@ import typer
 from tidegate.cli.commits.abandon import abandon
 from tidegate.cli.commits.adopt import adopt
 from tidegate.cli.commits.fsck import fsck
-from tidegate.cli.commits.project import CommitsProject, now, opened_project
+from tidegate.cli.commits.project import now, opened_project
+from tidegate.cli.commits.shown import lines, shown_commit
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
-from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError
 from tidegate.domain.part_name import app_of
 from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.commit.sequence import decode_result
-from tidegate.spark_jobs.commit.unfinished import state_text, unfinished_commits
-from tidegate.spark_jobs.repair.fsck import verify_step
+from tidegate.spark_jobs.commit.unfinished import unfinished_commits
 
 app = typer.Typer(help="List, finish, abandon and check commit sequences.", no_args_is_help=True)
 app.command()(abandon)
@@ -48,30 +47,19 @@ def list_commits(dataset: DatasetArgument = None, format: FormatOption = Format.
 
 
 @app.command()
-def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commits list`.")]) -> None:
+def show(
+    commit: Annotated[str, typer.Argument(help="The commit id, from `commits list`.")],
+    format: FormatOption = Format.TEXT,
+) -> None:
     """Show every step of a commit sequence and whether it is done."""
+    at = now()
     with opened_project() as project:
-        sequence = project.sequence(commit)
-        if sequence is None:
-            _show_other(project, commit)
-        else:
-            written = ", ".join(sequence.datasets)
-            typer.echo(f"{commit}: unfinished, token {sequence.token}, writes {written}")
-            state = project.commits.recovery_state(commit)
-            if state is not None:
-                typer.echo(state_text(state, now()))
-                if state.error:
-                    typer.echo(f"last error, at {instant(state.failed_at)}: {state.error}")
-            _show_outputs(project.commits, commit)
-            for number, step in enumerate(sequence.steps, start=1):
-                answer = verify_step(step, project.context)
-                typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
-                if answer.reason:
-                    typer.echo(f"                {answer.reason}")
-        for attempt in project.commits.attempts():
-            if attempt.commit == commit:
-                state = "dead since" if attempt.until <= now() else "running, lease until"
-                typer.echo(f"attempt with token {attempt.token}: {state} {instant(attempt.until)}")
+        shown = shown_commit(project, commit, at)
+    if format is Format.JSON:
+        print_json(shown)
+        return
+    for line in lines(shown, at):
+        typer.echo(line)
 
 
 @app.command()
@@ -116,37 +104,3 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         ", ".join([*row["datasets"], *(f"{name} (abandoned)" for name in row["abandoned"])]) or "-",
         row["error"] or "-",
     )
-
-
-def _show_outputs(commits: CommitStepStore, commit: str) -> None:
-    """Print the records of single outputs of a commit that was abandoned, wholly or in part."""
-    for record in commits.output_records(commit):
-        note = f": {record.note}" if record.note else ""
-        if record.published is None:
-            typer.echo(f"output {record.dataset} was abandoned at {instant(record.at)}{note}")
-        else:
-            typer.echo(f"output {record.dataset} was published before, and is not written again")
-
-
-def _show_other(project: CommitsProject, commit: str) -> None:
-    """Print a commit that is finished, abandoned or only an attempt."""
-    result = project.commits.result(commit)
-    records = [one for one in project.commits.abandoned() if one.commit == commit]
-    known = any(attempt.commit == commit for attempt in project.commits.attempts())
-    if project.commits.was_abandoned(commit) and not records:
-        typer.echo(f"{commit}: abandoned; its record is no longer kept")
-    elif result is None and not records and not known:
-        raise UserError(
-            f"there is no commit {commit}", "list the unfinished ones with: tidegate commits list"
-        )
-    for record in records:
-        because = f": {record.note}" if record.note else ""
-        typer.echo(f"{commit}: abandoned at {instant(record.at)}, token {record.token}{because}")
-        if record.error:
-            typer.echo(f"      last error: {record.error}")
-    _show_outputs(project.commits, commit)
-    if result is not None:
-        typer.echo(f"{commit}: finished")
-        for one in decode_result(result):
-            name = f"{one.dataset} {one.key}".strip()
-            typer.echo(f"      {name}: {one.rows} rows, {one.bytes} bytes, {one.files} files")

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from tidegate.cli.printing import Format, FormatOption, print_json, print_table
 from tidegate.domain.error import UserError
 
 FIRST_PAGES = ("getting-started", "programs", "concepts", "language")
@@ -21,22 +22,29 @@ def docs(
     page: Annotated[
         str | None, typer.Argument(help="A page, such as getting-started; default: list all pages.")
     ] = None,
+    format: FormatOption = Format.TEXT,
 ) -> None:
     """List the documentation, or print a page of it."""
     from tidegate.project.shipped import docs_folder
 
     folder = docs_folder()
     if page is None:
-        _list(folder)
+        _list(folder, format)
+        return
+    file = _found(folder, page)
+    if format is Format.JSON:
+        name = file.relative_to(folder).with_suffix("").as_posix()
+        print_json({"page": name, "title": _title(file), "text": file.read_text(encoding="utf-8")})
     else:
-        _print(_found(folder, page))
+        _print(file)
 
 
-def _list(folder: Path) -> None:
-    from tidegate.cli.printing import print_table
-
-    names = [name for name in _names(folder) if "/" not in name]
-    print_table(("page", "title"), [(name, _title(folder / f"{name}.md")) for name in names])
+def _list(folder: Path, format: Format) -> None:
+    found = [(name, _title(folder / f"{name}.md")) for name in _names(folder) if "/" not in name]
+    if format is Format.JSON:
+        print_json([{"page": name, "title": title} for name, title in found])
+        return
+    print_table(("page", "title"), found)
     typer.echo("\nPrint one with: tidegate docs PAGE. Decision records: tidegate docs adr/0001")
 
 

@@ -30,7 +30,8 @@ def open_attempt(
 
 def last_token(connection: Connection) -> int:
     """Return the largest token of all attempts so far; 0 for none."""
-    return int(connection.execute(select(commit_tokens.c.value)).scalar_one())
+    # The row is written by the first writing transaction.
+    return int(connection.execute(select(commit_tokens.c.value)).scalar() or 0)
 
 
 def prolong_attempt(connection: Connection, token: int, until: datetime) -> bool:
