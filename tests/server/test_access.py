@@ -1,8 +1,10 @@
 """Who may call: tokens and their roles, loopback without tokens, and pages of other sites."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.server.serving import NS, Served, problem
+from tests.server.serving import NS, Served, problem, served
 from tidegate.scheduler.commands.tokens import revoke_token
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused
@@ -51,6 +53,30 @@ def test_a_valid_token_is_accepted(server: Served, scheme: str):
     token = server.token(Role.READ)
 
     assert server.client.get(PATH, headers={"Authorization": f"{scheme} {token}"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("anonymous", "reads", "writes"), [("write", 200, 200), ("read", 200, 401), ("none", 401, 401)]
+)
+def test_a_project_says_what_is_allowed_without_a_token(
+    tmp_path: Path, empty_store: Path, anonymous: str, reads: int, writes: int
+):
+    with served(tmp_path, f'[serve]\nanonymous = "{anonymous}"\n', empty=empty_store) as server:
+        gauge, batch = f"{NS}/gauges/cpu", f"{NS}/nextruntime"
+        assert server.client.get(PATH).status_code == reads
+        assert server.client.post(batch, json=[]).status_code == reads  # it only reads
+        answer = server.client.post(gauge, json={"value": 1})
+        assert answer.status_code == writes
+        if writes == 401:
+            assert answer.headers["www-authenticate"] == "Bearer"
+        assert server.client.get("/").status_code == reads
+        assert server.client.get("/healthz").status_code == 200
+        with server.store.reading() as reader:
+            assert len(reader.gauges()) == (writes == 200)
+
+        token = server.of(server.token(Role.OPERATE))
+        assert token.post(gauge, json={"value": 1}).status_code == 200
+        problem(server.client.get(PATH), 401)
 
 
 def test_creating_and_revoking_count_at_once(server: Served):

@@ -2,7 +2,8 @@
 
     a token in the store   ──► `Authorization: Bearer …` or the cookie of a browser that has signed in is
                                needed: 401 without one, 403 if it allows less
-    no token in the store  ──► everything is allowed, from this machine only
+    no token in the store  ──► `[serve] anonymous` says what is allowed, from this machine only: everything,
+                               to read, or nothing (401)
 
 Without tokens a page of another site, opened in a browser on this machine, must not reach the server: the
 `Host` has to be a name of this machine, no proxy may be between, and a write of another origin is refused
@@ -43,9 +44,11 @@ class Caller:
 
     Attributes:
         token: None where no token is needed.
+        reads_only: without a token it may only read.
     """
 
     token: Token | None
+    reads_only: bool = False
 
     @property
     def app(self) -> str | None:
@@ -65,8 +68,10 @@ class Caller:
         """Refuse a call that needs more than the caller's role.
 
         Raises:
-            Problem: 403.
+            Problem: 403; 401 without a token where that is only enough to read.
         """
+        if self.reads_only and role is not Role.READ:
+            raise _unknown("without a token this server may only be read ([serve] anonymous)")
         if self.token is not None and not self.token.role.includes(role):
             raise Problem(403, f"this needs a token of the role {role}, and yours has {self.token.role}")
 
@@ -109,7 +114,9 @@ def caller_of(request: Request, service: Here) -> Caller:
     if secret is None:
         if tokens or not service.loopback or not _is_local(request):
             raise _unknown("a token is needed: Authorization: Bearer TOKEN")
-        return Caller(None)
+        if service.settings.anonymous == "none":
+            raise _unknown("a token is needed ([serve] anonymous), and the store has none yet")
+        return Caller(None, reads_only=service.settings.anonymous == "read")
     if token is None:
         raise _unknown("the token is unknown or revoked")
     return Caller(token)

@@ -13,9 +13,17 @@ from pathlib import Path
 import uvicorn
 
 from tidegate.domain.error import UserError
+from tidegate.project.settings.settings import Anonymous
 from tidegate.server.access import check_start, is_loopback
 from tidegate.server.application import create_application
 from tidegate.server.service import Service
+
+UNGUARDED: dict[Anonymous, str] = {
+    "write": "all reads and writes are allowed, from this machine only",
+    "read": "all reads are allowed, from this machine only; `tidegate token create` makes tokens for writes",
+    "none": "every call is refused until `tidegate token create` has made one",
+}
+"""What is allowed without a token, by `[serve] anonymous`."""
 
 GRACE_SECONDS = 5
 """How long open requests may take at the end."""
@@ -85,7 +93,7 @@ def listen(
     def answers() -> None:
         say(f"serving {address}")
         if not guarded:
-            say("there is no token in the store: all reads and writes are allowed, from this machine only")
+            say(f"there is no token in the store: {UNGUARDED[service.settings.anonymous]}")
         for file in ready_files:
             _write(file, address)
         begun(address)

@@ -1,35 +1,20 @@
 """The language of `tidegate.toml`: every section and key with its type, default and description.
 
 msgspec decodes the file into these classes, and `docs/settings.md` is rendered from them
-(`tidegate.project.settings.markdown`); no other list of the keys exists. Values (paths, URLs) are
-interpreted in `tidegate.project.settings.settings`.
+(`tidegate.project.settings.markdown`); no other list of the keys exists. `services.py` has some of the
+sections. Values (paths, URLs) are interpreted in `tidegate.project.settings.settings`.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from tidegate.domain.error import UserError
-
-Table = dict[str, Any]
-"""Settings of another program, by their own names."""
+from tidegate.project.settings.section import Section, Table, key_of, text_of
+from tidegate.project.settings.services import AlertsSection, LintSection, ServeSection, WatchSection
 
 TICK_SECONDS_MAX = 600
 """A tick may come late; the scheduler counts as away after 15 minutes (`tidegate/scheduler/tick/tick.py`)."""
-
-
-class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One section of the file."""
-
-
-def _key(
-    rule: str, example: str, description: str, least: int | None = None, most: int | None = None
-) -> msgspec.Meta:
-    return msgspec.Meta(title=rule, examples=[example], description=description, ge=least, le=most)
-
-
-def _text(example: str, description: str) -> msgspec.Meta:
-    return _key("a text in quotes", f'"{example}"', description)
 
 
 class ProjectSection(Section, frozen=True, kw_only=True):
@@ -37,7 +22,7 @@ class ProjectSection(Section, frozen=True, kw_only=True):
 
     name: Annotated[
         str,
-        _text(
+        text_of(
             "flights",
             "The project's name in the store. Several projects may share a store: a deployment touches "
             "the apps of its own project only. Empty: the name of the project's folder.",
@@ -45,23 +30,23 @@ class ProjectSection(Section, frozen=True, kw_only=True):
     ] = ""
     namespace: Annotated[
         str,
-        _text(
+        text_of(
             "analytics",
             "The namespace of the project's apps in the paths of `tidegate serve`.",
         ),
     ] = "default"
     timezone: Annotated[
         str,
-        _text(
+        text_of(
             "America/New_York",
             "The zone of the local times that commands and pages show beside UTC, where what they show has "
             "no zone of its own or several. Empty: the zone of the machine.",
         ),
     ] = ""
-    schedules: Annotated[str, _text("schedules", "The folder with the YAML files.")] = "schedules"
+    schedules: Annotated[str, text_of("schedules", "The folder with the YAML files.")] = "schedules"
     undeployed: Annotated[
         tuple[str, ...],
-        _key(
+        key_of(
             "a list of texts in quotes",
             '["schedules/drafts"]',
             "Files and folders that `tidegate lint` and `tidegate test` check and that are not deployed: "
@@ -70,7 +55,7 @@ class ProjectSection(Section, frozen=True, kw_only=True):
     ] = ()
     variables: Annotated[
         Table,
-        _key(
+        key_of(
             "a table",
             '{ LANDING = "s3a://bucket/landing" }',
             "Values of `${env.NAME}` in this file and in the YAML, in a section `[project.variables]`, where "
@@ -84,7 +69,7 @@ class DeploySection(Section, frozen=True, kw_only=True):
 
     update_schedules: Annotated[
         bool,
-        _key(
+        key_of(
             "true or false",
             "false",
             "Whether schedules follow the YAML; the default of `--update-schedules/--no-update-schedules`.",
@@ -92,7 +77,7 @@ class DeploySection(Section, frozen=True, kw_only=True):
     ] = True
     check_imports: Annotated[
         bool,
-        _key(
+        key_of(
             "true or false",
             "false",
             "Whether `plan`, `deploy` and `dev` import the programs in a child process; the default of "
@@ -101,7 +86,7 @@ class DeploySection(Section, frozen=True, kw_only=True):
     ] = True
     on_update: Annotated[
         Literal["reset", "carry"],
-        _key(
+        key_of(
             '"reset" or "carry"',
             '"carry"',
             "What a changed schedule without an `on_update` of its own does with its waiting jobs: `reset` "
@@ -115,7 +100,7 @@ class StoreSection(Section, frozen=True, kw_only=True):
 
     url: Annotated[
         str,
-        _text(
+        text_of(
             "postgresql+psycopg2://user@host/database",
             "SQLAlchemy URL of the store, on SQLite or PostgreSQL. A file is relative to the project. "
             "`TIDEGATE_STORE_URL` overrides it. A password is a reference, `${env.STORE_PASSWORD}`.",
@@ -127,14 +112,14 @@ class WarehouseSection(Section, frozen=True, kw_only=True):
     """Where the tables are."""
 
     path: Annotated[
-        str, _text("s3a://bucket/lake", "Folder or URL of the datasets that have no `path` of their own.")
+        str, text_of("s3a://bucket/lake", "Folder or URL of the datasets that have no `path` of their own.")
     ] = "warehouse"
     paths_from: Annotated[
-        str, _text("hdfs://name:8020/landed", "Folder or URL that the `path` of a dataset is relative to.")
+        str, text_of("hdfs://name:8020/landed", "Folder or URL that the `path` of a dataset is relative to.")
     ] = "."
     default_format: Annotated[
         Literal["auto", "iceberg", "parquet"],
-        _key(
+        key_of(
             '"auto", "iceberg" or "parquet"',
             '"iceberg"',
             "The format of a dataset that a program writes and that has no `format`. `auto`: Iceberg where "
@@ -148,10 +133,10 @@ class WarehouseSection(Section, frozen=True, kw_only=True):
 class SparkSection(Section, frozen=True, kw_only=True):
     """How Spark is reached."""
 
-    master: Annotated[str, _text("spark://host:7077", "Spark's master URL.")] = "local[*]"
+    master: Annotated[str, text_of("spark://host:7077", "Spark's master URL.")] = "local[*]"
     conf: Annotated[
         Table,
-        _key(
+        key_of(
             "a table",
             '{ "spark.sql.shuffle.partitions" = 4 }',
             "Further properties of Spark, in a section `[spark.conf]`.",
@@ -164,14 +149,14 @@ class IcebergSection(Section, frozen=True, kw_only=True):
 
     packages: Annotated[
         str,
-        _text(
+        text_of(
             "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.2",
             "Maven coordinates of the Iceberg runtime. Empty: the runtime of `tidegate[iceberg]`.",
         ),
     ] = ""
     catalog: Annotated[
         Table,
-        _key(
+        key_of(
             "a table",
             '{ type = "rest", uri = "https://host/catalog" }',
             "Options of Iceberg's catalog, in a section `[iceberg.catalog]`. "
@@ -183,13 +168,13 @@ class IcebergSection(Section, frozen=True, kw_only=True):
 class DagsterSection(Section, frozen=True, kw_only=True):
     """How Dagster runs."""
 
-    home: Annotated[str, _text(".tidegate/dagster", "Folder of the Dagster instance (`DAGSTER_HOME`).")] = (
+    home: Annotated[str, text_of(".tidegate/dagster", "Folder of the Dagster instance (`DAGSTER_HOME`).")] = (
         ".tidegate/dagster"
     )
     # 5: the interval at which Dagster's daemon evaluates its sensors.
     tick_seconds: Annotated[
         int,
-        _key(
+        key_of(
             f"a whole number from 1 to {TICK_SECONDS_MAX}",
             "5",
             "How often the scheduler looks for new work, in seconds. Below five: until there is a run to"
@@ -200,7 +185,7 @@ class DagsterSection(Section, frozen=True, kw_only=True):
     ] = 5
     webserver_url: Annotated[
         str,
-        _text(
+        text_of(
             "https://dagster.example.com",
             "Address of the Dagster UI. `why` and `jobs show` print the address of a run below it; while"
             " `tidegate dev` runs on the project, below the address of that one.",
@@ -209,7 +194,7 @@ class DagsterSection(Section, frozen=True, kw_only=True):
 
 
 def _days(description: str) -> msgspec.Meta:
-    return _key('a number of days such as "90d", or "forever"', '"30d"', description)
+    return key_of('a number of days such as "90d", or "forever"', '"30d"', description)
 
 
 class RetentionSection(Section, frozen=True, kw_only=True):
@@ -236,85 +221,6 @@ class RetentionSection(Section, frozen=True, kw_only=True):
     launches: Annotated[
         str, _days("Launches that `rate` counts; those within the longest `per` of any schedule stay.")
     ] = "90d"
-
-
-class WatchSection(Section, frozen=True, kw_only=True):
-    """How folders of datasets with `watch` are looked at; see [watching.md](watching.md)."""
-
-    interval_seconds: Annotated[
-        int,
-        _key(
-            "a whole number from 1 to 3600",
-            "10",
-            "Seconds from one look at a folder to the next; more where a look takes longer than a tenth of"
-            " that.",
-            least=1,
-            most=3600,
-        ),
-    ] = 10
-    options: Annotated[
-        Table,
-        _key(
-            "a table",
-            '{ endpoint_url = "https://minio.example.com" }',
-            "Options of the client of a cloud's file system (s3fs, gcsfs, adlfs), in a section"
-            " `[watch.options]`. Empty: what Spark has for `s3a`, and what the environment has.",
-        ),
-    ] = {}
-
-
-class ServeSection(Section, frozen=True, kw_only=True):
-    """What [the server](rest.md) allows."""
-
-    requests_per_minute: Annotated[
-        int,
-        _key(
-            "a whole number from 0",
-            "600",
-            "How many requests a minute a token may make; without tokens, an address. Up to that many come at"
-            " once. `0` for no limit.",
-            least=0,
-        ),
-    ] = 6000
-
-
-class AlertsSection(Section, frozen=True, kw_only=True):
-    """Who hears of failures and lateness; see [alerts.md](alerts.md)."""
-
-    window: Annotated[
-        str, _text("30m", "How long after an alert the same trouble is only counted, for one with the count.")
-    ] = "1h"
-    default: Annotated[
-        Table,
-        _key(
-            "a table",
-            '{ failed = ["ops"], dead_letter = ["ops"] }',
-            "The channels by kind of alert, in a section `[alerts.default]`, where the YAML names none.",
-        ),
-    ] = {}
-    channels: Annotated[
-        Table,
-        _key(
-            "a table",
-            '{ ops = { kind = "webhook", format = "slack", url_env = "SLACK_URL" } }',
-            "The channels by name, each in a section `[alerts.channels.NAME]`.",
-        ),
-    ] = {}
-
-
-class LintSection(Section, frozen=True, kw_only=True):
-    """Rules that a project adds to those of the language."""
-
-    rules: Annotated[
-        Table,
-        _key(
-            "a table",
-            '{ owner = "error", max_per_app = { max = 50, severity = "warning" } }',
-            "Rules of `lint`, `plan`, `deploy` and of calls to the server, in a section `[lint.rules]`: "
-            "`owner`, `timeout`, `description`, `name`, `max_per_app`, `max_per_group` and `triggers`, each "
-            "with a severity (operating.md).",
-        ),
-    ] = {}
 
 
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):

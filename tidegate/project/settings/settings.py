@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tidegate.compiler.folder_index import plain_folder
 from tidegate.domain.model import OnUpdate
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tidegate.alerts.channel import Alerting
     from tidegate.compiler.rules.house import HouseRules
     from tidegate.scheduler.model.retention import Keep
+
+Anonymous = Literal["write", "read", "none"]
 
 SETTINGS_FILE = "tidegate.toml"
 MAX_NAME_CHARACTERS = 255
@@ -69,6 +71,7 @@ class Settings:
         watch_seconds: from one look at a watched folder to the next.
         watch_options: of the client of a cloud's file system, by its own names.
         requests_per_minute: how many a caller of the server may make; 0 for no limit.
+        anonymous: what callers of this machine may do while the store has no token.
         environment: the name of the profile that is merged in; "" for none.
         variables: the values of `${env.NAME}` in YAML files, by name.
         own_store: whether the store is a SQLite file in the project's folder that no environment names.
@@ -101,6 +104,7 @@ class Settings:
     watch_seconds: int = 10
     watch_options: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     requests_per_minute: int = 6000
+    anonymous: Anonymous = "write"
     environment: str = ""
     variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     own_store: bool = False
@@ -253,6 +257,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         watch_seconds=found.watch.interval_seconds,
         watch_options=found.watch.options,
         requests_per_minute=found.serve.requests_per_minute,
+        anonymous=found.serve.anonymous,
         environment=resolved.environment,
         variables=resolved.variables,
         own_store=is_own and is_in(project, url) and STORE_VARIABLE not in os.environ,
