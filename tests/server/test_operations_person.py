@@ -1,7 +1,8 @@
 """A person of operations at work, with what the documentation names: the command line, REST and the board.
 
-They stop an app, see why a job waits, force it, find what became of yesterday's event, and hear of a
-failure by webhook. The server and the commands are processes of their own; the test plays the host.
+They stop an app, see why a job waits, force it, find what became of yesterday's event, hear of a
+failure by webhook, and roll back the deployment that caused it all. The server and the commands are
+processes of their own; the test plays the host.
 """
 
 import json
@@ -58,6 +59,11 @@ schedules:
     trigger: {all: [{partitions: {dataset: raw}}, {partitions: {dataset: prices}}]}
     status: active
 """
+BEFORE = APP.replace(", {partitions: {dataset: prices}}", "")
+"""What was deployed until the last deployment made the schedule wait for prices, which nobody sends."""
+
+TWO_DAYS_AGO = (datetime.now(UTC) - timedelta(days=2)).date().isoformat()
+
 FAILURE = "ValueError: no prices (programs/clean.py:12)"
 
 
@@ -68,8 +74,9 @@ class Night:
         self.folder, self.web = folder, web
         (folder / "tidegate.toml").write_text(SETTINGS.format(url=web.url))
         (folder / "schedules").mkdir()
-        (folder / "schedules" / "sales.yaml").write_text(APP)
-        self.cli("deploy")
+        for text in (BEFORE, APP):
+            (folder / "schedules" / "sales.yaml").write_text(text)
+            self.cli("deploy")
         self.settings = load_settings(folder)
         self.store = open_store(self.settings.store_url)
         self.server = ServerProcess(folder, "--no-host")
@@ -164,3 +171,21 @@ def test_a_night_of_a_person_of_operations(night: Night) -> None:
     assert [each["state"] for each in listed["deliveries"]] == ["FAILED"]
     shown = night.cli("jobs", "show", job["id"])
     assert "the feed is complete" in shown and FAILURE in shown
+
+    last, before = json.loads(night.cli("deployments", "log", "--format", "json"))
+    assert last["apps"]["sales"]["schedules"] == {"each_day": "replace"}
+    assert "prices" in night.cli("deployments", "show", str(last["number"]))
+    back = str(before["number"])
+    printed = night.cli("deployments", "rollback", back, "--yes", "--reason", "nobody sends prices")
+    assert "each_day" in printed and "the next deploy follows it again" in printed
+    newest = night.get(f"{NS}/deployments")["items"][0]
+    assert (newest["rollback_to"], newest["reason"]) == (before["number"], "nobody sends prices")
+    assert f"back to {back}: nobody sends prices" in night.client.get("/board/deployments").text
+    spec = night.get(f"{NS}/apps/sales/schedules/each_day")
+    assert spec["trigger"] == {"all": [{"partitions": {"dataset": "raw"}}]}
+
+    body = {"app": "sales", "dataset": "raw", "partitions": [{"key": TWO_DAYS_AGO, "rows": 9}]}
+    assert night.client.post(f"{NS}/events/partitions", json=body).status_code == 202
+    night.tick()
+    newer = next(each for each in night.get(f"{NS}/jobs")["items"] if each["key"] == TWO_DAYS_AGO)
+    assert newer["state"] == "PENDING_LAUNCH"
