@@ -6,50 +6,19 @@ themselves. Each spec carries its position in the YAML.
 """
 
 from collections.abc import Iterator, Mapping
-from inspect import signature
 from typing import Any
 
-from dagster import (
-    AssetDep,
-    AssetExecutionContext,
-    AssetsDefinition,
-    AssetSpec,
-    BackfillPolicy,
-    Field,
-    In,
-    MaterializeResult,
-    MetadataValue,
-    Nothing,
-    OpDefinition,
-    Out,
-    Permissive,
-    TextMetadataValue,
-)
-
-# What the decorator `op` makes of a function and of a schema; a schema is made once for all programs.
-from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunction
-from dagster._core.definitions.definition_config_schema import convert_user_facing_definition_config_schema
+from dagster import AssetDep, AssetsDefinition, AssetSpec, MetadataValue, TextMetadataValue
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.definitions.partitions import mapping_between, partitions_of
+from tidegate.dagster_defs.definitions.program_asset import function_of, program_asset
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope
-from tidegate.dagster_defs.run.program_op import run_op
-from tidegate.dagster_defs.run.tags import PROGRAM
 from tidegate.domain.model import At
 
 SPARK = "spark"
-
-ARGS_HELP = "arguments of a manual run; the default is the arguments of the program's schedule"
-
-CONFIG = convert_user_facing_definition_config_schema(
-    {"args": Field(Permissive(), is_required=False, description=ARGS_HELP)}
-)
-"""The schema of the configuration of a run by hand."""
-
-ONLY_A_DEPENDENCY = In(dagster_type=Nothing)
-"""The input of an op for a dataset that its program reads by itself."""
 
 
 def build_assets(
@@ -66,55 +35,9 @@ def build_assets(
             kinds={dataset.format},
         )
     programs = scope.programs(plan)
-    function = _function({assets.op: assets for assets in programs}, location)
+    function = function_of({assets.op: assets for assets in programs}, location)
     for assets in programs:
-        yield _program_asset(assets, function)
-
-
-def _function(programs: Mapping[str, ProgramAssets], location: Location) -> DecoratedOpFunction:
-    """Return the function of all ops, which runs the program of the op that calls it.
-
-    Dagster inspects the function of each op several times. One function that carries its signature makes
-    that cheap.
-    """
-
-    def program(context: AssetExecutionContext) -> Iterator[MaterializeResult[Any]]:
-        yield from run_op(context, programs[context.op_execution_context.op_def.name], location)
-
-    program.__signature__ = signature(program)
-    return DecoratedOpFunction(program)
-
-
-def _program_asset(assets: ProgramAssets, function: DecoratedOpFunction) -> AssetsDefinition:
-    """Build a program's multi-asset of the datasets it owns, or its own asset.
-
-    The result is that of Dagster's decorator `multi_asset`, which takes more than twice as long: it inspects
-    the function of each program, and converts the schema of its configuration.
-    """
-    specs = list(_specs(assets))
-    inputs = {key.to_python_identifier(): key for key in assets.reads}
-    outputs = {spec.key.to_python_identifier(): spec for spec in specs}
-    op = OpDefinition(
-        compute_fn=function,
-        name=assets.op,
-        ins=dict.fromkeys(inputs, ONLY_A_DEPENDENCY),
-        outs={
-            # The type is resolved once, for the input.
-            name: Out(ONLY_A_DEPENDENCY.dagster_type, is_required=False, description=spec.description)
-            for name, spec in outputs.items()
-        },
-        config_schema=CONFIG,
-        tags={PROGRAM: assets.ref},
-    )
-    return AssetsDefinition(
-        keys_by_input_name=inputs,
-        keys_by_output_name={name: spec.key for name, spec in outputs.items()},
-        node_def=op,
-        specs=specs,
-        # Dagster allows outputs with and without partitions in one op only with can_subset.
-        can_subset=len({spec.partitions_def for spec in specs}) > 1,
-        backfill_policy=BackfillPolicy.single_run() if assets.scheme is not None else None,
-    )
+        yield program_asset(assets, tuple(_specs(assets)), function)
 
 
 def _specs(assets: ProgramAssets) -> Iterator[AssetSpec]:

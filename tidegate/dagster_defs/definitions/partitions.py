@@ -6,6 +6,7 @@ partition. The current period has a partition too, since today's files land toda
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -31,6 +32,9 @@ class _Clock(NamedTuple):
     format: str
 
 
+SCHEMES_KEPT = 4_096
+"""Size of the cache of definitions: schemes of a code location."""
+
 CLOCKS: Mapping[Cycle, _Clock] = {
     "minute": _Clock("* * * * *", "%Y-%m-%d-%H:%M"),
     "hour": _Clock("0 * * * *", "%Y-%m-%d-%H:%M"),
@@ -44,8 +48,9 @@ CLOCKS: Mapping[Cycle, _Clock] = {
 Dagster's `WeeklyPartitionsDefinition` with a `day_offset` has the same cron as a week here."""
 
 
+@lru_cache(maxsize=SCHEMES_KEPT)
 def partitions_of(scheme: PartitionScheme) -> PartitionsDefinition:
-    """Return the partitions definition of a scheme; equal schemes give equal definitions."""
+    """Return the partitions definition of a scheme: one for all datasets of equal schemes."""
     parts: dict[str, PartitionsDefinition] = {}
     if scheme.time is not None:
         parts[scheme.time.name] = _time(scheme.time)
