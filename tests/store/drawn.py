@@ -12,6 +12,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from tests.store import drawn_alerts as alerts
+from tests.store import drawn_expected as expected
 from tests.store import drawn_maintenance as maintenance
 from tests.store import drawn_retention as retention
 from tests.store.samples import (
@@ -277,6 +278,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "forget_watched": (many(watched_datasets),),
     **retention.ARGUMENTS,
     **alerts.ARGUMENTS,
+    **expected.ARGUMENTS,
 }
 """What each method of a transaction is called with."""
 
@@ -339,4 +341,5 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.watched_partitions("a/s", ["a", "ä"]),
         *retention.answers(reader, now),
         *alerts.answers(reader, now),
+        *expected.answers(reader, now),
     ]

@@ -12,6 +12,7 @@ import pytest
 from tests.crashes.statements import listening
 from tests.store.samples import NOON, delivery, event, record
 from tidegate.scheduler.model.job import WAITING, JobState
+from tidegate.scheduler.store.expected import LateWanted
 from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -77,6 +78,14 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("runs of operations before one", lambda tx: tx.operation_runs(before=(NOON, "j"), limit=10)),
     ("bytes of an hour", lambda tx: tx.bytes_rewritten(NOON, NOON)),
     ("keys of a dataset", lambda tx: tx.keys_written("a/d")),
+    ("due data", lambda tx: tx.due_data(NOON, 100)),
+    ("the next due data", lambda tx: tx.next_due_data()),
+    ("data by name", lambda tx: tx.expected_data(["a/d"])),
+    ("periods of a dataset", lambda tx: tx.expected_periods("a/d", ["k"])),
+    ("what was late", lambda tx: tx.late_periods(LateWanted(), 10)),
+    ("what is late now", lambda tx: tx.late_periods(LateWanted(now=True), 10)),
+    ("what of a dataset was late", lambda tx: tx.late_periods(LateWanted(dataset="a/d"), 10)),
+    ("late jobs", lambda tx: tx.late_jobs()),
     ("jobs that write", lambda tx: tx.writing_jobs("a")),
 ]
 

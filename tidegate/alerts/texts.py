@@ -78,4 +78,6 @@ def members(alert: Alert) -> dict[str, Any]:
 def _command(message: Message) -> str:
     if message.kind is AlertKind.BLOCKED_COMMIT:
         return "tidegate commits list"
+    if message.data:
+        return f"tidegate late --dataset {message.subject}"
     return f"tidegate why {message.job or message.subject}"

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.scheduler.world import World, at
+from tests.scheduler.world import DATASETS, World, app_of, at
+from tidegate.alerts.texts import lines
 from tidegate.scheduler.alerts.collect import BlockedCommit, collect
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, reject
@@ -187,6 +188,31 @@ def test_a_missed_deadline_is_heard_and_so_is_the_success_after_it() -> None:
     end(world, "10:40", "succeeded")
     (over,) = collected(world, "10:41")
     assert (over.kind, over.message.recovered_from) == (AlertKind.RECOVERED, AlertKind.LATE)
+
+
+def test_late_data_is_heard_in_the_channels_of_its_dataset_and_so_is_its_landing() -> None:
+    raw = "{partitions: {cycle: day, start: 2026-01-01}, deadline: '08:00', owner: feeds, alerts: [data]}"
+    world = World("by_day: {program: p, trigger: {partitions: {dataset: raw}}, status: active}")
+    world.compiled = lambda text: app_of(
+        text, DATASETS.replace("raw: {partitions: {cycle: day, start: 2013-01-01}}", f"raw: {raw}")
+    )
+    world.redeploy("00:30", "raw: {program: p, trigger: {partitions: {dataset: raw}}, status: active}")
+    world.tick("1d 07:59")
+    world.tick("1d 08:00")
+    (found,) = collected(world, "1d 08:00:01")
+    assert (found.channel, found.kind, found.subject) == ("data", AlertKind.LATE, "a/raw")
+    said = found.message
+    assert (said.key, said.reason, said.owner, said.data) == ("2026-03-10", "L-DATASET", "feeds", True)
+    assert said.text == "not landed by 2026-03-11T08:00:00+00:00 (deadline 08:00)"
+    assert lines(said)[-1] == "more: tidegate late --dataset a/raw"
+    world.arrive("1d 09:00", "raw", "2026-03-10")
+    world.tick("1d 09:00")
+    (over,) = collected(world, "1d 09:00:01")
+    assert (over.kind, over.message.recovered_from, over.message.owner) == (
+        AlertKind.RECOVERED,
+        AlertKind.LATE,
+        "feeds",
+    )
 
 
 def test_the_first_collection_leaves_old_entries_alone(world: World) -> None:

@@ -14,6 +14,7 @@ from tidegate.compiler.builders.task import build_task, check_task_name
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.rules.cycles.schedules import check_cycles
+from tidegate.compiler.rules.datasets.expected import check_expected
 from tidegate.compiler.rules.datasets.incremental import check_incremental
 from tidegate.compiler.rules.datasets.own_output import check_own_output
 from tidegate.compiler.rules.datasets.watched import check_watched
@@ -85,6 +86,7 @@ def build_app(
     check_writers(app, findings)
     check_own_output(app, findings)
     check_watched(app, findings)
+    check_expected(app, findings)
     programs = dict(_named(root, "programs", broken))
     check_former_names(root, findings)
     named = scope.others.of_parts((*scope.datasets, *scope.programs))

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from tidegate.compiler.builders.alerts import build_alerts
+from tidegate.compiler.builders.deadline import build_deadline
 from tidegate.compiler.builders.watch import watch_of
 from tidegate.compiler.builders.write import check_write, on_foreign_of, write_of
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
@@ -40,6 +42,9 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
         renamed_from=renamed_from(node),
         allow_empty=_allows_empty(node, scope),
         watch=watch_of(node, scope),
+        deadline=build_deadline(node, scope),
+        owner=node.text("owner"),
+        alerts=build_alerts(node),
         description=node.text("description"),
         at=scope.at(key),
     )

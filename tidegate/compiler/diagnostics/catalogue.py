@@ -295,6 +295,11 @@ CATALOGUE: dict[str, Entry] = {
         "nothing to watch",
         "`watch` is for landed files: a dataset with a `path` that no program of the app writes.",
     ),
+    "L421": error(
+        "no period to expect",
+        "The deadline of a dataset is about its periods, or about its updates if it has no partitions."
+        " Partitions that are only a list of keys have no end.",
+    ),
     "L430": error(
         "weeks begin on different days",
         "A run that writes a week reads the same week of its inputs, so their weeks must begin on the same"

@@ -112,6 +112,7 @@ REMEDIES: dict[str, str] = {
     "L418": "Add `concurrency: {max: 1}`.",
     "L419": "Give the dataset a `path`, or delete `watch`.",
     "L420": "Nothing; choose another time if the run matters on these dates.",
+    "L421": "Add a dimension with a `cycle`, or delete the deadline.",
     "L430": "Set the same `week_starts`.",
     "L431": "Widen a window, move the cron, or write `otherwise: wait`.",
     "L432": "Widen the constraint, or write `otherwise: wait`.",

@@ -6,7 +6,9 @@
 from datetime import timedelta
 from typing import Literal
 
+from tidegate.domain.model.alerts import Routes
 from tidegate.domain.model.calendar import Day
+from tidegate.domain.model.deadline import Deadline
 from tidegate.domain.model.place import At
 from tidegate.domain.value import Value
 
@@ -90,6 +92,9 @@ class Dataset(Value, kw_only=True):
             store records it, the YAML does not have it.
         allow_empty: a reported partition of landed files may be without files, and then has no rows.
         watch: how its folder is watched; None if its partitions are reported.
+        deadline: until when each period has landed, or the next update; None if nothing is expected.
+        owner: for people.
+        alerts: the channels by kind of alert; a kind that is left out follows the app.
     """
 
     name: str
@@ -103,6 +108,9 @@ class Dataset(Value, kw_only=True):
     stored_as: str | None = None
     allow_empty: bool = False
     watch: Watch | None = None
+    deadline: Deadline | None = None
+    owner: str = ""
+    alerts: Routes = {}
     description: str = ""
     at: At | None = None
 

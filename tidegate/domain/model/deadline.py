@@ -1,4 +1,4 @@
-"""The deadline of a schedule or task: until when a job has to succeed."""
+"""The deadline of a schedule or task: until when a job has to succeed; of a dataset: until when data lands."""
 
 from datetime import time, timedelta
 from typing import Literal
@@ -8,13 +8,15 @@ from tidegate.domain.value import Value
 
 
 class Deadline(Value, kw_only=True):
-    """Until when a job has to succeed: a time of the day, or a span.
+    """Until when a job has to succeed, or data has landed: a time of the day, or a span.
 
     Attributes:
         by: a wall time in the zone of the schedule: the first such time at or after the end of the
             job's key, the start time of an instance, or the opening of a job without a key. None: `within`.
-        within: after the trigger was satisfied, or after the start of the run.
-        after: from what `within` counts.
+            Of a dataset: in the zone of its partitions, at or after the end of each period.
+        within: after the trigger was satisfied, or after the start of the run. Of a dataset: after the end
+            of each period; without partitions since the last update.
+        after: from what `within` counts; a dataset has only the default.
     """
 
     by: time | None = None

@@ -15,10 +15,11 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.domain.model.alerts import channels_of
-from tidegate.domain.part_name import app_of
+from tidegate.domain.model import Dataset
+from tidegate.domain.model.alerts import Routes, channels_of
+from tidegate.domain.part_name import app_of, name_in
 from tidegate.domain.value import Value
-from tidegate.scheduler.alerts.happenings import KINDS, cause_of, happening_of, is_well
+from tidegate.scheduler.alerts.happenings import KINDS, cause_of, happening_of, is_of_data, is_well, late_data
 from tidegate.scheduler.decision.alerts import Said, is_owed, troubled, well, window_over
 from tidegate.scheduler.model.alert import (
     Alert,
@@ -31,7 +32,7 @@ from tidegate.scheduler.model.alert import (
     incident_id,
 )
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 
 ENTRIES_PER_PASS = 500
@@ -133,6 +134,9 @@ class _Collecting:
         entries = [row.entry for row in rows if row.entry.at >= since]
         jobs = {job.id: job for job in self._transaction.jobs(ids={each.job for each in entries if each.job})}
         for entry in entries:
+            if is_of_data(entry):
+                self._data(entry)
+                continue
             job = jobs.get(entry.job or "")
             if job is None or job.app not in self._apps:
                 continue
@@ -146,6 +150,15 @@ class _Collecting:
         reached = rows[-1].number if len(rows) == ENTRIES_PER_PASS else last
         noted = {"number": reached, "since": since.isoformat()}
         self._transaction.set_cursor(_cursor(self._project), noted)
+
+    def _data(self, entry: Entry) -> None:
+        dataset, key = entry.data["dataset"], entry.data["key"]
+        if app_of(dataset) not in self._apps:
+            return
+        if entry.kind is EntryKind.LATE:
+            self._trouble(late_data(entry))
+        else:
+            self._well(AlertKind.LATE, dataset, key, entry.at, data=True)
 
     def commits(self, blocked: Mapping[str, BlockedCommit]) -> None:
         """Look at the blocked commits."""
@@ -176,15 +189,16 @@ class _Collecting:
         return len(self._alerts)
 
     def _trouble(self, happening: Happening) -> None:
-        if not self._channels(happening.kind, happening.subject):
+        if not self._channels(happening.kind, happening.subject, self._routes(happening)):
             return
-        before = self._incidents.get(incident_id(self._project, happening.kind, happening.subject))
+        id_ = incident_id(self._project, happening.kind, happening.subject, data=happening.data)
+        before = self._incidents.get(id_)
         said = troubled(before, happening, self._project, self._rules.window)
         assert said.incident is not None, "trouble is remembered"
         self._take(said.incident, said)
 
-    def _well(self, kind: AlertKind, subject: str, cause: str, at: datetime) -> None:
-        incident = self._incidents.get(incident_id(self._project, kind, subject))
+    def _well(self, kind: AlertKind, subject: str, cause: str, at: datetime, *, data: bool = False) -> None:
+        incident = self._incidents.get(incident_id(self._project, kind, subject, data=data))
         if incident is not None:
             self._take(incident, well(incident, cause, at))
 
@@ -197,8 +211,7 @@ class _Collecting:
             self._alerts += self._of(incident, said.message)
 
     def _of(self, incident: Incident, message: Message) -> list[Alert]:
-        state = self._schedule(message.subject)
-        owned = message if state is None else _owned(message, state)
+        owner, routes = self._owner(incident.last), self._routes(incident.last)
         return [
             Alert(
                 id=alert_id(incident, message.kind, channel),
@@ -206,21 +219,35 @@ class _Collecting:
                 channel=channel,
                 kind=message.kind,
                 subject=message.subject,
-                message=owned,
+                message=message if owner is None else msgspec.structs.replace(message, owner=owner),
                 made_at=self._now,
                 next_at=self._now,
             )
-            for channel in self._channels(message.kind, message.subject)
+            for channel in self._channels(message.kind, message.subject, routes)
         ]
 
-    def _channels(self, kind: AlertKind, subject: str) -> tuple[str, ...]:
-        app, state = self._apps.get(app_of(subject)), self._schedule(subject)
-        return channels_of(
-            kind,
-            {} if state is None else state.spec.alerts,
-            {} if app is None else app.app.alerts,
-            self._rules.default,
-        )
+    def _channels(self, kind: AlertKind, subject: str, own: Routes) -> tuple[str, ...]:
+        app = self._apps.get(app_of(subject))
+        return channels_of(kind, own, {} if app is None else app.app.alerts, self._rules.default)
+
+    def _routes(self, happening: Happening) -> Routes:
+        """Return the routes of what an incident is about: a schedule, a task or a dataset."""
+        if _is_of_dataset(happening):
+            dataset = self._dataset(happening.subject)
+            return {} if dataset is None else dataset.alerts
+        state = self._schedule(happening.subject)
+        return {} if state is None else state.spec.alerts
+
+    def _owner(self, happening: Happening) -> str | None:
+        if _is_of_dataset(happening):
+            dataset = self._dataset(happening.subject)
+            return None if dataset is None else dataset.owner
+        state = self._schedule(happening.subject)
+        return None if state is None else state.spec.owner
+
+    def _dataset(self, whole: str) -> Dataset | None:
+        app = self._apps.get(app_of(whole))
+        return None if app is None else app.app.datasets.get(name_in(app_of(whole), whole))
 
     def _schedule(self, ref: str) -> ScheduleState | None:
         if ref not in self._schedules:
@@ -231,5 +258,5 @@ class _Collecting:
         return self._transaction.journal(job=entry.job)
 
 
-def _owned(message: Message, state: ScheduleState) -> Message:
-    return msgspec.structs.replace(message, owner=state.spec.owner)
+def _is_of_dataset(happening: Happening) -> bool:
+    return happening.data or happening.kind is AlertKind.BLOCKED_COMMIT

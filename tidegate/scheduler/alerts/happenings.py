@@ -3,6 +3,8 @@
     RUN failed, without a further attempt    ─┐
     DISCARDED, REPORTED, and the job FAILED   ├─► failed        LAUNCH_FAILED as F-LAUNCH ─► dead_letter
     OPERATION failed                         ─┘
+    LATE, of a job or of a dataset           ───► late
+    LANDED: the period of a dataset has landed after all ─► the dataset is well
     RUN succeeded, RECOVERED, MARKED, PASSED, REPORTED, OPERATION succeeded ─► the job is well
 
 A run that a person cancelled has not failed. A commit is blocked or not without an entry: see `collect`.
@@ -25,6 +27,7 @@ KINDS = frozenset(
         EntryKind.REPORTED,
         EntryKind.OPERATION,
         EntryKind.LATE,
+        EntryKind.LANDED,
         EntryKind.RECOVERED,
         EntryKind.MARKED,
         EntryKind.PASSED,
@@ -56,6 +59,28 @@ def happening_of(entry: Entry, job: Job, history: Sequence[Entry]) -> Happening 
         run=entry.run_id or "",
         reason="" if reason is None else reason.value,
         text=_text(entry, job, history, reason),
+    )
+
+
+def is_of_data(entry: Entry) -> bool:
+    """Return whether an entry says that the data of a dataset is late, or has landed after all."""
+    return entry.job is None and entry.kind in (EntryKind.LATE, EntryKind.LANDED)
+
+
+def late_data(entry: Entry) -> Happening:
+    """Return what the entry of a late period of a dataset lets people hear of."""
+    missing: list[str] = entry.data.get("missing", [])
+    more = entry.data.get("of", 0) - len(missing)
+    left = f"; missing: {', '.join(missing)}" + (f", and {more} more" if more > 0 else "") if missing else ""
+    return Happening(
+        kind=AlertKind.LATE,
+        subject=entry.data["dataset"],
+        cause=entry.data["key"],
+        at=entry.at,
+        key=entry.data["key"],
+        reason=entry.reason or "",
+        text=f"not landed by {entry.data['due']} (deadline {entry.data['deadline']}){left}",
+        data=True,
     )
 
 

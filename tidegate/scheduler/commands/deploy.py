@@ -30,6 +30,7 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, Source
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.expected import follow_datasets
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before, is_away, route_before
 
@@ -114,6 +115,7 @@ def carry_out(
     forget_former(transaction, changes.after)
     _put_schedules(transaction, changes, wanted, deeds.source, now)
     change_policies(transaction, before, now)
+    follow_datasets(transaction, now)
     if not changes.empty:
         transaction.add_journal([_entry(changes, deeds, now)])
         keep_specifications(transaction, changes)

@@ -33,7 +33,7 @@ class Said(NamedTuple):
 def troubled(before: Incident | None, happening: Happening, project: str, window: timedelta) -> Said:
     """Return what becomes of an incident when it happens for the first time, or again."""
     incident = before or Incident(
-        id=incident_id(project, happening.kind, happening.subject),
+        id=incident_id(project, happening.kind, happening.subject, data=happening.data),
         project=project,
         kind=happening.kind,
         subject=happening.subject,

@@ -31,7 +31,7 @@ def due_at(schedule: Schedule, job: Job) -> datetime | None:
     if deadline is None:
         return None
     if deadline.by is not None:
-        return _first(deadline.by, schedule.timezone, _possible_at(schedule, job))
+        return first_clock(deadline.by, schedule.timezone, _possible_at(schedule, job))
     begun = job.launched_at if deadline.after == "start" else job.satisfied_at
     return None if begun is None or deadline.within is None else begun + deadline.within
 
@@ -66,7 +66,7 @@ def deadline_text(deadline: Deadline | None) -> str:
     return f"{within} after the {'start' if deadline.after == 'start' else 'trigger'}"
 
 
-def _first(clock: time, zone: str, base: datetime) -> datetime:
+def first_clock(clock: time, zone: str, base: datetime) -> datetime:
     """Return the first instant at or after `base` at which the clock shows a time of the day."""
     day = wall_time(base, zone).date()
     while True:

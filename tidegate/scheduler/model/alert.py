@@ -51,12 +51,13 @@ class Happening(Value, kw_only=True):
 
     Attributes:
         kind: not `recovered`.
-        subject: "app/schedule"; of a blocked commit the dataset, "app/dataset".
-        cause: what has to become well again: the key of a job, or its id; the id of a commit.
+        subject: "app/schedule"; of a blocked commit and of late data the dataset, "app/dataset".
+        cause: what has to become well again: the key of a job, or its id; the id of a commit; a period.
         at: aware, UTC.
         key: of the job; "" without one.
         reason: a reason code; "" without one.
         text: one line for people, such as the first line of an exception.
+        data: the subject is a dataset whose data is late; a schedule may have the same name.
     """
 
     kind: AlertKind
@@ -68,6 +69,7 @@ class Happening(Value, kw_only=True):
     run: str = ""
     reason: str = ""
     text: str = ""
+    data: bool = False
 
 
 class Incident(Value, kw_only=True):
@@ -105,6 +107,7 @@ class Message(Value, kw_only=True):
         count: how often it has happened since then.
         owner: of the schedule, as its YAML names it.
         recovered_from: of `recovered`, the kind of trouble that is over.
+        data: the subject is a dataset whose data is late.
     """
 
     kind: AlertKind
@@ -120,6 +123,7 @@ class Message(Value, kw_only=True):
     count: int = 1
     owner: str = ""
     recovered_from: AlertKind | None = None
+    data: bool = False
 
 
 class Alert(Value, kw_only=True):
@@ -148,9 +152,13 @@ class Alert(Value, kw_only=True):
     ended_at: datetime | None = None
 
 
-def incident_id(project: str, kind: AlertKind, subject: str) -> str:
-    """Return the id of the incident of a subject."""
-    return _digest(project, kind, subject)
+def incident_id(project: str, kind: AlertKind, subject: str, *, data: bool = False) -> str:
+    """Return the id of the incident of a subject.
+
+    Args:
+        data: the subject is a dataset whose data is late.
+    """
+    return _digest(project, kind, subject, "data") if data else _digest(project, kind, subject)
 
 
 def alert_id(incident: Incident, kind: AlertKind, channel: str) -> str:

@@ -59,6 +59,7 @@ class EntryKind(StrEnum):
     RUN_BY_HAND = "run-by-hand"
     ALERT = "alert"
     LATE = "late"
+    LANDED = "landed"
 
 
 class By(Value, kw_only=True):

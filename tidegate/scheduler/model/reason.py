@@ -57,6 +57,7 @@ class Reason(StrEnum):
     D_KEY = "D-KEY", "discarded: the partition key does not fit the dataset's partitions"
     D_CANCELLED = "D-CANCELLED", "discarded by hand"
     L_DEADLINE = "L-DEADLINE", "late: it has not succeeded before its deadline"
+    L_DATASET = "L-DATASET", "late: the data has not landed before the deadline of its dataset"
     F_REPORTED = "F-REPORTED", "failed: reported as failed from outside"
     F_LAUNCH = "F-LAUNCH", "failed: no run could be created (a dead letter)"
     F_RUN = "F-RUN", "failed: the run failed"

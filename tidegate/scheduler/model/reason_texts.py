@@ -170,6 +170,10 @@ REASON_TEXTS: dict[Reason, CodeText] = {
         cause="the job had not succeeded when the `deadline` of its schedule or task passed; it goes on",
         remedy="`tidegate why` says what it waits for",
     ),
+    Reason.L_DATASET: CodeText(
+        cause="a period of the dataset, or its next update, had not landed when its `deadline` passed",
+        remedy="`tidegate late` names what is missing; `tidegate report`, if it is there",
+    ),
     Reason.F_REPORTED: CodeText(
         cause="the instance of a source or an external task was reported as failed",
         remedy="`tidegate report … --status successful`, once the data is there",

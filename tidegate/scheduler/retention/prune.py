@@ -226,6 +226,7 @@ def _launches(page: Page) -> Done:
 def _journal(page: Page) -> Done:
     if page.keep.journal is not None:
         page.transaction.drop_alerts(page.clock - page.keep.journal, ROWS_PER_SLICE)
+        page.transaction.drop_late_periods(page.clock - page.keep.journal, ROWS_PER_SLICE)
     number = 0 if page.after is None else int(page.after[1])
     pruned, reached = prune_journal(page.transaction, page.keep.journal, page.clock, number, ROWS_PER_SLICE)
     return Done(pruned=pruned, after=None if reached is None else (page.clock, str(reached)))

@@ -24,6 +24,7 @@ from tidegate.scheduler.store.alerts import AlertChanges, AlertRows
 from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.counts import CountRows
 from tidegate.scheduler.store.deployed import DeployedRows
+from tidegate.scheduler.store.expected import ExpectedChanges, ExpectedRows
 from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
 from tidegate.scheduler.store.pages import PageRows
@@ -68,6 +69,7 @@ class Reader(
     CountRows,
     AlertRows,
     DeployedRows,
+    ExpectedRows,
     InstanceRows,
     MaintenanceRows,
     PageRows,
@@ -202,6 +204,7 @@ class Reader(
 class Transaction(
     Reader,
     AlertChanges,
+    ExpectedChanges,
     MaintenanceChanges,
     PartitionsReportChanges,
     SpecificationChanges,

@@ -14,6 +14,7 @@ from tidegate.scheduler.decision.deadlines import late_entry
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.tick.expected import count_late
 from tidegate.scheduler.tick.tick import effective_at
 
 CURSOR = "deadlines"
@@ -34,6 +35,9 @@ def sweep_deadlines(store: Store, now: datetime) -> int:
         found = _found(transaction, at)
         transaction.put_jobs([after(job, entry) for job, entry in found])
         transaction.add_journal([entry for _, entry in found])
+        tasks = [job.schedule for job, _ in found if job.instance is not None]
+        schedules = [job.schedule for job, _ in found if job.instance is None]
+        count_late(transaction, {"task": tasks, "schedule": schedules})
         _advance(transaction)
         return len(found)
 

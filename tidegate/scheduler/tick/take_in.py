@@ -16,22 +16,25 @@ from tidegate.scheduler.tick.working_set import WorkingSet
 
 
 class Aside:
-    """What the jobs of an instant leave to maintenance.
+    """What the jobs of an instant leave to maintenance, and to the deadlines of datasets.
 
     Attributes:
         operations: waiting ones that are due.
         written: when each dataset was written last.
+        landed: the events of partitions.
     """
 
     def __init__(self) -> None:
         self.operations: list[Job] = []
         self.written: dict[str, datetime] = {}
+        self.landed: list[Event] = []
 
     def note(self, events: Sequence[Event]) -> None:
         """Note which datasets were written."""
         for event in events:
             if event.partition is not None:
                 dataset = event.key.removeprefix(PARTITION_KEY)
+                self.landed.append(event)
                 self.written[dataset] = max(event.arrived, self.written.get(dataset, event.arrived))
 
 

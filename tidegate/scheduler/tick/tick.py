@@ -31,6 +31,7 @@ from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 from tidegate.scheduler.tick.apply import Applier
 from tidegate.scheduler.tick.due import MICROSECOND
+from tidegate.scheduler.tick.expected import judge_expected, next_judgement, note_landed
 from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
 from tidegate.scheduler.tick.load import load_job_views
 from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
@@ -67,6 +68,7 @@ class TickReport(Value, kw_only=True):
     decided: int = 0
     launched: tuple[str, ...] = ()
     discarded: tuple[str, ...] = ()
+    late: int = 0
     errors: tuple[str, ...] = ()
 
     def plus(self, other: "TickReport") -> "TickReport":
@@ -129,8 +131,10 @@ def route_before(transaction: Transaction, now: datetime, refs: Collection[str])
     if is_away(transaction, now):
         before = now - MICROSECOND
         work = WorkingSet(transaction, before, before)
-        take_in(work, before, Aside(), refs)
+        aside = Aside()
+        take_in(work, before, aside, refs)
         work.flush()
+        note_landed(transaction, aside.landed, before)
 
 
 def route_now(transaction: Transaction, now: datetime) -> None:
@@ -139,6 +143,7 @@ def route_now(transaction: Transaction, now: datetime) -> None:
     work, aside = WorkingSet(transaction, now, now), Aside()
     take_in(work, now, aside, ())
     work.flush()
+    note_landed(transaction, aside.landed, now)
     if aside.written:
         forgotten(transaction, aside.written, now)
 
@@ -181,13 +186,15 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
     report, start, sets, instances = TickReport(), clock, 0, INSTANCES_PER_TICK
     while sets < SETS_PER_TICK:
         poll = next_poll(transaction, clock)
-        reach, aside = earliest((poll, until)) or until, Aside()
+        reach, aside = _reach(transaction, clock, poll, until), Aside()
         work = WorkingSet(transaction, clock, reach, instances=instances)
         while not aside.operations and (instant := work.next_instant()) is not None:
             clock, report = instant, report.plus(_at(work, instant, aside))
         work.flush()
         instances = work.instances_left
         clock = clock if aside.operations else work.until
+        note_landed(transaction, aside.landed, clock)
+        report = report.plus(TickReport(late=judge_expected(transaction, clock)))
         done, goes_on = _maintain(transaction, aside, clock, poll)
         report = report.plus(done)
         if clock >= until and not goes_on:
@@ -197,6 +204,13 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
     if report != TickReport() or stored is None or abs(clock - stored) > CLOCK_KEPT_FOR or clock < start:
         transaction.set_cursor(CLOCK, clock.isoformat())
     return report
+
+
+def _reach(transaction: Transaction, clock: datetime, poll: datetime | None, until: datetime) -> datetime:
+    """Return the last instant that the next working set may cover: that of the next poll or deadline."""
+    judgement = next_judgement(transaction)
+    deadline = None if judgement is None else max(judgement, clock)
+    return earliest((poll, deadline, until)) or until
 
 
 def _maintain(

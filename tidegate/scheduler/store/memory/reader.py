@@ -20,6 +20,7 @@ from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.memory.alerts import AlertReader
 from tidegate.scheduler.store.memory.counts import CountReader
+from tidegate.scheduler.store.memory.expected import ExpectedReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.pages import PageReader
 from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportReader
@@ -52,6 +53,7 @@ def _history(ended: list[Run]) -> ProgramHistory:
 class MemoryReader(
     CountReader,
     AlertReader,
+    ExpectedReader,
     MaintenanceReader,
     PageReader,
     PartitionsReportReader,

@@ -52,6 +52,7 @@ def rename_tables(tables: Tables, names: Renames) -> None:
     _rename_sums(tables, names)
     _rename_maintenance(tables, names)
     _rename_watched(tables, names)
+    _rename_expected(tables, names)
 
 
 def _rename_sums(tables: Tables, names: Renames) -> None:
@@ -82,6 +83,35 @@ def _rename_watched(tables: Tables, names: Renames) -> None:
         for dataset, key in [each for each in tables.watched_partitions if each[0] == old]:
             partition = tables.watched_partitions.pop((dataset, key))
             tables.watched_partitions[new, key] = msgspec.structs.replace(partition, dataset=new)
+
+
+def _rename_expected(tables: Tables, names: Renames) -> None:
+    tables.own("expected_data", "expected_periods", "late_totals")
+    for old, new in names.datasets.items():
+        tables.expected_data.pop(new, None)
+        for dataset, key in [each for each in tables.expected_periods if each[0] == new]:
+            del tables.expected_periods[dataset, key]
+        data = tables.expected_data.pop(old, None)
+        if data is not None:
+            tables.expected_data[new] = msgspec.structs.replace(data, dataset=new)
+        for dataset, key in [each for each in tables.expected_periods if each[0] == old]:
+            period = tables.expected_periods.pop((dataset, key))
+            tables.expected_periods[new, key] = msgspec.structs.replace(period, dataset=new)
+        _move_total(tables, ("dataset", old), new)
+    for old, new in names.apps.items():
+        for kind, name in [each for each in tables.late_totals if each[1].startswith(f"{new}/")]:
+            if kind != "dataset":
+                del tables.late_totals[kind, name]
+        for kind, name in [each for each in tables.late_totals if each[1].startswith(f"{old}/")]:
+            if kind != "dataset":
+                _move_total(tables, (kind, name), new + name.removeprefix(old))
+
+
+def _move_total(tables: Tables, key: tuple[str, str], new: str) -> None:
+    tables.late_totals.pop((key[0], new), None)
+    total = tables.late_totals.pop(key, None)
+    if total is not None:
+        tables.late_totals[key[0], new] = msgspec.structs.replace(total, name=new)
 
 
 def _name(table: TableState) -> str:

@@ -21,6 +21,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.alerts import AlertWriter
+from tidegate.scheduler.store.memory.expected import ExpectedWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
@@ -36,6 +37,7 @@ from tidegate.scheduler.store.memory.watched import WatchedWriter
 
 class MemoryTransaction(
     AlertWriter,
+    ExpectedWriter,
     MaintenanceWriter,
     PartitionsReportWriter,
     SpecificationWriter,

@@ -12,6 +12,7 @@ from tidegate.domain.model import Operation
 from tidegate.scheduler.model.alert import Alert, Incident
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
+from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
@@ -71,6 +72,9 @@ class Tables:
         partitions_reports: by id.
         watched_folders: by dataset.
         watched_partitions: by dataset and key.
+        expected_data: by dataset.
+        expected_periods: by dataset and key.
+        late_totals: by kind and name.
         incidents, alerts: by id.
         owned: names of the tables that this transaction has copied already.
     """
@@ -119,6 +123,11 @@ class Tables:
     watched_partitions: dict[tuple[str, str], WatchedPartition] = field(
         default_factory=dict[tuple[str, str], WatchedPartition]
     )
+    expected_data: dict[str, ExpectedData] = field(default_factory=dict[str, ExpectedData])
+    expected_periods: dict[tuple[str, str], ExpectedPeriod] = field(
+        default_factory=dict[tuple[str, str], ExpectedPeriod]
+    )
+    late_totals: dict[tuple[str, str], LateTotal] = field(default_factory=dict[tuple[str, str], LateTotal])
     incidents: dict[str, Incident] = field(default_factory=dict[str, Incident])
     alerts: dict[str, Alert] = field(default_factory=dict[str, Alert])
     owned: set[str] = field(default_factory=set[str])

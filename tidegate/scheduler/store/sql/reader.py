@@ -27,6 +27,7 @@ from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
 from tidegate.scheduler.store.sql.counts import CountReader
+from tidegate.scheduler.store.sql.expected import ExpectedReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
@@ -131,6 +132,7 @@ class SqlReader(
     CountReader,
     AlertReader,
     InstanceReader,
+    ExpectedReader,
     MaintenanceReader,
     PageReader,
     PartitionsReportReader,

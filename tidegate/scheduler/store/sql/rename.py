@@ -21,6 +21,7 @@ from tidegate.scheduler.store.commits.tables import (
     commit_watermarks,
 )
 from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.expected import rename_expected
 from tidegate.scheduler.store.sql.maintenance.rename import rename_maintenance
 from tidegate.scheduler.store.sql.moves import move, move_prefix
 from tidegate.scheduler.store.sql.retention.rename import rename_sums
@@ -51,6 +52,7 @@ def rename_rows(connection: Connection, names: Renames) -> None:
     rename_maintenance(connection, names)
     rename_sums(connection, names)
     rename_watched(connection, names)
+    rename_expected(connection, names)
     _watermarks(connection, names)
     _finished(connection, names)
     _abandoned(connection, names)

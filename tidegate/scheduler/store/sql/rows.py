@@ -9,7 +9,7 @@ from typing import Any
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.instance import Instance
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.model.tally import KeptTally
@@ -53,6 +53,7 @@ JOBS = Codec(
         "backfill": lambda job: None if (each := _instance(job)) is None else each.number,
         "scheduled_at": lambda job: None if (each := _instance(job)) is None else each.scheduled,
         "real_at": lambda job: None if (each := _instance(job)) is None or each.empty else each.scheduled,
+        "late_of": lambda job: None if job.late_at is None or job.state in FINISHED else job.schedule,
     },
 )
 LAUNCHES = Codec(tables.launches, Launched)

@@ -215,6 +215,8 @@ jobs = Table(
     Column("backfill", Integer),
     Column("scheduled_at", Instant),
     Column("real_at", Instant),
+    # The schedule of a job that is late and has not ended.
+    Column("late_of", Name),
 )
 Index(
     "ix_jobs_instances",
@@ -237,6 +239,12 @@ Index(
     jobs.c.backfill,
     sqlite_where=jobs.c.backfill > 0,
     postgresql_where=jobs.c.backfill > 0,
+)
+Index(
+    "ix_jobs_late",
+    jobs.c.late_of,
+    sqlite_where=jobs.c.late_of.is_not(None),
+    postgresql_where=jobs.c.late_of.is_not(None),
 )
 Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)

@@ -26,6 +26,7 @@ from tidegate.scheduler.store.sql.alerts import AlertWriter
 from tidegate.scheduler.store.sql.bulk import among, listed
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
+from tidegate.scheduler.store.sql.expected import ExpectedWriter
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
 from tidegate.scheduler.store.sql.partitions_reports import PartitionsReportWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
@@ -66,6 +67,7 @@ def _mark_routed(dialect: str) -> Update:
 
 class SqlTransaction(
     AlertWriter,
+    ExpectedWriter,
     MaintenanceWriter,
     PartitionsReportWriter,
     SpecificationWriter,

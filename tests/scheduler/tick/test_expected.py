@@ -1,0 +1,279 @@
+"""Data that is expected: a period of a dataset that has not landed by its deadline is late, once."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.scheduler.world import World, app_of, at
+from tidegate.scheduler.decision.expected import CATCH_UP_PERIODS_MAX, expected_of
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.expected import ExpectedPeriod
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.tick.tick import TickReport, tick
+
+SCHEDULES = """
+s:
+  program: p
+  trigger: {partitions: {dataset: raw}}
+  status: active
+"""
+HEAD = """app: a
+timezone: {zone}
+datasets:
+  raw: {raw}
+programs:
+  p: {{run: programs.p, reads: [raw]}}
+schedules:
+"""
+DAILY = "{partitions: {cycle: day, start: 2026-01-01}, deadline: '08:00'}"
+BY_SHOP = "{partitions: {day: {cycle: day, start: 2026-01-01}, shop: [north, south]}, deadline: '08:00'}"
+
+
+class Expecting(World):
+    """A world with a dataset that has a deadline."""
+
+    def __init__(self, raw: str, zone: str = "UTC") -> None:
+        self.compiled = lambda text: app_of(text, HEAD.format(raw=raw, zone=zone))
+        super().__init__(SCHEDULES)
+
+    def tick(self, clock: str) -> TickReport:
+        """The scheduler has worked for some minutes when it ticks; `return_at` lets it return."""
+        tick(self.store, at(clock) - timedelta(minutes=5))
+        return self.return_at(clock)
+
+    def return_at(self, clock: str) -> TickReport:
+        return super().tick(clock)
+
+    def late(self) -> list[tuple[str, str]]:
+        """When each period was late."""
+        return [(shown(each.at), each.data["key"]) for each in self.entries("late")]
+
+    def entries(self, kind: str) -> list[Entry]:
+        return [entry for entry in self.journal() if entry.kind == kind]
+
+    def change(self, clock: str, raw: str) -> None:
+        """The dataset is deployed in another way."""
+        self.compiled = lambda text: app_of(text, HEAD.format(raw=raw, zone="UTC"))
+        self.redeploy(clock, SCHEDULES)
+
+    def land(self, happened: str, arrived: str, key: str) -> None:
+        """A partition that has landed is reported later."""
+        event = Event(
+            id=f"{happened} {key}",
+            kind=EventKind.PARTITION,
+            key=partition_event_key("a", "raw"),
+            time=at(happened),
+            arrived=at(arrived),
+            partition=key,
+        )
+        with self.store.transaction() as transaction:
+            transaction.add_events([event])
+
+
+def shown(instant: datetime) -> str:
+    return f"{instant.astimezone(UTC):%m-%d %H:%M}"
+
+
+def test_a_day_that_has_not_landed_is_late_once() -> None:
+    world = Expecting(DAILY)
+    for time in ("1d 07:59", "1d 08:00", "1d 08:01", "1d 20:00"):
+        world.tick(time)
+    assert world.late() == [("03-11 08:00", "2026-03-10")]
+    (entry,) = world.entries("late")
+    assert entry.reason == "L-DATASET"
+    assert entry.data["dataset"] == "a/raw"
+
+
+def test_at_the_deadline_it_is_in_time() -> None:
+    world = Expecting(DAILY)
+    world.tick("1d 07:50")
+    world.arrive("1d 08:00", "raw", "2026-03-10")
+    world.tick("1d 08:05")
+    assert world.late() == []
+
+
+def test_what_lands_after_all_is_noted_and_late_no_longer() -> None:
+    world = Expecting(DAILY)
+    world.tick("1d 08:00")
+    assert [each.period for each in late_now(world)] == ["2026-03-10"]
+    world.arrive("1d 11:00", "raw", "2026-03-10")
+    world.tick("1d 11:00")
+    assert late_now(world) == ()
+    (entry,) = world.entries("landed")
+    assert (shown(entry.at), entry.data["key"]) == ("03-11 11:00", "2026-03-10")
+    world.arrive("1d 12:00", "raw", "2026-03-10")
+    world.tick("1d 12:00")
+    assert len(world.entries("landed")) == 1, "it is published again"
+
+
+def test_a_period_is_late_until_all_its_parts_have_landed() -> None:
+    world = Expecting(BY_SHOP)
+    world.arrive("12:00", "raw", "2026-03-10|north")
+    world.tick("1d 08:00")
+    (entry,) = world.entries("late")
+    assert (entry.data["key"], entry.data["missing"]) == ("2026-03-10", ["2026-03-10|south"])
+    world.arrive("1d 09:00", "raw", "2026-03-10|north")
+    world.tick("1d 09:00")
+    assert world.entries("landed") == []
+    world.arrive("1d 10:00", "raw", "2026-03-10|south")
+    world.tick("1d 10:00")
+    assert len(world.entries("landed")) == 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "zone", "late"),
+    [
+        (DAILY, "America/New_York", "03-11 12:00"),
+        ("{partitions: {cycle: day, start: 2026-01-01}, deadline: 2h}", "UTC", "03-11 02:00"),
+        ("{partitions: {cycle: day, start: 2026-01-01}, deadline: '00:00'}", "UTC", "03-11 00:00"),
+        (
+            "{partitions: {cycle: day, start: 2026-01-01, timezone: Asia/Tokyo}, deadline: '08:00'}",
+            "UTC",
+            "03-10 23:00",
+        ),
+    ],
+)
+def test_the_deadline_of_the_first_day_that_ends_after_the_deployment(raw: str, zone: str, late: str) -> None:
+    world = Expecting(raw, zone)
+    for hours in range(3 * 24):
+        world.tick(f"{hours // 24}d {hours % 24:02}:00")
+    assert world.late()[0][0] == late
+
+
+@pytest.mark.parametrize(
+    ("start", "late"),
+    [
+        ("2026-03-28 12:00", "2026-03-29 01:00"),  # 02:30 is in the gap of Berlin: the first instant after it
+        ("2026-10-24 12:00", "2026-10-25 00:30"),  # 02:30 comes twice: the first of them
+    ],
+)
+def test_a_deadline_on_days_of_clock_changes(start: str, late: str) -> None:
+    begins = datetime.fromisoformat(start).replace(tzinfo=UTC)
+    app = Expecting("{partitions: {cycle: day, start: 2026-01-01}, deadline: '02:30'}", "Europe/Berlin").app
+    data = expected_of(app, app.datasets["raw"], None, begins)
+    assert data is not None and data.due_at == datetime.fromisoformat(late).replace(tzinfo=UTC)
+
+
+def test_several_periods_may_have_one_deadline() -> None:
+    world = Expecting("{partitions: {cycle: hour, start: 2026-01-01-00:00}, deadline: '08:00'}")
+    world.arrive("03:00", "raw", "2026-03-10-03:00")
+    world.tick("08:30")
+    keys = [key for _, key in world.late()]
+    assert keys == [f"2026-03-10-{hour:02}:00" for hour in range(8) if hour != 3]
+    assert {when for when, _ in world.late()} == {"03-10 08:00"}
+
+
+@pytest.mark.parametrize("pace", [1, 5, 7, 14])
+def test_a_tick_of_any_pace_decides_the_same(pace: int) -> None:
+    world = Expecting("{partitions: {cycle: hour, start: 2026-01-01-00:00}, deadline: 10m}")
+    landed = {"01:09": "00:00", "02:10": "01:00", "03:11": "02:00"}
+    for minute in range(0, 5 * 60, pace):
+        now = f"{minute // 60:02}:{minute % 60:02}"
+        for clock in [each for each in landed if each <= now]:
+            world.arrive(clock, "raw", f"2026-03-10-{landed.pop(clock)}")
+        world.tick(now)
+    world.tick("05:00")
+    assert world.late() == [("03-10 03:10", "2026-03-10-02:00"), ("03-10 04:10", "2026-03-10-03:00")]
+
+
+def test_a_dataset_without_partitions_is_late_without_an_update_since_the_deadline_before() -> None:
+    world = Expecting("{deadline: '08:00'}")
+    world.arrive("07:00", "raw")
+    for clock in ("08:00", "1d 07:59", "1d 08:00"):
+        world.tick(clock)
+    assert [when for when, _ in world.late()] == ["03-11 08:00"]
+    world.arrive("1d 09:00", "raw")
+    world.tick("1d 09:00")
+    assert late_now(world) == ()
+    world.tick("2d 08:00")
+    assert len(world.late()) == 1, "the update at nine counts for the next morning"
+
+
+def test_a_silence_is_late_once_and_ends_with_the_next_update() -> None:
+    world = Expecting("{deadline: 2h}")
+    for clock in ("01:00", "02:00", "04:00", "08:00"):
+        world.tick(clock)
+    assert [when for when, _ in world.late()] == ["03-10 02:00"]
+    world.arrive("09:00", "raw")
+    world.tick("09:00")
+    assert len(world.entries("landed")) == 1
+    world.tick("11:00")
+    assert [when for when, _ in world.late()] == ["03-10 02:00", "03-10 11:00"]
+
+
+def test_what_had_landed_before_the_deadline_was_deployed_has_landed() -> None:
+    world = Expecting("{partitions: {cycle: day, start: 2026-01-01}}")
+    world.arrive("10:00", "raw", "2026-03-10")
+    world.tick("10:00")
+    world.change("11:00", DAILY)
+    world.tick("1d 08:00")
+    assert world.late() == []
+
+
+def test_a_changed_deadline_is_about_the_next_period_and_a_removed_one_about_none() -> None:
+    world = Expecting(DAILY)
+    world.tick("1d 07:00")
+    world.change("1d 07:00", DAILY.replace("08:00", "10:00"))
+    world.tick("1d 09:59")
+    assert world.late() == []
+    world.tick("1d 10:00")
+    assert world.late() == [("03-11 10:00", "2026-03-10")]
+    world.change("1d 11:00", "{partitions: {cycle: day, start: 2026-01-01}}")
+    world.tick("3d 12:00")
+    assert len(world.late()) == 1
+    assert late_now(world) == ()
+
+
+def test_a_deployment_that_does_not_change_the_deadline_changes_nothing() -> None:
+    world = Expecting(DAILY)
+    world.tick("1d 08:00")
+    with world.store.reading() as reader:
+        before = reader.expected_data()
+    world.change("1d 09:00", DAILY.replace("{partitions", "{description: another, partitions"))
+    with world.store.reading() as reader:
+        assert reader.expected_data() == before
+    assert len(late_now(world)) == 1
+
+
+def test_after_a_downtime_what_landed_in_time_is_not_late_although_it_is_read_late() -> None:
+    world = Expecting(DAILY)
+    world.return_at("1d 06:00")
+    world.return_at("1d 10:00")
+    assert world.late() == [], "what landed meanwhile is being read"
+    world.land("1d 07:00", "1d 10:00:30", "2026-03-10")
+    for clock in ("1d 10:00:30", "1d 10:01", "1d 10:02"):
+        world.return_at(clock)
+    assert world.late() == []
+
+
+def test_after_a_downtime_the_missed_deadlines_are_judged_up_to_a_limit() -> None:
+    world = Expecting("{partitions: {cycle: minute, start: 2026-01-01-00:00}, deadline: 1m}")
+    world.return_at("00:00")
+    world.return_at("9d 00:00")
+    world.return_at("9d 00:01")
+    keys = [key for _, key in world.late()]
+    assert len(keys) <= CATCH_UP_PERIODS_MAX + 2
+    assert keys[-1] == "2026-03-18-23:59"
+
+
+def test_the_totals_count_what_was_late() -> None:
+    world = Expecting(DAILY)
+    for day in range(1, 4):
+        world.tick(f"{day}d 08:00")
+        world.tick(f"{day}d 08:02")
+    with world.store.reading() as reader:
+        (total,) = reader.late_totals()
+    assert (total.kind, total.name, total.number) == ("dataset", "a/raw", 3)
+
+
+def test_a_key_that_the_dataset_does_not_have_lands_nowhere() -> None:
+    world = Expecting(DAILY)
+    world.arrive("10:00", "raw", "nonsense", "2025-01-01")
+    world.tick("1d 08:00")
+    assert len(world.late()) == 1
+
+
+def late_now(world: World) -> tuple[ExpectedPeriod, ...]:
+    with world.store.reading() as reader:
+        return reader.late_periods(LateWanted(now=True), 100)

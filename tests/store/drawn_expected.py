@@ -1,0 +1,80 @@
+"""What Hypothesis draws for data that is expected, and the questions that are asked about it; see `drawn`."""
+
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.store.samples import at
+from tidegate.domain.model import Deadline
+from tidegate.domain.model.dataset import PartitionScheme, StaticDimension, TimeDimension
+from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.store.protocol import Reader
+
+MANY = 100
+
+SCHEME = PartitionScheme(
+    time=TimeDimension(name="day", cycle="day", start="2026-01-01", timezone="Europe/Berlin"),
+    static=StaticDimension(name="shop", keys=("a", "ä")),
+)
+
+datasets = st.sampled_from(["a/d", "a/s", "B/d"])
+keys = st.sampled_from(["", "2026-03-09", "ä"])
+instants = st.integers(0, 4).map(at)
+maybe_instants = st.none() | instants
+
+data = st.builds(
+    ExpectedData,
+    dataset=datasets,
+    deadline=st.sampled_from([Deadline(by=time(8)), Deadline(within=timedelta(minutes=90))]),
+    partitions=st.sampled_from([None, SCHEME]),
+    zone=st.sampled_from(["UTC", "Europe/Berlin"]),
+    since=instants,
+    updated_at=maybe_instants,
+    period=keys,
+    due_at=maybe_instants,
+)
+periods = st.builds(
+    ExpectedPeriod,
+    dataset=datasets,
+    period=keys,
+    landed=st.dictionaries(keys, instants, max_size=2),
+    due_at=maybe_instants,
+    late_at=maybe_instants,
+    missing=st.lists(keys, max_size=2).map(tuple),
+    landed_at=maybe_instants,
+)
+totals = st.builds(
+    LateTotal,
+    kind=st.sampled_from(["schedule", "task", "dataset"]),
+    name=st.sampled_from(["a/d", "a/s", "a/S", "B/d"]),
+    number=st.integers(1, 2**40),
+)
+
+ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
+    "put_expected_data": (st.lists(data, max_size=3),),
+    "drop_expected_data": (st.lists(datasets, max_size=2),),
+    "put_expected_periods": (st.lists(periods, max_size=4),),
+    "drop_expected_periods": (datasets, st.lists(keys, max_size=2)),
+    "drop_late_periods": (instants, st.integers(1, 2)),
+    "put_late_totals": (st.lists(totals, max_size=3),),
+}
+
+
+def answers(reader: Reader, now: datetime) -> list[Any]:
+    """What a reader says to every question about data that is expected."""
+    return [
+        reader.expected_data(),
+        reader.expected_data(["a/d", "B/d"]),
+        reader.due_data(now, 2),
+        reader.next_due_data(),
+        reader.expected_periods("a/d", ["", "ä"]),
+        reader.late_periods(LateWanted(), 2),
+        reader.late_periods(LateWanted(), MANY),
+        reader.late_periods(LateWanted(apps=("a",), now=True), MANY),
+        reader.late_periods(LateWanted(dataset="a/d"), MANY),
+        reader.late_totals(),
+        reader.late_totals(["a/d", "a/s"]),
+        reader.late_jobs(),
+    ]

@@ -1,0 +1,157 @@
+"""Data that is expected, in a tick: what has landed is noted, and each deadline is judged at its instant.
+
+    events of an instant ──► landed partitions are noted ──► deadlines of that instant are judged
+
+Both are in the transaction of the tick, so a period is late once, whoever ticks and after whatever crash. A
+tick asks an index which deadlines have passed; it searches neither events nor datasets. Part of the shell.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from tidegate.domain.model import App
+from tidegate.scheduler.decision.expected import Judged, expected_of, judge, landed, period_in
+from tidegate.scheduler.model.event import PARTITION_KEY, Event
+from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.generate import RETURNED
+
+RETURN_GRACE = timedelta(minutes=1)
+"""How long a scheduler that returns takes to read what has landed meanwhile; no deadline is judged before."""
+
+JUDGED_PER_TICK = 5_000
+"""After so many deadlines a tick leaves the others to the next one: a fraction of a second."""
+
+JUDGED_AT_ONCE = 500
+
+LATE_OF_DATASET = 10_000
+"""Late updates of one dataset without partitions that end with an update: more than retention keeps."""
+
+EVENTS_AT_DEPLOYMENT = 1_000
+"""The newest events of a dataset that count when its deadline is deployed, for what has landed already."""
+
+
+def next_judgement(reader: Reader) -> datetime | None:
+    """Return when the next deadline of a dataset is judged; None if there is none."""
+    due = reader.next_due_data()
+    returned = None if due is None else _returned(reader)
+    return due if due is None or returned is None else max(due, returned + RETURN_GRACE)
+
+
+def judge_expected(transaction: Transaction, now: datetime) -> int:
+    """Judge all deadlines of datasets that have passed; return how many periods are late."""
+    late = 0
+    for _ in range(JUDGED_PER_TICK // JUDGED_AT_ONCE):
+        judgement = next_judgement(transaction)
+        if judgement is None or judgement > now:
+            break
+        for data in transaction.due_data(now, JUDGED_AT_ONCE):
+            kept = transaction.expected_periods(data.dataset, [data.period])
+            found = judge(data, {each.period: each for each in kept}, now)
+            _put(transaction, found)
+            late += sum(each.late_at == now for each in found.kept)
+    return late
+
+
+def note_landed(transaction: Transaction, events: Sequence[Event], now: datetime) -> None:
+    """Note which partitions of datasets with a deadline have landed."""
+    by_dataset: dict[str, list[Event]] = {}
+    for event in events:
+        if event.partition is not None and event.origin is None:
+            by_dataset.setdefault(event.key.removeprefix(PARTITION_KEY), []).append(event)
+    if not by_dataset:
+        return
+    returned = None
+    for data in transaction.expected_data(by_dataset):
+        returned = returned or _returned(transaction)
+        _land(transaction, data, by_dataset[data.dataset], returned, now)
+
+
+def follow_datasets(transaction: Transaction, now: datetime) -> None:
+    """Bring what is expected up to date with the deployed apps."""
+    before = {each.dataset: each for each in transaction.expected_data()}
+    wanted = {each.dataset: each for each in _wanted((each.app for each in transaction.apps()), before, now)}
+    others = [name for name, each in before.items() if _other_periods(each, wanted.get(name))]
+    transaction.drop_expected_data(others)
+    changed = [each for name, each in wanted.items() if name in others or before.get(name) != each]
+    transaction.put_expected_data(changed)
+    for data in changed:
+        if data.dataset in others or data.dataset not in before:
+            key = f"{PARTITION_KEY}{data.dataset}"
+            found = transaction.events(key_prefix=key, limit=EVENTS_AT_DEPLOYMENT)
+            _land(transaction, data, [each for each in found if each.key == key], None, now)
+
+
+def count_late(transaction: Transaction, names: Mapping[str, Collection[str]]) -> None:
+    """Count what was noted as late.
+
+    Args:
+        names: "app/name" by kind, one for each time: schedule, task or dataset.
+    """
+    counted = Counter((kind, name) for kind, each in names.items() for name in each)
+    if not counted:
+        return
+    known = {(each.kind, each.name): each.number for each in transaction.late_totals({n for _, n in counted})}
+    transaction.put_late_totals(
+        [
+            LateTotal(kind=kind, name=name, number=known.get((kind, name), 0) + number)
+            for (kind, name), number in sorted(counted.items())
+        ]
+    )
+
+
+def _wanted(apps: Iterable[App], before: Mapping[str, ExpectedData], now: datetime) -> Iterable[ExpectedData]:
+    for app in apps:
+        for dataset in app.datasets.values():
+            found = expected_of(app, dataset, before.get(f"{app.name}/{dataset.name}"), now)
+            if found is not None:
+                yield found
+
+
+def _other_periods(before: ExpectedData, after: ExpectedData | None) -> bool:
+    return after is None or after.partitions != before.partitions
+
+
+def _land(
+    transaction: Transaction,
+    data: ExpectedData,
+    events: Sequence[Event],
+    returned: datetime | None,
+    now: datetime,
+) -> None:
+    if not events:
+        return
+    if data.partitions is None:
+        wanted = LateWanted(dataset=data.dataset, now=True)
+        kept: Sequence[ExpectedPeriod] = transaction.late_periods(wanted, LATE_OF_DATASET)
+    else:
+        keys = {period_in(data, event.partition or "") for event in events} - {None}
+        kept = transaction.expected_periods(data.dataset, [key for key in keys if key is not None])
+    timed = [(event, _counts_from(event, returned)) for event in events]
+    _put(transaction, landed(data, {each.period: each for each in kept}, timed, now))
+
+
+def _put(transaction: Transaction, found: Judged) -> None:
+    transaction.put_expected_data([found.data])
+    transaction.put_expected_periods(found.kept)
+    transaction.drop_expected_periods(found.data.dataset, found.gone)
+    transaction.add_journal(found.entries)
+    late = [found.data.dataset for entry in found.entries if entry.reason is not None]
+    count_late(transaction, {"dataset": late})
+
+
+def _counts_from(event: Event, returned: datetime | None) -> datetime:
+    """Return from when on an event counts as landed: its arrival.
+
+    What has landed while the scheduler was away, and is read when it returns, counts from when it happened.
+    """
+    if returned is not None and event.time <= returned and event.arrived <= returned + RETURN_GRACE:
+        return min(event.time, event.arrived)
+    return event.arrived
+
+
+def _returned(reader: Reader) -> datetime | None:
+    stored = reader.cursor(RETURNED)
+    return None if stored is None else datetime.fromisoformat(stored)
