@@ -190,13 +190,18 @@ def test_a_missed_deadline_is_heard_and_so_is_the_success_after_it() -> None:
     assert (over.kind, over.message.recovered_from) == (AlertKind.RECOVERED, AlertKind.LATE)
 
 
+class Expecting(World):
+    """A world whose dataset `raw` has a deadline; a schedule has the same name."""
+
+    def __init__(self, schedules: str) -> None:
+        raw = "{partitions: {cycle: day, start: 2026-01-01}, deadline: '08:00', owner: feeds, alerts: [data]}"
+        head = DATASETS.replace("raw: {partitions: {cycle: day, start: 2013-01-01}}", f"raw: {raw}")
+        self.compiled = lambda text: app_of(text, head)
+        super().__init__(schedules)
+
+
 def test_late_data_is_heard_in_the_channels_of_its_dataset_and_so_is_its_landing() -> None:
-    raw = "{partitions: {cycle: day, start: 2026-01-01}, deadline: '08:00', owner: feeds, alerts: [data]}"
-    world = World("by_day: {program: p, trigger: {partitions: {dataset: raw}}, status: active}")
-    world.compiled = lambda text: app_of(
-        text, DATASETS.replace("raw: {partitions: {cycle: day, start: 2013-01-01}}", f"raw: {raw}")
-    )
-    world.redeploy("00:30", "raw: {program: p, trigger: {partitions: {dataset: raw}}, status: active}")
+    world = Expecting("raw: {program: p, trigger: {partitions: {dataset: raw}}, status: active}")
     world.tick("1d 07:59")
     world.tick("1d 08:00")
     (found,) = collected(world, "1d 08:00:01")

@@ -1,4 +1,4 @@
-"""The deadline of a schedule or task: until when a job has to succeed; of a dataset: until when data lands."""
+"""Deadlines: until when a job of a schedule or task has to succeed, and until when a dataset has landed."""
 
 from datetime import time, timedelta
 from typing import Literal

@@ -94,4 +94,5 @@ def _message(incident: Incident) -> Message:
         at=last.at,
         since=incident.opened_at,
         count=incident.count,
+        data=last.data,
     )

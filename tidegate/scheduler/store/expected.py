@@ -50,7 +50,7 @@ class ExpectedRows(Protocol):
         ...
 
     def late_jobs(self) -> dict[str, int]:
-        """How many unfinished jobs of each schedule ("app/name") are late, of those that have any, by name."""
+        """How many unfinished jobs are late, by schedule ("app/name"), of those that have any, sorted."""
         ...
 
 

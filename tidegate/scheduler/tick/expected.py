@@ -21,10 +21,8 @@ from tidegate.scheduler.tick.generate import RETURNED
 RETURN_GRACE = timedelta(minutes=1)
 """How long a scheduler that returns takes to read what has landed meanwhile; no deadline is judged before."""
 
-JUDGED_PER_TICK = 5_000
+JUDGED_PER_TICK = 500
 """After so many deadlines a tick leaves the others to the next one: a fraction of a second."""
-
-JUDGED_AT_ONCE = 500
 
 LATE_OF_DATASET = 10_000
 """Late updates of one dataset without partitions that end with an update: more than retention keeps."""
@@ -42,16 +40,17 @@ def next_judgement(reader: Reader) -> datetime | None:
 
 def judge_expected(transaction: Transaction, now: datetime) -> int:
     """Judge all deadlines of datasets that have passed; return how many periods are late."""
-    late = 0
-    for _ in range(JUDGED_PER_TICK // JUDGED_AT_ONCE):
+    judged, late = 0, 0
+    while judged < JUDGED_PER_TICK:
         judgement = next_judgement(transaction)
         if judgement is None or judgement > now:
             break
-        for data in transaction.due_data(now, JUDGED_AT_ONCE):
+        for data in transaction.due_data(now, JUDGED_PER_TICK - judged):
             kept = transaction.expected_periods(data.dataset, [data.period])
             found = judge(data, {each.period: each for each in kept}, now)
             _put(transaction, found)
             late += sum(each.late_at == now for each in found.kept)
+            judged += 1
     return late
 
 
@@ -135,8 +134,12 @@ def _land(
 
 def _put(transaction: Transaction, found: Judged) -> None:
     transaction.put_expected_data([found.data])
-    transaction.put_expected_periods(found.kept)
-    transaction.drop_expected_periods(found.data.dataset, found.gone)
+    if found.kept:
+        transaction.put_expected_periods(found.kept)
+    if found.gone:
+        transaction.drop_expected_periods(found.data.dataset, found.gone)
+    if not found.entries:
+        return
     transaction.add_journal(found.entries)
     late = [found.data.dataset for entry in found.entries if entry.reason is not None]
     count_late(transaction, {"dataset": late})

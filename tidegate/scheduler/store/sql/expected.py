@@ -149,7 +149,7 @@ class ExpectedReader(Queries):
 
     def late_jobs(self) -> dict[str, int]:
         """See `ExpectedRows.late_jobs`."""
-        return dict(self._connection.execute(LATE_JOBS).tuples().all())
+        return {row[0]: row[1] for row in self._connection.execute(LATE_JOBS).all()}
 
 
 class ExpectedWriter(ExpectedReader, Changes):
