@@ -73,6 +73,7 @@ COMMANDS: dict[str, Entry] = {
     "alerts": Entry(
         "tidegate.cli.operate.alerts:app", "List what was sent to people, send it again, test a channel."
     ),
+    "late": Entry("tidegate.cli.operate.late:late", "List jobs and data that have missed their deadline."),
     "gauge": Entry("tidegate.cli.operate.intake.gauge:app", "Report and list the gauges that jobs wait for."),
     "maintenance": Entry(
         "tidegate.cli.maintenance.group:app",

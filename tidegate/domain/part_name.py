@@ -23,6 +23,11 @@ def is_of_other(name: str) -> bool:
     return SEPARATOR in name
 
 
+def name_of(whole: str) -> str:
+    """Return the name of a part within its app, of its whole name."""
+    return whole.partition(SEPARATOR)[2]
+
+
 def app_of(whole: str) -> str:
     """Return the app of a whole name."""
     return whole.partition(SEPARATOR)[0]

@@ -17,7 +17,7 @@ import msgspec
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import Dataset
 from tidegate.domain.model.alerts import Routes, channels_of
-from tidegate.domain.part_name import app_of, name_in
+from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.alerts.happenings import KINDS, cause_of, happening_of, is_of_data, is_well, late_data
 from tidegate.scheduler.decision.alerts import Said, is_owed, troubled, well, window_over
@@ -247,7 +247,7 @@ class _Collecting:
 
     def _dataset(self, whole: str) -> Dataset | None:
         app = self._apps.get(app_of(whole))
-        return None if app is None else app.app.datasets.get(name_in(app_of(whole), whole))
+        return None if app is None else app.app.datasets.get(name_of(whole))
 
     def _schedule(self, ref: str) -> ScheduleState | None:
         if ref not in self._schedules:

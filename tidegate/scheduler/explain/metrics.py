@@ -8,17 +8,22 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
-from tidegate.domain.part_name import app_of
+from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import LEASE, host_of
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.counts import Count
+from tidegate.scheduler.store.expected import LateWanted
 from tidegate.scheduler.store.pages import JobCount
 from tidegate.scheduler.store.protocol import LedgerRow, Reader
 from tidegate.scheduler.tick.tick import is_late, last_tick
 
 WAITS = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH})
 """The states in which a job waits for something."""
+
+
+LATE_PERIODS_READ = 10_000
+"""The most late periods that a scrape counts."""
 
 
 class Metric(Value, kw_only=True):
@@ -68,6 +73,17 @@ DEPLOYMENTS = Metric(
 DEPLOYED = Metric(
     name="tidegate_deployed_timestamp_seconds", help="When an app was deployed last.", labels=("app",)
 )
+LATE = Metric(
+    name="tidegate_late_total",
+    help="Jobs and periods of datasets that have missed their deadline.",
+    labels=("app", "kind", "name"),
+    counts_up=True,
+)
+LATE_NOW = Metric(
+    name="tidegate_late_now",
+    help="Unfinished jobs past their deadline, and periods of datasets that have not landed.",
+    labels=("app", "kind", "name"),
+)
 TICKED = Metric(name="tidegate_last_tick_timestamp_seconds", help="When the scheduler ticked last.")
 TICK_AGE = Metric(name="tidegate_last_tick_age_seconds", help="Time since the last tick.")
 TICKING = Metric(name="tidegate_scheduler_ticking", help="1 if a host or dispatcher ticks in time.")
@@ -86,6 +102,8 @@ METRICS = (
     SCHEDULES,
     DEPLOYMENTS,
     DEPLOYED,
+    LATE,
+    LATE_NOW,
     TICKED,
     TICK_AGE,
     TICKING,
@@ -117,6 +135,7 @@ def metrics(
         yield from ((metric, _sample(each.number, each.app)) for each in _of(found, apps))
     yield from _jobs([each for each in reader.job_counts(list(JobState)) if _in(each.app, apps)], now)
     yield from _deliveries([row for row in reader.ledger() if _in(app_of(row.schedule), apps)])
+    yield from _late(reader, apps)
     for deployed in reader.apps():
         if _in(deployed.name, apps):
             yield DEPLOYMENTS, _sample(deployed.revision, deployed.name)
@@ -124,6 +143,22 @@ def metrics(
     yield from _ticks(reader, project, now, every)
     if counts.bytes is not None:
         yield BYTES, _sample(counts.bytes)
+
+
+def _late(reader: Reader, apps: Collection[str] | None) -> Measured:
+    kinds: dict[str, str] = {}
+    for total in reader.late_totals():
+        if total.kind != "dataset":
+            kinds[total.name] = total.kind
+        if _in(app_of(total.name), apps):
+            yield LATE, _sample(total.number, app_of(total.name), total.kind, name_of(total.name))
+    for ref, number in reader.late_jobs().items():
+        if _in(app_of(ref), apps):
+            yield LATE_NOW, _sample(number, app_of(ref), kinds.get(ref, "schedule"), name_of(ref))
+    wanted = LateWanted(apps=None if apps is None else tuple(apps), now=True)
+    periods = Counter(each.dataset for each in reader.late_periods(wanted, LATE_PERIODS_READ))
+    for dataset, number in sorted(periods.items()):
+        yield LATE_NOW, _sample(number, app_of(dataset), "dataset", name_of(dataset))
 
 
 def _counted(metric: Metric, found: Iterable[Count]) -> Measured:

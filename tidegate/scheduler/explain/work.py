@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.held_apps import held_apps
+from tidegate.scheduler.explain.lateness import lateness
 from tidegate.scheduler.launch.dead_letter import dead_letters
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
@@ -17,6 +18,8 @@ WAITING = (JobState.PENDING_CONSTRAINT, JobState.PENDING_TRIGGER, JobState.PAUSE
 
 FAILURES_READ = 1000
 """The newest failed jobs that are looked at; more failures in a day are shown as this many."""
+
+LATE_READ = 1000
 
 ALIKE_READ = 1000
 """A job is named only among so many that wait for the same reason; of more, only the time is known."""
@@ -44,6 +47,7 @@ class Work(Value, kw_only=True):
         running: jobs that are launched, or about to be.
         dead_letters: jobs of which no run could be created, and that were not queued again.
         failed: jobs that ended as failed in the last 24 hours, dead letters included.
+        late: jobs and periods of datasets that are past their deadline, up to `LATE_READ`.
         held: apps on hold.
     """
 
@@ -52,6 +56,7 @@ class Work(Value, kw_only=True):
     oldest_waiting: Oldest | None
     dead_letters: int
     failed: int
+    late: int
     held: tuple[str, ...]
 
 
@@ -71,6 +76,7 @@ def work_of(reader: Reader, apps: frozenset[str], now: datetime) -> Work:
         oldest_waiting=None if not waiting else _oldest(reader, min(waiting, key=lambda each: each.oldest)),
         dead_letters=len(dead),
         failed=sum(job.app in apps and job.ended_at is not None and job.ended_at >= since for job in failed),
+        late=len(lateness(reader, LATE_READ, apps=apps)),
         held=tuple(sorted(held_apps(reader).keys() & apps)),
     )
 

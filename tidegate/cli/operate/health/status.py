@@ -51,6 +51,7 @@ def _rows(work: "Work") -> list[list[str]]:
         ["oldest waiting", "-" if work.oldest_waiting is None else _oldest(work.oldest_waiting)],
         ["dead letters", _dead(work.dead_letters)],
         ["failed in 24 hours", f"{work.failed:,}"],
+        ["late", f"{work.late:,}; `tidegate late`" if work.late else "0"],
         ["apps on hold", ", ".join(work.held) or "-"],
     ]
 

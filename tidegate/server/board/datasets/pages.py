@@ -6,6 +6,8 @@ from fastapi import APIRouter, Request, Response
 
 from tidegate.domain.model import Dataset
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.expected import deadline_of_dataset
+from tidegate.scheduler.explain.lateness import Late, lateness
 from tidegate.scheduler.model.event import partition_event_key
 from tidegate.scheduler.store.pages import SchedulesWanted
 from tidegate.server.access import READ, Called
@@ -21,6 +23,9 @@ router = APIRouter(prefix="/board/datasets", route_class=PageRoute, include_in_s
 
 EVENTS_READ = 2000
 """The newest events of a dataset, of which its partitions are shown."""
+
+LATE_READ = 100
+"""The newest late periods of a dataset."""
 
 SCHEDULES_READ = 500
 """Schedules of one app whose triggers are in the graph."""
@@ -58,10 +63,14 @@ class Shown(Value, kw_only=True):
     Attributes:
         months: the newest first; none where its partitions are not days.
         whole: whether all its events were read.
+        deadline: as people read it; "" without one.
+        late: the periods that were late, the newest deadline first.
     """
 
     name: str
     dataset: Dataset
+    deadline: str
+    late: tuple[Late, ...]
     parts: tuple[Part, ...]
     months: tuple[Month, ...]
     whole: bool
@@ -101,11 +110,18 @@ def show_page(app: str, name: str, request: Request, service: Here) -> Response:
         key = partition_event_key(app, name)
         events = [each for each in reader.events(key_prefix=key, limit=EVENTS_READ) if each.key == key]
         parts = parts_of(reader, events)
+        late = lateness(reader, LATE_READ, dataset=f"{app}/{name}", now=False)
+    late_now = None if dataset.deadline is None else [each.key for each in late if each.over_at is None]
+    deadline = ""
+    if dataset.deadline is not None:
+        deadline = deadline_of_dataset(dataset.deadline, periods=dataset.partitions is not None)
     view = Shown(
         name=f"{app}/{name}",
         dataset=dataset,
         parts=parts,
-        months=months(parts, now.date()) if is_daily(dataset) else (),
+        deadline=deadline,
+        late=late,
+        months=months(parts, now.date(), late_now) if is_daily(dataset) else (),
         whole=len(events) < EVENTS_READ,
     )
     return page(request, service, "dataset", f"{app}/{name}", view, deployed.timezone)

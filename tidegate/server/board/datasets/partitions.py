@@ -2,11 +2,11 @@
 
 landed      it was reported             published   a run of ours wrote it
 consumed, failed   jobs that took its newest report have ended
-late        a day that is over, after the first one, without a partition
+late        a day without a partition: past the deadline of the dataset, or over, if it has none
 """
 
 from calendar import Calendar
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, datetime, timedelta
 
 from tidegate.domain.model import Dataset
@@ -40,7 +40,7 @@ class Day(Value, kw_only=True):
     """A day of a dataset with daily partitions.
 
     Attributes:
-        late: it is over, later than the first partition, and has none.
+        late: it has no partition and is past its deadline; without one, it is over, and later than the first.
     """
 
     date: date
@@ -109,18 +109,27 @@ def is_daily(dataset: Dataset) -> bool:
     )
 
 
-def months(parts: Sequence[Part], today: date) -> tuple[Month, ...]:
-    """Return the months of daily partitions from the first to the last or to yesterday, the newest first."""
+def months(parts: Sequence[Part], today: date, late: Collection[str] | None = None) -> tuple[Month, ...]:
+    """Return the months of daily partitions from the first to the last or to yesterday, the newest first.
+
+    Args:
+        late: the days (keys) past their deadline; None for a dataset without a deadline.
+    """
     days = {date.fromisoformat(part.key): part for part in parts}
-    if not days:
+    known = {*days, *(date.fromisoformat(each) for each in late or ())}
+    if not known:
         return ()
-    first, last = min(days), max(max(days), today - timedelta(days=1))
+    first, last = min(known), max(max(known), today - timedelta(days=1))
+
+    def is_late(day: date) -> bool:
+        return first <= day < today if late is None else day.isoformat() in late
+
     found: list[Month] = []
     year, month = last.year, last.month
     while (year, month) >= (first.year, first.month) and len(found) < MONTHS_MAX:
         weeks = tuple(
             tuple(
-                Day(date=day, part=days.get(day), late=day not in days and first <= day < today)
+                Day(date=day, part=days.get(day), late=day not in days and is_late(day))
                 if day.month == month
                 else None
                 for day in week

@@ -1,0 +1,112 @@
+"""What is late, and what was: unfinished jobs past their deadline, and periods of datasets."""
+
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
+
+from tidegate.domain.part_name import app_of, name_of
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.deadlines import deadline_text, due_at
+from tidegate.scheduler.decision.expected import deadline_of_dataset
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.expected import ExpectedPeriod
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.store.protocol import Reader
+
+UNFINISHED = tuple(state for state in JobState if state not in FINISHED)
+
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+class Late(Value, kw_only=True):
+    """Something that is late, or was.
+
+    Attributes:
+        kind: schedule, task or dataset.
+        name: "app/name".
+        key: of the job, or the period of the dataset.
+        job: the late job; "" for a dataset.
+        due: when it had to be done; None where its schedule has no deadline any longer.
+        late_at: when it was noted.
+        over_at: when the period landed after all; None while it is late.
+        missing: the partitions that have not landed, of a period with several.
+    """
+
+    kind: str
+    name: str
+    key: str
+    job: str = ""
+    due: datetime | None
+    deadline: str
+    late_at: datetime
+    over_at: datetime | None = None
+    missing: tuple[str, ...] = ()
+    owner: str = ""
+
+
+def lateness(
+    reader: Reader,
+    limit: int,
+    *,
+    apps: Collection[str] | None = None,
+    dataset: str | None = None,
+    now: bool = True,
+) -> tuple[Late, ...]:
+    """Return what is late, the newest deadline first.
+
+    Args:
+        apps: only of these apps; None: all.
+        dataset: only the periods of this one, "app/name".
+        now: only what is late now; else also periods that have landed since.
+    """
+    wanted = LateWanted(apps=None if apps is None else tuple(apps), dataset=dataset, now=now)
+    periods = reader.late_periods(wanted, limit)
+    deployed = {app.name: app for app in reader.apps(names={app_of(each.dataset) for each in periods})}
+    found = [_of_period(each, deployed.get(app_of(each.dataset))) for each in periods]
+    if dataset is None:
+        found += _jobs(reader, apps)
+    newest = sorted(found, key=lambda each: (each.name, each.key))
+    return tuple(sorted(newest, key=lambda each: each.due or EARLIEST, reverse=True)[:limit])
+
+
+def _jobs(reader: Reader, apps: Collection[str] | None) -> Iterator[Late]:
+    refs = [ref for ref in reader.late_jobs() if apps is None or app_of(ref) in apps]
+    if not refs:
+        return
+    states = {state.ref: state for state in reader.schedules(refs=refs)}
+    for job in reader.jobs(schedules=refs, states=UNFINISHED):
+        if job.late_at is not None:
+            yield _of_job(job, job.late_at, states.get(job.schedule))
+
+
+def _of_job(job: Job, late_at: datetime, state: ScheduleState | None) -> Late:
+    return Late(
+        kind="schedule" if job.instance is None else "task",
+        name=job.schedule,
+        key=job.key,
+        job=job.id,
+        due=None if state is None else due_at(state.spec, job),
+        deadline="" if state is None else deadline_text(state.spec.deadline),
+        late_at=late_at,
+        owner="" if state is None else state.spec.owner,
+    )
+
+
+def _of_period(period: ExpectedPeriod, deployed: DeployedApp | None) -> Late:
+    name = name_of(period.dataset)
+    dataset = None if deployed is None else deployed.app.datasets.get(name)
+    deadline = None if dataset is None else dataset.deadline
+    left = tuple(key for key in period.missing if key not in period.landed)
+    return Late(
+        kind="dataset",
+        name=period.dataset,
+        key=period.period,
+        due=period.due_at,
+        deadline=""
+        if dataset is None or deadline is None
+        else deadline_of_dataset(deadline, periods=dataset.partitions is not None),
+        late_at=period.late_at or EARLIEST,
+        over_at=period.landed_at,
+        missing=() if period.landed_at is not None or left == (period.period,) else left,
+        owner="" if dataset is None else dataset.owner,
+    )
