@@ -6,6 +6,7 @@ are never reused.
 code has a golden file under tests/golden.
 """
 
+from tidegate.compiler.diagnostics.dataset_codes import DATASET_CODES
 from tidegate.compiler.diagnostics.entry import Entry, Severity, error, note, warning
 from tidegate.compiler.diagnostics.house_codes import HOUSE_CODES
 from tidegate.compiler.diagnostics.maintenance_codes import MAINTENANCE_CODES
@@ -291,15 +292,6 @@ CATALOGUE: dict[str, Entry] = {
         "A run that reads what it overwrites or merges fails if another run has written it meanwhile. With"
         " `concurrency: {max: 1}` such runs wait for each other.",
     ),
-    "L419": error(
-        "nothing to watch",
-        "`watch` is for landed files: a dataset with a `path` that no program of the app writes.",
-    ),
-    "L421": error(
-        "no period to expect",
-        "The deadline of a dataset is about its periods, or about its updates if it has no partitions."
-        " Partitions that are only a list of keys have no end.",
-    ),
     "L430": error(
         "weeks begin on different days",
         "A run that writes a week reads the same week of its inputs, so their weeks must begin on the same"
@@ -349,6 +341,7 @@ CATALOGUE: dict[str, Entry] = {
         "to the processes.",
     ),
     **HOUSE_CODES,
+    **DATASET_CODES,
     **TASK_CODES,
     **MAINTENANCE_CODES,
 }

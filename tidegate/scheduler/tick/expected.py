@@ -2,8 +2,9 @@
 
     events of an instant ──► landed partitions are noted ──► deadlines of that instant are judged
 
-Both are in the transaction of the tick, so a period is late once, whoever ticks and after whatever crash. A
-tick asks an index which deadlines have passed; it searches neither events nor datasets. Part of the shell.
+Both are in the transaction of the tick, so a period is late once, whichever process ticks and whatever
+crashes. A tick asks an index which deadlines have passed; it searches neither events nor datasets. Part of
+the shell.
 """
 
 from collections import Counter

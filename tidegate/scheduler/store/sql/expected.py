@@ -63,6 +63,14 @@ for _name, _columns in {
     _late = (_PERIODS.is_late if _name.endswith("now") else _PERIODS.was_late).is_not(None)
     Index(_name, *_columns, sqlite_where=_late, postgresql_where=_late)
 
+_LATE_OF = tables.jobs.c.late_of
+Index(
+    "ix_jobs_late",
+    _LATE_OF,
+    sqlite_where=_LATE_OF.is_not(None),
+    postgresql_where=_LATE_OF.is_not(None),
+)
+
 late_totals = Table(
     "late_totals",
     metadata,
@@ -112,7 +120,6 @@ OLD = (
     .limit(_LIMIT)
 )
 ALL_TOTALS = every(TOTALS).order_by(late_totals.c.kind, late_totals.c.name)
-_LATE_OF = tables.jobs.c.late_of
 LATE_JOBS = select(_LATE_OF, func.count()).where(_LATE_OF.is_not(None)).group_by(_LATE_OF).order_by(_LATE_OF)
 
 

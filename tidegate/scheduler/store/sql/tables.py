@@ -240,12 +240,6 @@ Index(
     sqlite_where=jobs.c.backfill > 0,
     postgresql_where=jobs.c.backfill > 0,
 )
-Index(
-    "ix_jobs_late",
-    jobs.c.late_of,
-    sqlite_where=jobs.c.late_of.is_not(None),
-    postgresql_where=jobs.c.late_of.is_not(None),
-)
 Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_state", jobs.c.state, jobs.c.opened_at)
