@@ -41,8 +41,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return tiers.is_left_out(collection_path, config.getoption("markexpr")) or None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is fast, and begin with the files that take longest."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what is fast, leave out what only a soak runs, and begin with the files that take longest."""
+    if again := tiers.take_out(items):
+        config.hook.pytest_deselected(items=again)
     tiers.arrange(items)
 
 

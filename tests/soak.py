@@ -26,7 +26,7 @@ def main(effort: float, minutes: float) -> int:
     if effort and (code := pure_coverage.main()):
         return code
     spread = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
-    if effort and (code := _pytest("-m", "endurance", "--timeout=0", *spread, effort=effort)):
+    if effort and (code := _pytest("-m", "endurance or soak", "--timeout=0", *spread, effort=effort)):
         return code
     until = time.monotonic() + 60 * minutes * PROPERTY_SHARE
     while time.monotonic() < until:

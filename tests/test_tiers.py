@@ -1,10 +1,10 @@
-"""A run of the fast tests alone does not load files that have none."""
+"""A run of the fast tests does not load files that have none; what proves something again is for a soak."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.tiers import is_left_out
+from tests.tiers import is_left_out, take_out
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,15 @@ def test_files_that_mark_all_their_tests(begin: str, expression: str, left_out: 
     file = tmp_path / "test_x.py"
     file.write_text(f"import pytest\n\n{begin}\ndef test_x() -> None: ...\n")
     assert is_left_out(file, expression) == left_out
+
+
+@pytest.mark.soak
+def proves_again() -> None: ...
+
+
+def test_what_proves_something_again_runs_with_more_effort(request: pytest.FixtureRequest) -> None:
+    once = request.node
+    again = pytest.Function.from_parent(once.parent, name="proves_again", callobj=proves_again)
+    items = [once, again]
+    assert (take_out(items, effort=5), items) == ([], [once, again])
+    assert (take_out(items, effort=1), items) == ([again], [once])

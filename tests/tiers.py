@@ -3,13 +3,15 @@
 A test carries the marks of what it needs; one without any is fast, and gets that mark here. So
 `pytest -m fast` is what `make check` runs, and `pytest -m "store and not endurance"` says what it means.
 Workers take whole files, the files with the longest tests first: then no worker has a long one
-left when the others are done.
+left when the others are done. Tests with the mark `soak` do not run before `tests.effort` is more than 1.
 """
 
 import re
 from pathlib import Path
 
 import pytest
+
+from tests.effort import EFFORT
 
 TIERS = ("endurance", "spark", "dagster", "store")
 """From the longest to the shortest; what is none of them is fast."""
@@ -24,6 +26,18 @@ def is_left_out(path: Path, expression: str) -> bool:
     """Whether the option -m wants fast tests only and a file has none, so that it need not be loaded."""
     only_fast = expression == FAST or expression.startswith(f"{FAST} and ")
     return only_fast and path.suffix == ".py" and SLOW_FILE.search(path.read_text("utf-8")) is not None
+
+
+SOAK = "soak"
+
+
+def take_out(items: list[pytest.Item], *, effort: float = EFFORT) -> list[pytest.Item]:
+    """Take out, and return, the tests that prove something again, unless the effort is more than usual."""
+    again = [item for item in items if effort <= 1 and item.get_closest_marker(SOAK)]
+    if again:
+        left_out = set(again)
+        items[:] = [item for item in items if item not in left_out]
+    return again
 
 
 def arrange(items: list[pytest.Item]) -> None:

@@ -2,6 +2,7 @@
 
 A program appends one row to one table and replaces a partition of another. A failure in it is put
 at the worst places: before anything was promised, after all was promised, and after all was done.
+Each test runs with one table, or with two that differ in what is right; with the others in a soak.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of
+from tests.effort import only
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.domain.model import App, Dataset, Program
@@ -97,7 +99,12 @@ class World:
             return len(reader.events(key_prefix="partition:"))
 
 
-@pytest.fixture(params=["log", "day", "lake"])
+def with_tables(*names: str) -> pytest.MarkDecorator:
+    """The tables of a test; in a soak it has the others too."""
+    return pytest.mark.parametrize("world", only(DATASETS, *names), indirect=True)
+
+
+@pytest.fixture
 def world(
     request: pytest.FixtureRequest, location: Location, instance: DagsterInstance, spark: SparkSession
 ) -> World:
@@ -131,7 +138,18 @@ def after_all(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(program_op, "report", broken)
 
 
-@pytest.mark.parametrize(("dies", "computed"), [(before_put, 2), (after_put, 1), (after_all, 1)])
+FAILURES = [
+    (name, dies, computed)
+    for name in DATASETS
+    for dies, computed in ((before_put, 2), (after_put, 1), (after_all, 1))
+]
+
+
+@pytest.mark.parametrize(
+    ("world", "dies", "computed"),
+    only(FAILURES, ("log", before_put, 2), ("lake", after_put, 1), ("day", after_all, 1)),
+    indirect=["world"],
+)
 def test_run_again_after_a_failure_it_goes_on_where_it_was(
     world: World, monkeypatch: pytest.MonkeyPatch, dies: Break, computed: int
 ) -> None:
@@ -146,6 +164,7 @@ def test_run_again_after_a_failure_it_goes_on_where_it_was(
     assert (len(CALLS), len(world.rows), world.events) == (computed, 1, 1)
 
 
+@with_tables("log", "day")
 def test_run_again_after_a_success_only_what_is_replaced_is_computed_anew(world: World) -> None:
     first = world.run()
 
@@ -161,6 +180,7 @@ def test_run_again_after_a_success_only_what_is_replaced_is_computed_anew(world:
         assert "skipping the run" not in said
 
 
+@with_tables("day", "lake")
 def test_a_fresh_run_by_hand_is_new_work(world: World) -> None:
     world.run()
     world.run()
@@ -169,6 +189,7 @@ def test_a_fresh_run_by_hand_is_new_work(world: World) -> None:
     assert world.events == 2
 
 
+@with_tables("lake")
 def test_the_next_run_finishes_what_a_dead_one_has_promised(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +211,7 @@ def test_the_next_run_finishes_what_a_dead_one_has_promised(
     ]
 
 
+@with_tables("log")
 def test_a_retry_of_a_jobs_run_by_the_daemon_is_the_same_work(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +258,7 @@ def instance_of(world: World, **changes: Any) -> dict[str, str]:
     return tags if job.commit == 1 else {**tags, "tidegate/commit": f"{job.id}.r{job.commit}"}
 
 
+@with_tables("lake")
 def test_an_instance_that_is_run_again_publishes_again_under_another_id(world: World) -> None:
     assert world.run(tags=instance_of(world)).success
 
@@ -249,6 +272,7 @@ def test_an_instance_that_is_run_again_publishes_again_under_another_id(world: W
         assert commits.result(commit) is not None
 
 
+@with_tables("log")
 def test_a_retry_of_an_instance_that_is_run_again_is_the_same_work(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +285,7 @@ def test_a_retry_of_an_instance_that_is_run_again_is_the_same_work(
     assert (world.rows, len(CALLS), world.events) == ([1], 1, 1)
 
 
+@with_tables("lake")
 def test_a_run_whose_instance_was_paused_while_it_worked_publishes_nothing_and_says_so(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +300,7 @@ def test_a_run_whose_instance_was_paused_while_it_worked_publishes_nothing_and_s
     assert world.location.open_commits().list_unfinished() == ()
 
 
+@with_tables("log")
 def test_a_step_that_is_retried_in_its_run_is_the_same_work(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,6 +317,7 @@ def test_a_step_that_is_retried_in_its_run_is_the_same_work(
     assert (world.rows, len(CALLS), world.events) == ([1], 1, 1)
 
 
+@with_tables("lake")
 def test_after_its_commit_was_abandoned_a_run_computes_anew(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

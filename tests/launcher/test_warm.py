@@ -17,7 +17,7 @@ from tidegate.launcher.warm.worker import MEGABYTE, within_limits
 
 pytestmark = pytest.mark.dagster
 
-RUNS = 6
+RUNS = 4
 """A worker of these tests ends after so many."""
 
 

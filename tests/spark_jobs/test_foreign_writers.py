@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.effort import pick
 from tests.spark_jobs.commit.notes import NOON
 from tests.spark_jobs.shared_table import COPY_TWICE, COUNT, D22, D23, MEANWHILE, Shared
 from tidegate.domain.model import WriteMode
@@ -46,7 +47,8 @@ def begun(shared: Shared) -> Shared:
 
 
 @pytest.mark.parametrize(
-    ("write", "statement"), [("overwrite_partitions", INSERT), ("full", UPDATE), ("merge", UPDATE)]
+    ("write", "statement"),
+    pick([("merge", UPDATE), ("overwrite_partitions", INSERT), ("full", UPDATE)], 1),
 )
 def test_what_others_write_during_a_run_makes_it_a_conflict(
     make: Make, write: WriteMode, statement: str
@@ -82,7 +84,7 @@ def test_a_program_that_reads_its_table_counts_what_others_wrote(make: Make) -> 
     assert shared.rows() == [(D22, 1, 2), (D22, 7, 71)]
 
 
-@pytest.mark.parametrize("write", ["overwrite_partitions", "merge"])
+@pytest.mark.parametrize("write", pick(["overwrite_partitions", "merge"], 1))
 def test_maintenance_during_a_run_is_not_a_conflict(make: Make, write: WriteMode) -> None:
     shared = begun(make(write))
     shared.sql(INSERT)

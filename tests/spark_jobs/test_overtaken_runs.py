@@ -1,7 +1,8 @@
 """Runs that overtake each other: no publish takes away rows that its run has not read.
 
 The same for both formats. A run that fails with a conflict has changed nothing, and its next attempt, with
-the same commit id, reads again and publishes.
+the same commit id, reads again and publishes. Where both formats share the code, a test runs with one of
+them, and with the other in a soak.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.effort import only
 from tests.spark_jobs.commit.notes import NOON
 from tests.spark_jobs.shared_table import COUNT, D22, MEANWHILE, Shared
 from tidegate.domain.model import WriteMode
@@ -32,11 +34,23 @@ FORMATS: tuple[DatasetFormat, ...] = ("iceberg", "parquet")
 Make = Callable[[WriteMode], Shared]
 
 
-@pytest.fixture(params=FORMATS)
+@pytest.fixture
 def make(request: pytest.FixtureRequest, tmp_path: Path, spark: SparkSession) -> Make:
     return lambda write: Shared(tmp_path, spark, write, request.param)
 
 
+def with_formats(*usual: DatasetFormat) -> pytest.MarkDecorator:
+    """The formats of a test; in a soak it has both."""
+    return pytest.mark.parametrize("make", only(FORMATS, *usual), indirect=True)
+
+
+def pairs(*usual: tuple[DatasetFormat, WriteMode], modes: tuple[WriteMode, ...]) -> pytest.MarkDecorator:
+    """The formats and modes of a test; in a soak it has each mode in both."""
+    cases = only([(format, mode) for format in FORMATS for mode in modes], *usual)
+    return pytest.mark.parametrize(("make", "write"), cases, indirect=["make"])
+
+
+@with_formats(*FORMATS)
 def test_a_merge_of_old_rows_does_not_replace_newer_ones(make: Make) -> None:
     shared = make("merge")
     shared.feed((D22, 1, 10), (D22, 2, 20))
@@ -56,6 +70,7 @@ def test_a_merge_of_old_rows_does_not_replace_newer_ones(make: Make) -> None:
     assert (shared.store.attempts(), shared.store.list_unfinished()) == ((), ())
 
 
+@with_formats(*FORMATS)
 def test_merges_of_other_rows_do_not_disturb_each_other(make: Make) -> None:
     shared = make("merge")
     shared.feed((D22, 1, 10), (D22, 2, 20))
@@ -71,6 +86,7 @@ def test_merges_of_other_rows_do_not_disturb_each_other(make: Make) -> None:
     assert shared.rows() == [(D22, 1, 11), (D22, 2, 22), (D22, 3, 33), (D22, 4, 44)]
 
 
+@with_formats("iceberg")
 def test_a_merge_that_was_put_is_withdrawn_when_newer_rows_came_before_its_publish(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,7 +116,7 @@ def test_a_merge_that_was_put_is_withdrawn_when_newer_rows_came_before_its_publi
     assert shared.store.result("slow~2") is not None
 
 
-@pytest.mark.parametrize("write", ["append", "merge"])
+@pairs(("iceberg", "append"), ("parquet", "merge"), modes=("append", "merge"))
 def test_a_driver_that_sleeps_in_its_publish_is_refused_by_the_table_after_its_commit_was_abandoned(
     make: Make, write: WriteMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,7 +142,11 @@ def test_a_driver_that_sleeps_in_its_publish_is_refused_by_the_table_after_its_c
     assert shared.rows() == [(D22, 1, 11)]
 
 
-@pytest.mark.parametrize("write", ["overwrite_partitions", "merge"])
+@pairs(
+    ("iceberg", "merge"),
+    ("parquet", "overwrite_partitions"),
+    modes=("overwrite_partitions", "merge"),
+)
 def test_two_runs_that_count_up_the_rows_of_their_table_lose_no_count(make: Make, write: WriteMode) -> None:
     shared = make(write)
     shared.run(COUNT)
@@ -139,6 +159,7 @@ def test_two_runs_that_count_up_the_rows_of_their_table_lose_no_count(make: Make
     assert shared.rows() == [(D22, 1, 3)]
 
 
+@with_formats("parquet")
 def test_a_count_is_withdrawn_at_its_swap_when_another_one_came_after_its_put(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -306,8 +306,14 @@ def abandon_a_commit_whose_driver_sleeps(table: Table) -> None:
 
 OTHERS = [(name, catalog) for name in ROWS["iceberg"] for catalog in ICEBERG[1:]]
 OTHERS = OTHERS if EFFORT > 1 else some(OTHERS, 1)
+AGAIN = ("update_what_a_run_replaces", "delete_what_a_run_replaces")
+"""Rows of which test_foreign_writers.py has more."""
+
 CASES = [
-    *((name, ICEBERG[0]) for name in ROWS["iceberg"]),
+    *(
+        pytest.param(name, ICEBERG[0], marks=[pytest.mark.soak] if name in AGAIN else [])
+        for name in ROWS["iceberg"]
+    ),
     *(pytest.param(*case, marks=pytest.mark.endurance) for case in OTHERS),
 ]
 """Every row in the first catalog; in the others, which test_catalogs.py tests too, one; each in a soak."""

@@ -1,7 +1,8 @@
 """A program writes three tables and one of them is lost: what happens to the other two.
 
 A person abandons one output, and the rest is finished; or the whole commit, and the next run of the work
-writes only what is not published. The commands run as from a shell, on tables that Spark has written.
+writes only what is not published. The commands run as from a shell, on tables that Spark has written: in
+one format, and in the other in a soak.
 """
 
 import shutil
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.effort import only
 from tests.spark_jobs.iceberg.house import DAILY
 from tests.tidegate.promised import now, run
 from tidegate.cli.commits.project import CommitsProject
@@ -110,7 +112,12 @@ class Three:
             return {ids[event.id] for event in reader.events(ids=list(ids))}
 
 
-@pytest.fixture(params=["iceberg", "parquet"])
+FORMATS = ("iceberg", "parquet")
+OF_ICEBERG = pytest.mark.parametrize("three", only(FORMATS, "iceberg"), indirect=True)
+OF_PARQUET = pytest.mark.parametrize("three", only(FORMATS, "parquet"), indirect=True)
+
+
+@pytest.fixture
 def three(
     request: pytest.FixtureRequest, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Three]:
@@ -146,6 +153,7 @@ def three(
     store.close()
 
 
+@OF_ICEBERG
 def test_one_output_is_abandoned_and_the_others_are_finished(
     three: Three, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +185,7 @@ def test_one_output_is_abandoned_and_the_others_are_finished(
     assert not list(Path(three.warehouse.path).glob("*/*/_staging/*/*"))
 
 
+@OF_PARQUET
 def test_what_an_abandoned_commit_has_published_is_not_appended_twice(three: Three) -> None:
     printed = run("abandon", "c2", "--yes")
 
@@ -191,6 +200,7 @@ def test_what_an_abandoned_commit_has_published_is_not_appended_twice(three: Thr
     assert three.rows() == [[1, 2], [1, 2], [2]]
 
 
+@OF_ICEBERG
 def test_nor_by_an_io_manager(three: Three) -> None:
     run("abandon", "c2", "--yes")
     outputs = {
@@ -214,6 +224,7 @@ def test_nor_by_an_io_manager(three: Three) -> None:
     assert three.rows() == [[1, 2], [1, 2], [2]]
 
 
+@OF_PARQUET
 def test_when_all_outputs_are_published_only_their_events_are_left(three: Three) -> None:
     run("abandon", "c2", "--yes", "--output", three.name("c"))
     run("abandon", "c2", "--yes")

@@ -20,7 +20,7 @@ from tidegate.scheduler.model.job import JobState
 
 pytestmark = [pytest.mark.dagster, pytest.mark.endurance]
 
-RUNS = 100_000 if EFFORT >= 5 else 60
+RUNS = 100_000 if EFFORT >= 5 else 40
 DAYS_AT_ONCE = 20
 GROWTH_MB_MAX = 64
 """Of the process in the second half of the runs; a leak of a kilobyte a run would be 50 in a soak."""

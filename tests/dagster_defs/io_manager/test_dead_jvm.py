@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.crashes.processes import in_child
 from tests.dagster_defs.io_manager.house import House
+from tests.effort import only
 from tidegate import TidegateIOManager
 from tidegate.dagster_defs.io_manager import tables
 from tidegate.dagster_defs.io_manager.pyspark_resource import session_of
@@ -100,7 +101,7 @@ def test_the_session_of_tidegate_is_replaced(tmp_path: Path, monkeypatch: pytest
     in_fresh_process(work, monkeypatch)
 
 
-@pytest.mark.parametrize("kind", [PySparkResource, LazyPySparkResource])
+@pytest.mark.parametrize("kind", only([PySparkResource, LazyPySparkResource], LazyPySparkResource))
 def test_the_session_of_a_pyspark_resource_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Any]
 ) -> None:

@@ -99,7 +99,7 @@ def killed(
 def test_runs_that_die_are_executed_again(killed: Killed) -> None:
     assert killed.run([1, 2]) == 0
     published = Rows([1, 2])
-    for number, point in enumerate(some(CHOSEN, 4), start=1):
+    for number, point in enumerate(some(CHOSEN, 2), start=1):
         ids = [10 * number + 1, 10 * number + 2]
 
         assert killed.run(ids, point) == SIGKILL, point

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are
 
 KEPT = Path(__file__).with_name("seeds.txt")
 USUAL = range(1, 1 + much(1))
-KILLS = min(30, much(10))
+KILLS = min(30, much(5))
 """Of each seed, those with the JVM included."""
 WHOLE_EVERY = 8
 """Every so many kills takes the JVM as well: each costs the start of another one."""

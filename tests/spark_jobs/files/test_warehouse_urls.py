@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.effort import only
 from tests.spark_jobs.files.mounts import mounted
 from tests.spark_jobs.iceberg.house import NEVER
 from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
@@ -71,11 +72,16 @@ class Lake:
         return [entry.name for entry in LocalFiles().list(f"{self.folder}/lake/app/t/_staging")]
 
 
-@pytest.fixture(params=KIND)
+@pytest.fixture
 def lake(request: pytest.FixtureRequest, tmp_path: Path, spark: SparkSession) -> Lake:
     return Lake(tmp_path, spark, request.param)
 
 
+OF_A_MOUNT = pytest.mark.parametrize("lake", only(KIND, "viewfs"), indirect=True)
+OF_A_STORE = pytest.mark.parametrize("lake", only(KIND, "gs"), indirect=True)
+
+
+@OF_A_STORE
 def test_every_write_mode_publishes_there(lake: Lake) -> None:
     lake.publish(lake.ref(), [(D22, 1, "a"), (D22, 2, "b"), (D23, 3, "c")], D22, D23)
     lake.publish(lake.ref(), [], D23)
@@ -88,6 +94,7 @@ def test_every_write_mode_publishes_there(lake: Lake) -> None:
     assert lake.left() == []
 
 
+@OF_A_MOUNT
 def test_half_a_publish_is_finished_by_the_next_process(lake: Lake) -> None:
     lake.publish(lake.ref(), [(D22, 1, "a"), (D23, 1, "a")], D22, D23)
     commit = lake.put(lake.ref(), [(D22, 2, "b"), (D23, 2, "b")], D22, D23)
@@ -103,6 +110,7 @@ def test_half_a_publish_is_finished_by_the_next_process(lake: Lake) -> None:
     assert lake.left() == []
 
 
+@OF_A_STORE
 def test_landed_files_are_read_from_another_file_system(lake: Lake) -> None:
     lake.spark.createDataFrame([(1, D22)], "v int, day string").write.partitionBy("day").parquet(
         f"{lake.folder}/landing"

@@ -14,6 +14,7 @@ import pytest
 from py4j.clientserver import ClientServerConnection
 from pyspark.sql import SparkSession
 
+from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23, D24, DAILY, NEVER, House
 from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.commit.publish import recover
@@ -37,12 +38,11 @@ def die(*_: object) -> None:
 
 @pytest.mark.parametrize(
     ("write", "staging", "publishing"),
-    [
-        ("append", 85, 110),
+    only(
+        [("append", 85, 110), ("overwrite_partitions", 85, 120), ("full", 85, 120), ("merge", 110, 320)],
         ("overwrite_partitions", 85, 120),
-        ("full", 85, 120),
         ("merge", 110, 320),
-    ],
+    ),
 )
 def test_a_publish_calls_the_jvm_no_more_often_than_this(
     tmp_path: Path,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23, House
 from tests.spark_jobs.iceberg.other_catalogs import JDBC, jdbc_options, metastore_options, other_catalog
 from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
@@ -34,7 +35,10 @@ def metastore(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     return metastore_options(spark, str(tmp_path_factory.mktemp("hive house")))
 
 
-@pytest.fixture(params=["rest", "hive", *JDBC])
+CATALOGS = ("rest", "hive", *JDBC)
+
+
+@pytest.fixture
 def house(request: pytest.FixtureRequest, tmp_path: Path, spark: SparkSession) -> Iterator[House]:
     match request.param:
         case "rest":
@@ -57,6 +61,7 @@ def _house_with(spark: SparkSession, folder: Path, options: dict[str, str]) -> I
         yield House(folder, other)
 
 
+@pytest.mark.parametrize("house", only(CATALOGS, "hive"), indirect=True)
 def test_every_write_mode_publishes_once(house: House) -> None:
     replaced, added = house.ref("overwrite_partitions"), house.ref("append", None, "a")
     merged = house.ref("merge", house.ref("merge").scheme, "m", "id")
@@ -72,6 +77,7 @@ def test_every_write_mode_publishes_once(house: House) -> None:
     assert house.staged() == []
 
 
+@pytest.mark.parametrize("house", only(CATALOGS, "rest", *JDBC), indirect=True)
 def test_a_repeated_commit_adds_nothing(house: House) -> None:
     ref = house.ref("append")
     staged = house.stage(house.frame((D22, 1, "a")), ref, D22, commit="c1", token=1)

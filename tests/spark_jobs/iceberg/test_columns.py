@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23, DAILY, ROWS, House
 from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.errors import OutputError
@@ -119,7 +120,7 @@ def test_files_are_written_as_the_table_wants_them(house: House) -> None:
     assert pq.read_table(file)["id"].to_pylist() == [9, 1]
 
 
-@pytest.mark.parametrize("write", ["append", "overwrite_partitions", "merge"])
+@pytest.mark.parametrize("write", only(["append", "overwrite_partitions", "merge"], "merge"))
 def test_partitions_keep_their_column_wherever_it_is_in_the_table(house: House, write: WriteMode) -> None:
     """A dropped column shifts those behind it: a new table with the same columns numbers them otherwise."""
     ref = house.ref(write, DAILY, "t", *(["id"] if write == "merge" else []))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.effort import only, pick
 from tests.spark_jobs.iceberg.house import D22, D23, NEVER, House
 from tests.spark_jobs.staging import put
 from tidegate.spark_jobs.commit.recovery import recover
@@ -52,6 +53,7 @@ def test_a_column_that_is_dropped_and_added_again_keeps_the_values_of_the_waitin
     assert house.data_files() == house.live_files()
 
 
+@pytest.mark.soak  # test_what_others_do.py has these rows
 @pytest.mark.parametrize(
     ("change", "after"),
     [
@@ -72,7 +74,7 @@ def test_a_column_of_the_waiting_rows_is_added_again_or_keeps_its_new_name(
     assert house.rows(ref) == after
 
 
-@pytest.mark.parametrize("harm", ["lost", "cut"])
+@pytest.mark.parametrize("harm", only(["lost", "cut"], "cut"))
 def test_a_staged_file_that_is_lost_or_cut_is_never_published(house: House, harm: str) -> None:
     ref = house.ref("append")
     house.publish(house.frame((D22, 1, "a")), ref, D22)
@@ -107,6 +109,7 @@ def test_a_table_that_was_dropped_and_created_again_took_the_staged_files_along(
         recover([ref.id], house.store, house.context)
 
 
+@pytest.mark.soak  # so does test_what_others_do.py
 def test_fsck_reports_the_lost_files_of_the_newest_snapshot(house: House) -> None:
     ref = house.ref("append")
     house.publish(house.frame((D22, 1, "a"), (D23, 2, "b")), ref, D22, D23)
@@ -155,7 +158,7 @@ def test_a_publish_that_was_rolled_back_and_whose_snapshot_expired_is_not_done(h
     assert step.verify(house.context).verdict is Verdict.UNKNOWN
 
 
-@pytest.mark.parametrize("exists", [True, False])
+@pytest.mark.parametrize("exists", pick([True, False], 1))
 def test_a_table_refuses_an_abandoned_commit_also_of_a_driver_that_sleeps_before_its_swap(
     house: House, monkeypatch: pytest.MonkeyPatch, exists: bool
 ) -> None:

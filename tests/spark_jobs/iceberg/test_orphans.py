@@ -107,7 +107,13 @@ def test_what_belongs_to_no_dataset_of_ours_is_another_projects(house: House) ->
     assert clean(house, theirs) != []
 
 
-@pytest.mark.parametrize("files", [(), ("metadata/0f.metadata.json",)], ids=["folder", "metadata"])
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param((), id="folder", marks=pytest.mark.soak),
+        pytest.param(("metadata/0f.metadata.json",), id="metadata"),
+    ],
+)
 def test_a_staging_table_that_a_full_disk_left_half_created_goes(
     house: House, files: tuple[str, ...]
 ) -> None:

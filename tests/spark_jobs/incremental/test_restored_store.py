@@ -11,17 +11,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.effort import only
 from tests.spark_jobs.incremental import orders_feed
 from tests.spark_jobs.incremental.test_runs import D22, LOAD, LOAD_FILES, House
 from tidegate.domain.model import Program
 from tidegate.spark_jobs.errors import StoreBehind
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(params=[LOAD, LOAD_FILES], ids=["iceberg", "parquet"])
-def load(request: pytest.FixtureRequest) -> Program:
-    return request.param
 
 
 @pytest.fixture
@@ -46,7 +42,10 @@ def copied(store: MemoryCommitStepStore) -> MemoryCommitStepStore:
     return backup
 
 
-@pytest.mark.parametrize("commit", ["early", "late"])
+LOADS = [(load, commit) for load in (LOAD, LOAD_FILES) for commit in ("early", "late")]
+
+
+@pytest.mark.parametrize(("load", "commit"), only(LOADS, (LOAD, "early"), (LOAD_FILES, "late")))
 def test_neither_the_same_work_nor_other_work_goes_on(house: House, load: Program, commit: str) -> None:
     output = load.writes[0]
     with pytest.raises(StoreBehind, match="early has published into it, but the schedule store has no") as no:

@@ -135,6 +135,7 @@ def test_compaction_of_an_iceberg_table(yard: Yard) -> None:
     assert yard.data_files() == of_some_snapshot(yard)
 
 
+@pytest.mark.soak  # test_rewrite.py, test_expire.py and test_orphans.py stop them at each call
 def test_manifests(yard: Yard) -> None:
     fill(yard)
     kills = Kills(yard, MANIFESTS)
@@ -145,6 +146,7 @@ def test_manifests(yard: Yard) -> None:
     assert not kills.goes_on().changed
 
 
+@pytest.mark.soak
 def test_expiry_and_orphans(yard: Yard) -> None:
     """Of a dataset: its files are in folders that Iceberg never sweeps, and where compaction has put them."""
     ref = yard.ref("append")
@@ -209,6 +211,7 @@ class TestParquet:
         now = head(yard.warehouse.files, str(root)).partitions
         assert {key: entry.files for key, entry in now.items()} == {D22: 1, D23: 1}
 
+    @pytest.mark.soak  # test_parquet.py stops it at each call
     def test_expiry(self, yard: Yard, ref: DatasetRef) -> None:
         files, root = yard.warehouse.files, ref.root(yard.warehouse)
         yard.run(REWRITE, ref)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, Later, Yard
 from tidegate.domain.maintenance.ended import Ending
@@ -20,6 +21,9 @@ Writes = Callable[..., None]
 
 ROLLBACK = "rollback_to_snapshot(snapshot_id => {})"
 COMPACT = "rewrite_data_files(options => map('rewrite-all', 'true'))"
+
+
+MOMENTS = ("after_reading", "before_commits")
 
 
 @pytest.fixture
@@ -118,7 +122,7 @@ def test_manifests_that_others_replace_each_time(yard: Yard, before_commits: Wri
 # --- expire_snapshots ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("when", ["after_reading", "before_commits"])
+@pytest.mark.parametrize("when", only(MOMENTS, "after_reading"))
 def test_a_snapshot_that_is_tagged_meanwhile_stays(
     yard: Yard, when: str, request: pytest.FixtureRequest
 ) -> None:
@@ -143,7 +147,7 @@ def test_a_snapshot_that_a_rollback_makes_the_current_one_stays(yard: Yard, befo
     assert yard.data_files() == yard.live_files()
 
 
-@pytest.mark.parametrize("when", ["after_reading", "before_commits"])
+@pytest.mark.parametrize("when", only(MOMENTS, "before_commits"))
 def test_what_another_expiry_has_removed_is_no_failure(
     yard: Yard, when: str, request: pytest.FixtureRequest
 ) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.crashes.processes import in_child, in_children, kill_self
+from tests.effort import much
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import Verdict, decode_step, encode_step
 from tidegate.spark_jobs.files.filesystem import LocalFiles, is_data
@@ -131,8 +132,8 @@ def test_wherever_a_copy_dies_the_next_one_finishes_it(copy: Copy, number: int) 
     assert copy.is_published()
 
 
-@pytest.mark.endurance  # two processes, ten times
-@pytest.mark.parametrize("_", range(10))
+@pytest.mark.endurance  # two processes, again and again
+@pytest.mark.parametrize("_", range(much(3)))
 def test_two_copy_at_once_with_one_effect(copy: Copy, _: int) -> None:
     assert in_children(copy.execute, copy.execute) == [0, 0]
     assert copy.is_published()

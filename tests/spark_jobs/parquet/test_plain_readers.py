@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import tidegate.read
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.effort import only, pick
 from tests.spark_jobs.iceberg.house import House
 from tests.spark_jobs.staging import begin
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension, WriteMode
@@ -133,7 +134,9 @@ def check(readers: Readers) -> None:
         assert versions == sorted(versions) and len(set(versions)) > 1
 
 
-@pytest.mark.parametrize("more", [{"write": "overwrite_partitions"}, MERGED], ids=["overwrite", "merge"])
+@pytest.mark.parametrize(
+    "more", pick([{"write": "overwrite_partitions"}, MERGED], 1), ids=["overwrite", "merge"]
+)
 def test_readers_of_a_parquet_table_see_one_version(
     tmp_path: Path, spark: SparkSession, more: dict[str, Any]
 ) -> None:
@@ -179,7 +182,7 @@ def test_readers_of_a_parquet_table_see_one_version(
         assert sorted(relation.select(*columns).fetchall()) == wanted
 
 
-@pytest.mark.parametrize("write", ["overwrite_partitions", "merge"])
+@pytest.mark.parametrize("write", only(["overwrite_partitions", "merge"], "merge"))
 def test_readers_of_an_iceberg_table_see_one_version(
     tmp_path: Path, spark: SparkSession, write: WriteMode
 ) -> None:

@@ -40,7 +40,7 @@ from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 MAXIMUM_CALLS = 400
 """More than any publish below makes; reaching it means that the sweep does not end."""
 
-EVERY = every(5)
+EVERY = every(7)
 """The publisher dies before each n-th change; each mode begins at another one."""
 
 
@@ -318,7 +318,7 @@ def test_one_commit_published_by_three_at_once_happens_once(project: Project, ca
     assert project.store().list_unfinished() == ()
 
 
-@pytest.mark.endurance  # two processes publish often enough for a prune
+@pytest.mark.endurance  # two processes publish one after the other
 @pytest.mark.parametrize("case", [APPEND, MERGE], ids=lambda case: case.write)
 def test_two_processes_add_to_one_partition_at_once_and_lose_nothing(project: Project, case: Case) -> None:
     states: list[list[int]] = []
@@ -329,7 +329,7 @@ def test_two_processes_add_to_one_partition_at_once_and_lose_nothing(project: Pr
     )
 
     assert codes == [0, 0]
-    added = [row for first in writers for number in range(PUBLISHES) for row in _added(first, number)]
+    added = [row for first in writers for number in range(ADDS) for row in _added(first, number)]
     if case is MERGE:  # the row that they all write is there once
         added = [row for row in added if row >= 10] + [5]
     assert sorted(project.read()["table"][D24]) == sorted(added)
@@ -343,6 +343,10 @@ def _added(first: int, number: int) -> list[int]:
     return [first + number * 20, first + number * 20 + 10, 5]
 
 
+ADDS = much(12)
+"""Of each of two processes that add to one partition."""
+
+
 def _add_often(project: Project, first: int) -> None:
-    for number in range(PUBLISHES):
+    for number in range(ADDS):
         project.write(f"{first}-{number}", {"table": {D24: _added(first, number)}})
