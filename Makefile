@@ -27,7 +27,7 @@ check: .venv/stamp ## format, lint, types, imports and the fast tests; a minute 
 	@$(MAKE) --no-print-directory -j2 static fast
 
 test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; some twenty minutes on two cores
-	@$(MAKE) --no-print-directory -j2 static archive
+	@$(MAKE) --no-print-directory -j2 static archive TYPES=--all
 	$(PYTEST)
 
 bench: .venv/stamp ## measure, each figure beside its reference
@@ -65,7 +65,7 @@ static: .venv/stamp
 	$(BIN)/ruff format --check -q $(CODE)
 	$(BIN)/ruff check -q $(CODE)
 	$(BIN)/lint-imports --no-logo >.venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
-	$(BIN)/basedpyright
+	$(BIN)/python -m tests.type_check $(TYPES)
 
 fast: .venv/stamp
 	$(PYTEST:auto=2) -m "fast and not hypothesis"

@@ -11,7 +11,7 @@ from tests.effort import much
 from tests.tally import reach
 
 pytestmark = pytest.mark.endurance  # some seconds: every process opens the store again, and dies
-KILLS = much(3)
+KILLS = much(2)
 ROUNDS = 40
 """More than the killed ones get through; the last one goes on to the end."""
 STEPS_MAX = 25

@@ -65,6 +65,7 @@ class Live(LiveProject):
     """Dagster on a project in a temporary folder."""
 
     pause_seconds = 0.3
+    mode = "warm"
 
     def __init__(self, folder: Path) -> None:
         (folder / "schedules").mkdir()

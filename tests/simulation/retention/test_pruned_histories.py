@@ -28,13 +28,13 @@ def test_pruning_changes_no_decision(seed: int) -> None:
 
 
 @pytest.mark.endurance  # long histories, of which each is played twice
-@pytest.mark.parametrize("seed", range(200, 200 + much(4)))
+@pytest.mark.parametrize("seed", range(200, 200 + much(2)))
 def test_pruning_changes_no_decision_of_a_long_history(seed: int) -> None:
     compare(seed)
 
 
 @pytest.mark.endurance  # a database, whose statements fail
-@pytest.mark.parametrize("seed", range(300, 300 + much(2)))
+@pytest.mark.parametrize("seed", range(300, 300 + much(1)))
 def test_nor_does_a_process_that_dies_while_it_prunes(seed: int, tmp_path: Path) -> None:
     store = quick_sqlite(tmp_path)
     compare(seed, steps=FEW_STEPS, store=store, rate=0.25)
