@@ -64,6 +64,14 @@ def pytest_xdist_auto_num_workers() -> int:
     return cores + (cores + 1) // 2
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Workers take whole files, and one of them those with Spark."""
+    from tests.workers import Scheduling  # known to xdist only
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Make room for what the workers pass on, and prepare the environment of every process of this run.
 

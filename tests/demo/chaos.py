@@ -23,7 +23,7 @@ from tidegate.scheduler.model.job import FINISHED, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
 
-KILLS = much(5)
+KILLS = much(3)
 PAUSE_SECONDS = (2, 8)
 """Between two kills, by chance."""
 

@@ -66,6 +66,7 @@ def test_a_run_that_is_killed_with_its_server_is_found(quick: Quick) -> None:
     assert "the run died: process" in quick.text(run_id)
 
 
+@pytest.mark.soak  # test_liveness.py decides the same of such a note
 def test_a_run_of_dagsters_launcher_is_not_judged_by_the_note_of_the_run_before(
     quick: Quick, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

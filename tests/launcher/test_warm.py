@@ -87,6 +87,7 @@ def test_a_changed_program_is_executed_by_a_new_worker(quick: Quick) -> None:
     assert (quick.folder / "said").read_text().startswith("second ")
 
 
+@pytest.mark.soak  # the same calls as of a forked run: test_fork.py
 def test_a_cancelled_run_and_a_killed_one_end_alone(quick: Quick) -> None:
     cancelled, killed, other = (quick.launch("wait") for _ in range(3))
     processes = [quick.waiting(run_id) for run_id in (cancelled, killed, other)]
