@@ -20,12 +20,15 @@ from tests.databases import postgres_server as postgres_server
 from tests.databases import postgres_url as postgres_url
 from tests.databases import really_migrated as really_migrated
 from tests.databases import sql_url as sql_url
+from tests.effort import much
 from tidegate.demo.class_archive import archive_file, java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "default", deadline=None, max_examples=much(50), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("default")
 
 TALLY = pytest.StashKey[Counter[str]]()

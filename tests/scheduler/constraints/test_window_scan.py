@@ -23,7 +23,7 @@ def test_openings_equal_a_scan_minute_by_minute(case):
 
 
 @pytest.mark.endurance  # Hundreds of scans of sixty hours each.
-@settings(max_examples=much(120), deadline=None)
+@settings(max_examples=much(60), deadline=None)
 @given(case=cases())
 def test_openings_equal_a_scan_minute_by_minute_in_many_cases(case):
     assert_equal_to_a_scan(*case)

@@ -25,7 +25,7 @@ def test_it_holds_since_the_minute_that_the_reference_finds_whenever_it_is_asked
 
 @pytest.mark.endurance  # hundreds of trees, each at every minute: half a minute
 @given(job=jobs())
-@settings(max_examples=much(60))
+@settings(max_examples=much(30))
 def test_so_it_does_for_very_many_trees(job):
     agrees_with_the_reference(*job)
     loses_nothing(*job)
