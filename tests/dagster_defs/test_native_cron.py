@@ -8,6 +8,7 @@ import pytest
 from dagster._utils.schedules import schedule_execution_time_iterator
 
 from tests.domain.zones import ZONES, random_pattern
+from tests.effort import pick
 from tidegate.dagster_defs.definitions.native_cron import agrees, native_cron, pattern_for_dagster
 from tidegate.domain.model import AnyTrigger, Calendar, CronTrigger, Schedule, Trigger
 from tidegate.domain.time.clock_change import clock_changes
@@ -36,7 +37,7 @@ def ours(pattern: str, zone: str, begin: datetime, end: datetime) -> list[float]
     return [fire.timestamp() for fire in parse(pattern).fires(begin - TICK, end, zone)]
 
 
-@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("zone", pick(ZONES, 8))
 def test_what_becomes_a_dagster_schedule_fires_there_as_here(zone: str) -> None:
     chance = random.Random(zone)
     changes = [change.at for change in clock_changes(zone, NOW, NOW + YEAR)]

@@ -40,7 +40,7 @@ from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 MAXIMUM_CALLS = 400
 """More than any publish below makes; reaching it means that the sweep does not end."""
 
-EVERY = every(7)
+EVERY = every(5)
 """The publisher dies before each n-th change; each mode begins at another one."""
 
 
