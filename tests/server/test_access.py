@@ -23,11 +23,20 @@ def test_without_tokens_everything_is_allowed_from_this_machine(server: Served):
     "headers",
     [
         {"Host": "evil.example"},
+        {"Host": "a{b.evil.example:8080"},
+        {"Host": "127.0.0.1@evil.example"},
         {"X-Forwarded-For": "10.0.0.1"},
         {"Forwarded": "for=10.0.0.1"},
         {"Authorization": "Bearer guessed"},
     ],
-    ids=["a name that is not of this machine", "a proxy", "a standard proxy", "an unknown token"],
+    ids=[
+        "a name that is not of this machine",
+        "a name of odd characters",
+        "a malformed name",
+        "a proxy",
+        "a standard proxy",
+        "an unknown token",
+    ],
 )
 def test_without_tokens_others_are_refused(server: Served, headers: dict[str, str]):
     answer = server.client.get(PATH, headers=headers)
@@ -134,3 +143,11 @@ def test_unknown_paths_and_methods_are_problems(server: Served):
     answer = server.client.patch(f"{NS}/apps/sales")
     problem(answer, 405)
     assert answer.headers["allow"] == "DELETE, GET, PUT"
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "null", "http://[", ""])
+def test_a_page_of_another_site_writes_nothing(server: Served, origin: str):
+    problem(server.client.post(f"{NS}/gauges/cpu", json={"value": 1}, headers={"Origin": origin}), 403)
+
+    own = {"Origin": "http://127.0.0.1:8080"}
+    assert server.client.post(f"{NS}/gauges/cpu", json={"value": 1}, headers=own).status_code == 200

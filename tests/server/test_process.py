@@ -1,5 +1,6 @@
 """The server as a process: its start and its end."""
 
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -56,3 +57,17 @@ def test_a_token_of_the_command_line_counts_at_once(process: ServerProcess, proj
         path = "/v3/namespaces/default/apps"
         assert client.get(path).status_code == 401
         assert client.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_a_caller_that_goes_in_the_middle_of_its_body_is_no_failure_of_the_server(process: ServerProcess):
+    host, port = process.address.removeprefix("http://").split(":")
+    line = "POST /v3/namespaces/default/gauges/cpu HTTP/1.1"
+    headers = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 100"
+
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(f"{line}\r\n{headers}\r\n\r\n{{".encode())
+    with process.client() as client:
+        assert client.get("/healthz").status_code == 200
+
+    assert process.end() == 0
+    assert len(process.output().splitlines()) == len(["serving", "no token"])

@@ -13,10 +13,10 @@ always.
 import hmac
 import ipaddress
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
 
@@ -31,6 +31,9 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 """Headers of a proxy."""
+
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(?::[0-9]*)?")
+"""A `Host` header: a name or an address, and perhaps a port."""
 
 COOKIE = "tidegate_token"
 """The cookie of a browser that has signed in to the board."""
@@ -218,14 +221,20 @@ def _is_local(request: Request) -> bool:
         return False
     if any(name in request.headers for name in FORWARDED):
         return False
-    return is_loopback(request.url.hostname or "")
+    return all(_names_this_machine(each) for each in request.headers.getlist("host"))
+
+
+def _names_this_machine(host: str) -> bool:
+    """Return whether a `Host` is of this machine; `request.url` would take a malformed one for ours."""
+    found = HOST.fullmatch(host)
+    return found is not None and is_loopback(found[1])
 
 
 def _refuse_foreign_page(request: Request) -> None:
     origin = request.headers.get("origin")
     if origin is None or request.method in SAFE:
         return
-    if urlsplit(origin).netloc != request.headers.get("host", ""):
+    if origin.lower().partition("://")[2] != request.headers.get("host", "").lower():
         raise Problem(403, "a page of another site may not change anything here")
 
 

@@ -10,6 +10,7 @@ from tidegate.project.release import release
 from tidegate.server.access import known_namespace
 from tidegate.server.board import BOARD
 from tidegate.server.contract import describe
+from tidegate.server.nul import NoNul
 from tidegate.server.problem import add_handlers
 from tidegate.server.rate_limit import RateLimit
 from tidegate.server.routes import (
@@ -90,6 +91,7 @@ def create_application(service: Service) -> FastAPI:
     application.state.service = service
     application.state.limit = RateLimit(service.settings.requests_per_minute)
     add_handlers(application)
+    application.add_middleware(NoNul)
     for router in OF_NAMESPACE:
         application.include_router(router, prefix=NAMESPACE, dependencies=[Depends(known_namespace)])
     for router in OTHERS:

@@ -10,13 +10,18 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
+from tidegate.server.nul import refuse_nul
 from tidegate.server.problem import Problem
 
 BYTES_MAX = 5_000_000
 """5 MB."""
 
 JSON = "application/json"
+ESCAPED_NUL = rb"\u0000"
+"""How JSON writes the character."""
+
 FORM = "application/x-www-form-urlencoded"
 
 T = TypeVar("T")
@@ -38,9 +43,12 @@ async def read_json(request: Request) -> Any:
             415, f"a body is {JSON} in UTF-8, got {request.headers.get('content-type', 'no type')!r}"
         )
     try:
-        return msgspec.json.decode(content)
+        found = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, f"the body is not JSON: {error}") from error
+    if ESCAPED_NUL in content:
+        refuse_nul(found)
+    return found
 
 
 async def read_object(request: Request) -> dict[str, Any]:
@@ -83,13 +91,15 @@ async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form of the board, the last of each name.
 
     Raises:
-        Problem: 413, or 415 for another content type than that of forms.
+        Problem: 400, 413, or 415 for another content type than that of forms.
     """
     content = await _read(request)
     kind = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
     if kind != FORM:
         raise Problem(415, f"a form is {FORM}, got {kind:.100}")
-    return dict(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
+    found = dict(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
+    refuse_nul(found)
+    return found
 
 
 def as_form(value: Any, form: type[T]) -> T:
@@ -110,11 +120,14 @@ async def _read(request: Request) -> bytes:
         raise _too_long()
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > BYTES_MAX:
-            raise _too_long()
-        parts.append(part)
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > BYTES_MAX:
+                raise _too_long()
+            parts.append(part)
+    except ClientDisconnect as error:
+        raise Problem(400, "the caller has gone before the end of the body") from error
     return b"".join(parts)
 
 
