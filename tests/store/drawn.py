@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.store import drawn_alerts as alerts
 from tests.store import drawn_expected as expected
 from tests.store import drawn_maintenance as maintenance
+from tests.store import drawn_overrides as overrides
 from tests.store import drawn_retention as retention
 from tests.store.samples import (
     app,
@@ -279,6 +280,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     **retention.ARGUMENTS,
     **alerts.ARGUMENTS,
     **expected.ARGUMENTS,
+    **overrides.ARGUMENTS,
 }
 """What each method of a transaction is called with."""
 
@@ -342,4 +344,5 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         *retention.answers(reader, now),
         *alerts.answers(reader, now),
         *expected.answers(reader, now),
+        *overrides.answers(reader, now),
     ]

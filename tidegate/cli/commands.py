@@ -42,7 +42,11 @@ COMMANDS: dict[str, Entry] = {
     ),
     "apps": Entry("tidegate.cli.operate.apps:app", "List the apps; stop and continue the launches of one."),
     "schedules": Entry(
-        "tidegate.cli.operate.schedules:app", "List, show, suspend, resume, trigger and delete schedules."
+        "tidegate.cli.operate.schedules:app",
+        "List, show, change, suspend, resume, trigger and delete schedules.",
+    ),
+    "overrides": Entry(
+        "tidegate.cli.operate.overrides:app", "List, show and revert what was changed by hand."
     ),
     "jobs": Entry("tidegate.cli.operate.jobs:app", "List, show, cancel, retry, force and requeue jobs."),
     "tasks": Entry(

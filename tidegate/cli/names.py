@@ -35,6 +35,7 @@ KINDS_OF_COMMANDS = {
     ("schedules", "name"): ("schedules",),
     ("schedules", "names"): ("schedules",),
     ("apps", "names"): ("apps",),
+    ("overrides", "name"): ("overrides",),
     ("report", "name"): ("datasets", "tasks"),
     ("why", "name"): ("schedules", "jobs"),
     ("gauge", "name"): ("gauges",),
@@ -114,6 +115,8 @@ def _stored(reader: "Reader", kind: str) -> list[str]:
             from tidegate.scheduler.commands.gauge import gauge_limits
 
             return sorted({*(gauge.name for gauge in reader.gauges()), *gauge_limits(reader)})
+        case "overrides":
+            return list(dict.fromkeys(each.ref for each in reader.overrides()))
         case "tables":
             from tidegate.scheduler.explain.operations.measured import known_tables
 

@@ -5,6 +5,7 @@ import re
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import Program
+from tidegate.project.one_schedule import NEW_NAME
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.problem import Problem
@@ -12,9 +13,6 @@ from tidegate.server.service import Service
 
 NAME = re.compile(r"[\w.@-]{1,255}")
 """What a name in a path may look like; anything else is malformed, not unknown."""
-
-NEW_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
-"""Names of the language."""
 
 
 def deployed_apps(service: Service, reader: Reader) -> list[DeployedApp]:

@@ -3,15 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
-
-from tidegate.compiler.compile import compile_files, compile_schedule, compile_task
+from tidegate.compiler.compile import compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.reader.json_text import JsonText, TooLarge, json_text
-from tidegate.compiler.rules.house import house_diagnostics
 from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, Schedule
-from tidegate.domain.model.others import with_others
+from tidegate.project.one_schedule import broken_rules, compile_one
 from tidegate.scheduler.commands.live import deployed_apps
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.protocol import Reader
@@ -41,7 +38,9 @@ def compiled_app(service: Service, reader: Reader, name: str, spec: dict[str, An
     if not compilation.ok:
         raise _wrong(f"the specification of app {name}", compilation.diagnostics, document)
     found = compilation.models()[name]
-    _check_rules(service, found, document, f"the specification of app {name}")
+    broken = broken_rules(service.settings, found, document)
+    if broken:
+        raise _wrong(f"the specification of app {name}", broken, document)
     return found
 
 
@@ -61,40 +60,11 @@ def compiled_schedule(
     Raises:
         Problem: 400 with diagnostics.
     """
-    document, apps = _text(spec), deployed_apps(reader)
-    whole = with_others(apps[app], apps.values())
-    on_update = service.settings.on_update
-    if before is not None and before.spec.task is not None:
-        found, diagnostics = compile_task(whole, name, document, None, on_update, apps.values())
-    else:
-        found, diagnostics = compile_schedule(whole, name, document, None, on_update)
+    document = _text(spec)
+    found, diagnostics = compile_one(service.settings, deployed_apps(reader), app, name, document, before)
     if found is None:
         raise _wrong(f"schedule {app}/{name}", diagnostics, document)
-    named = msgspec.structs.replace(found, name=name)
-    schedules = {**apps[app].schedules, name: named}
-    changed = msgspec.structs.replace(apps[app], schedules=schedules)
-    _check_rules(service, changed, document, f"schedule {app}/{name}", only=name)
-    return named
-
-
-def _check_rules(service: Service, app: App, document: JsonText, what: str, only: str | None = None) -> None:
-    """Refuse what breaks a rule of the project.
-
-    Args:
-        only: the schedule that a call is about; the others of the app are deployed already.
-
-    Raises:
-        Problem: 400 with diagnostics.
-    """
-    lines = document.text.split("\n")
-    broken = house_diagnostics(
-        [app],
-        service.settings.rules,
-        lambda at: lines[at.line - 1] if at.line <= len(lines) else "",
-        only=only,
-    )
-    if any(each.severity == "error" for each in broken):
-        raise _wrong(what, broken, document)
+    return found
 
 
 def _text(spec: dict[str, Any]) -> JsonText:

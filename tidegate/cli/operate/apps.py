@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from tidegate.cli.operate.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 
 NamesArgument = Annotated[list[str], typer.Argument(help="Names of apps.")]
@@ -52,22 +53,23 @@ def list_apps(format: FormatOption = Format.TEXT) -> None:
 
 
 @app.command("hold")
-def hold_apps(names: NamesArgument, reason: ReasonOption = "") -> None:
+def hold_apps(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresOption = None) -> None:
     """Launch nothing of these apps until they are released; events still count, and nothing is discarded."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.held_apps import hold_app
     from tidegate.scheduler.explain.names import check_app
-    from tidegate.scheduler.model.journal import By
 
+    now, by = datetime.now(UTC), by_hand(reason)
+    until = until_of(expires, now)
     with opened_store() as store, store.transaction() as transaction:
         for name in names:
             check_app(transaction, name)
-        now, by = datetime.now(UTC), By(reason=reason)
-        held = {name: hold_app(transaction, name, now, by) for name in names}
+        held = {name: hold_app(transaction, name, now, by, until) for name in names}
+    ends = "" if until is None or until.at is None else f" until {instant(until.at)}"
     for name, is_new in held.items():
         if is_new:
             typer.echo(
-                f"{name} is on hold: nothing of it is launched; `tidegate apps release {name}` goes on"
+                f"{name} is on hold{ends}: nothing of it is launched; `tidegate apps release {name}` goes on"
             )
         else:
             typer.echo(f"{name} is already on hold")
@@ -79,13 +81,12 @@ def release_apps(names: NamesArgument, reason: ReasonOption = "") -> None:
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.held_apps import held_apps, release_app
     from tidegate.scheduler.explain.names import check_app
-    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         for name in names:
             if name not in held_apps(transaction):
                 check_app(transaction, name)
-        now, by = datetime.now(UTC), By(reason=reason)
+        now, by = datetime.now(UTC), by_hand(reason)
         released = {name: release_app(transaction, name, now, by) for name in names}
     for name, was_held in released.items():
         typer.echo(f"{name} is released" if was_held else f"{name} was not on hold")

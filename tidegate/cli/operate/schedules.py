@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
+from tidegate.cli.operate.by_hand import ExpiresOption, by_hand, until_of
+from tidegate.cli.operate.schedule_changes import create_schedule, update_schedule
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.domain.model import OnSuspend
+    from tidegate.domain.time.expiry import Until
     from tidegate.scheduler.model.deployed import ScheduleState
     from tidegate.scheduler.model.journal import By
     from tidegate.scheduler.store.protocol import Transaction
+
+    Switch = Callable[[Transaction, str, datetime, By, Until | None], bool]
 
 RECENT_JOBS = 10
 
@@ -26,7 +31,11 @@ NameArgument = Annotated[
 ]
 NamesArgument = Annotated[list[str], typer.Argument(help='Schedules as "app/schedule" or by name alone.')]
 
-app = typer.Typer(no_args_is_help=True, help="List, show, suspend, resume, trigger and delete schedules.")
+app = typer.Typer(
+    no_args_is_help=True, help="List, show, change, suspend, resume, trigger and delete schedules."
+)
+app.command("update")(update_schedule)
+app.command("create")(create_schedule)
 
 
 @app.command("list")
@@ -96,7 +105,7 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
 
 
 @app.command("suspend")
-def suspend_schedules(names: NamesArgument, reason: ReasonOption = "") -> None:
+def suspend_schedules(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresOption = None) -> None:
     """Suspend schedules; `on_suspend` defines what happens to waiting jobs and new events.
 
     discard (default): waiting jobs are discarded, events are ignored.  drain: waiting jobs run, events are
@@ -105,16 +114,16 @@ def suspend_schedules(names: NamesArgument, reason: ReasonOption = "") -> None:
     from tidegate.cli.operate.suspend_line import suspended_line
     from tidegate.scheduler.commands.manual import suspend
 
-    _switch(names, suspend, "suspended", suspended_line, reason)
+    _switch(names, suspend, "suspended", suspended_line, reason, expires)
 
 
 @app.command("resume")
-def resume_schedules(names: NamesArgument, reason: ReasonOption = "") -> None:
+def resume_schedules(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresOption = None) -> None:
     """Resume schedules: new events and fires count from now on, and held jobs are released."""
     from tidegate.cli.operate.suspend_line import resumed_line
     from tidegate.scheduler.commands.manual import resume
 
-    _switch(names, resume, "active", resumed_line, reason)
+    _switch(names, resume, "active", resumed_line, reason, expires)
 
 
 @app.command("trigger")
@@ -160,9 +169,8 @@ def delete_schedule(
     from tidegate.compiler.render.diff_text import consequence_text
     from tidegate.scheduler.commands.schedules import delete_schedules
     from tidegate.scheduler.explain.names import find_schedule
-    from tidegate.scheduler.model.journal import By
 
-    by, lines = By(reason=reason), None if yes or not at_terminal() else ()
+    by, lines = by_hand(reason), None if yes or not at_terminal() else ()
     with opened_store() as store:
         while True:
             try:
@@ -183,29 +191,37 @@ def delete_schedule(
 
 def _switch(
     names: list[str],
-    switch: "Callable[[Transaction, str, datetime, By], bool]",
+    switch: "Switch",
     status: str,
     effect: "Callable[[OnSuspend, int], str]",
     reason: str,
+    expires: str | None,
 ) -> None:
     """Switch schedules in one transaction: with an unknown name nothing is changed."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.explain.names import find_schedule
     from tidegate.scheduler.model.job import WAITING
-    from tidegate.scheduler.model.journal import By
     from tidegate.scheduler.tick.tick import advance_before
 
+    now, by = datetime.now(UTC), by_hand(reason)
+    until = until_of(expires, now)
     with opened_store() as store, store.transaction() as transaction:
         states = {state.ref: state for state in (find_schedule(transaction, name) for name in names)}
-        now = datetime.now(UTC)
         advance_before(transaction, now)
         waiting = Counter(job.schedule for job in transaction.jobs(schedules=list(states), states=WAITING))
-        changed = {ref: switch(transaction, ref, now, By(reason=reason)) for ref in states}
+        before = {state.ref: state.status for state in transaction.schedules(refs=states)}
+        changed = {ref: switch(transaction, ref, now, by, until) for ref in states}
+        overrides = {each.ref: each for each in transaction.overrides(refs=states) if each.kind == "status"}
     for ref, was_changed in changed.items():
-        if was_changed:
-            typer.echo(f"{ref} is {status}: {_effect(states[ref], effect, waiting[ref], status)}")
+        override = overrides.get(ref)
+        ends = None if override is None else override.expires_at
+        holds = "" if ends is None else f" until {instant(ends)}"
+        if not was_changed:
+            typer.echo(f"{ref} is already {status}{holds}")
+        elif before[ref] == status:
+            typer.echo(f"{ref} is {status}{holds or ' without an expiry'}")
         else:
-            typer.echo(f"{ref} is already {status}")
+            typer.echo(f"{ref} is {status}{holds}: {_effect(states[ref], effect, waiting[ref], status)}")
 
 
 def _effect(

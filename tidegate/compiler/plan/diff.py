@@ -15,6 +15,7 @@ from tidegate.compiler.plan.blocked import Blocked
 from tidegate.compiler.plan.consequence import Action, Consequence, Effect, consequences
 from tidegate.compiler.plan.field_change import FieldChange, field_changes
 from tidegate.compiler.plan.left_behind import LeftBehind
+from tidegate.compiler.plan.override_change import OverrideChange
 from tidegate.compiler.plan.ownership import TakenApp
 from tidegate.compiler.plan.part_change import PartChange, form_of, part_changes
 from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks
@@ -74,6 +75,7 @@ class Diff(Value, kw_only=True):
         renames: what goes on under another name; the changes are those besides.
         blocked: why it cannot be carried out now.
         left: watermarks that it leaves behind.
+        overrides: what was changed by hand in these apps, and what becomes of it.
     """
 
     apps: tuple[AppChange, ...]
@@ -86,6 +88,7 @@ class Diff(Value, kw_only=True):
     renames: Renames = Renames()
     blocked: tuple[Blocked, ...] = ()
     left: tuple[LeftBehind, ...] = ()
+    overrides: tuple[OverrideChange, ...] = ()
 
     @property
     def refused(self) -> bool:

@@ -19,5 +19,6 @@ def diff_json(difference: Diff) -> dict[str, Any]:
         "renames": msgspec.to_builtins(difference.renames),
         "blocked": msgspec.to_builtins(difference.blocked),
         "left": msgspec.to_builtins(difference.left),
+        "overrides": msgspec.to_builtins(difference.overrides),
         "taken": msgspec.to_builtins(difference.taken),
     }

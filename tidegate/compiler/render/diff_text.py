@@ -22,6 +22,7 @@ from tidegate.compiler.plan.part_change import PartChange
 from tidegate.compiler.plan.refusal import Refusal
 from tidegate.compiler.plan.renames import Renames
 from tidegate.compiler.plan.task_form import task_form
+from tidegate.compiler.render.overrides_text import overrides_text
 from tidegate.compiler.render.trigger_yaml import yaml_lines
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.size import size_text
@@ -62,6 +63,7 @@ def diff_text(difference: Diff) -> str:
     for app in difference.apps:
         lines.extend(_app(app, difference.after.get(app.name)))
     lines.extend(_ownership(difference))
+    lines.extend(overrides_text(difference.overrides))
     if difference.refusals:
         lines.extend(_refusals(difference.refusals))
     lines.extend(_blocked_and_left(difference))

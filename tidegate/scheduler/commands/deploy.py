@@ -15,10 +15,12 @@ from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.diff import AppChange, Diff, ScheduleChange
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.time.expiry import Until
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.live import WHOLE, difference
 from tidegate.scheduler.commands.manual import CLI
+from tidegate.scheduler.commands.overrides.record import Cause, record_overrides
 from tidegate.scheduler.commands.policies import change_policies
 from tidegate.scheduler.commands.rename import apply_renames, forget_former, subscriptions
 from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
@@ -26,8 +28,10 @@ from tidegate.scheduler.commands.specifications import keep_specifications
 from tidegate.scheduler.commands.storages import record_storage
 from tidegate.scheduler.commands.tasks import change_tasks, wake_consumers
 from tidegate.scheduler.decision.fate import Change
+from tidegate.scheduler.decision.overrides import after_call, after_deployment, mark_of
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, Source, noted
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.expected import follow_datasets
@@ -91,12 +95,16 @@ class Deeds(Value, kw_only=True):
         owners: the owner of each remaining app.
         source: who creates the schedules that are new. A call for one schedule makes a changed one an
             override, a deployment ends that.
+        until: when the override of a call expires.
+        cause: why overrides end.
     """
 
     owners: Mapping[str, str]
     force: bool
     by: By
     source: Source = "deploy"
+    until: Until | None = None
+    cause: Cause = "deployed"
     rollback_to: int | None = None
 
 
@@ -111,14 +119,29 @@ def carry_out(
     if changes.refusals and not deeds.force:
         raise _refused(changes)
     before = {deployed.name: deployed.app for deployed in transaction.apps()}
+    known, after = _overrides(transaction, changes, wanted, deeds, now)
     _put_apps(transaction, changes, deeds.owners, now)
     forget_former(transaction, changes.after)
-    _put_schedules(transaction, changes, wanted, deeds.source, now)
+    overridden = frozenset(each.ref for each in after if each.kind == "specification")
+    _put_schedules(transaction, changes, wanted, deeds.source, overridden, now)
+    record_overrides(transaction, known, after, now, deeds.by, deeds.cause)
     change_policies(transaction, before, now)
     follow_datasets(transaction, now)
     if not changes.empty:
         transaction.add_journal([_entry(changes, deeds, now)])
         keep_specifications(transaction, changes)
+
+
+def _overrides(
+    transaction: Transaction, changes: Diff, wanted: Mapping[str, App], deeds: Deeds, now: datetime
+) -> tuple[list[Override], list[Override]]:
+    """Return the overrides of the apps of a difference, as they are and as it leaves them."""
+    names = {app.name for app in changes.apps}
+    known = [each for each in transaction.overrides() if each.app in names]
+    if deeds.source == "deploy":
+        return known, after_deployment(known, changes)
+    states = {state.ref: state for state in transaction.schedules()}
+    return known, after_call(known, changes, states, wanted, mark_of(deeds.by, deeds.until, now))
 
 
 def _taken(changes: Diff, scope: Scope) -> Refused:
@@ -141,7 +164,12 @@ def _refused(changes: Diff) -> Refused:
 
 
 def _put_schedules(
-    transaction: Transaction, changes: Diff, wanted: Mapping[str, App], source: Source, now: datetime
+    transaction: Transaction,
+    changes: Diff,
+    wanted: Mapping[str, App],
+    source: Source,
+    overridden: frozenset[str],
+    now: datetime,
 ) -> None:
     """Carry out the changes of schedules, in sets: a project may have thousands."""
     states = {state.ref: state for state in transaction.schedules()}
@@ -165,7 +193,7 @@ def _put_schedules(
             case "amend" | "unchanged":
                 # An unchanged schedule may have moved in its file: `why` shows its lines.
                 spec, state = wanted[change.app].schedules[change.name], states[ref]
-                if spec != state.spec:
+                if spec != state.spec or state.overridden != (ref in overridden):
                     amended.append(_amended(state, spec))
             case "delete":
                 gone.append(ref)
@@ -183,10 +211,8 @@ def _put_schedules(
     started += carry_schedules(
         transaction, [state for state, _ in carried], [spec for _, spec in carried], apps, now
     )
-    overridden = {_ref(change) for change in changes.schedules() if change.action in ("replace", "amend")}
     started, amended = (
-        [_overriding(state, source == "api" and state.ref in overridden) for state in each]
-        for each in (started, amended)
+        [_overriding(state, state.ref in overridden) for state in each] for each in (started, amended)
     )
     transaction.put_schedules([*started, *amended])
     transaction.put_subscriptions(
@@ -288,6 +314,7 @@ def _entry(changes: Diff, deeds: Deeds, now: datetime) -> Entry:
             "force": deeds.force,
             **deeds.by.noted,
             **({} if deeds.rollback_to is None else {"rollback_to": deeds.rollback_to}),
+            **({"overrides": msgspec.to_builtins(changes.overrides)} if changes.overrides else {}),
             "apps": {change.name: _noted(change) for change in changes.apps if change.action != "unchanged"},
         },
     )

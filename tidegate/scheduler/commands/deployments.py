@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.plan.diff import Diff, diff
+from tidegate.compiler.plan.override_change import OverrideChange
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
@@ -81,7 +82,17 @@ def change_of(reader: Reader, number: int, apps: Collection[str] | None = None) 
     first = reader.first_kept()
     if first is None or number < first or (before and before[0][0] < first):
         return None
-    return _between(apps_after(reader, number - 1, apps), apps_after(reader, number, apps))
+    found = _between(apps_after(reader, number - 1, apps), apps_after(reader, number, apps))
+    return msgspec.structs.replace(found, overrides=_overrides(reader, number, apps))
+
+
+def _overrides(reader: Reader, number: int, apps: Collection[str] | None) -> tuple[OverrideChange, ...]:
+    """Return what a deployment did to the overrides of some apps."""
+    for made, entry in reader.deployments(number + 1, 1):
+        noted = entry.data.get("overrides", ()) if made == number else ()
+        found = msgspec.convert(noted, tuple[OverrideChange, ...])
+        return tuple(each for each in found if apps is None or each.app in apps)
+    return ()
 
 
 def change_between(

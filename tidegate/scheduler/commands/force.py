@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from tidegate.scheduler.commands.manual import CLI, refuse_without_partition, schedule_state
+from tidegate.scheduler.commands.manual import CLI, refuse_without_partition
+from tidegate.scheduler.commands.statuses import schedule_state
 from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.model.job import Job

@@ -19,6 +19,7 @@ from tidegate.compiler.plan.shared_folders import Neighbours, shared_folders
 from tidegate.domain.model import App, TaskTrigger
 from tidegate.domain.model.others import with_named
 from tidegate.domain.value import Value
+from tidegate.scheduler.commands.overrides.views import override_changes
 from tidegate.scheduler.commands.rename import Renamed, blocks, record_of, renames_of
 from tidegate.scheduler.commands.storages import storages_of
 from tidegate.scheduler.decision.carry import carry
@@ -27,6 +28,7 @@ from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
+from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Reader
 
@@ -43,6 +45,8 @@ class Rows(Protocol):
     def apps(self) -> Sequence[DeployedApp]: ...
 
     def schedules(self) -> Sequence[ScheduleState]: ...
+
+    def overrides(self) -> Sequence[Override]: ...
 
     def jobs(self, *, states: frozenset[JobState]) -> Sequence[Job]: ...
 
@@ -74,7 +78,8 @@ def difference(
     placed = with_places({name: wanted[name] for name in found.wanted}, places)
     touched = found.wanted | found.removed
     changes = compare(rows, touched, placed, update_schedules)
-    changes = _with_calls(changes, rows)
+    states = {state.ref: state for state in rows.schedules()}
+    changes = _with_calls(changes, states)
     before, neighbours = _parted(reader, rows, touched)
     shared = (
         *shared_places(changes.after, neighbours.in_warehouse(scope.project, scope.storage)),
@@ -89,12 +94,12 @@ def difference(
         renames=names,
         blocked=(*blocks(reader, names, deployed, found.removed), *shared),
         left=tuple(left_behind(before, changes.after, rows.watermarked())),
+        overrides=tuple(override_changes(rows.overrides(), changes, states, placed)),
     )
 
 
-def _with_calls(changes: Diff, rows: Rows) -> Diff:
+def _with_calls(changes: Diff, states: Mapping[str, ScheduleState]) -> Diff:
     """Return a difference that names the changes by calls which it undoes."""
-    states = {state.ref: state for state in rows.schedules()}
 
     def named(change: ScheduleChange) -> ScheduleChange:
         state = states.get(f"{change.app}/{change.name}")

@@ -10,17 +10,14 @@ import msgspec
 
 from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
 from tidegate.domain.partition_key import first_key, validate_key
-from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes_events
-from tidegate.scheduler.commands.change_jobs import change_jobs
-from tidegate.scheduler.commands.existing_events import collect_existing
+from tidegate.domain.time.expiry import Until
+from tidegate.scheduler.commands.statuses import schedule_state, switch
 from tidegate.scheduler.decision.after import opened, record
 from tidegate.scheduler.decision.end_job import discard_entry
-from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.launch.check import not_begun
 from tidegate.scheduler.decision.launch.plan import output_scheme, plan_launch
 from tidegate.scheduler.decision.route import is_full
-from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
@@ -37,59 +34,44 @@ EARLIEST_PERIOD = "1900-01-01"
 """Start of periods in key checks: a coarser period may begin before its dataset's first partition."""
 
 
-def suspend(transaction: Transaction, ref: str, now: datetime, by: By = CLI) -> bool:
+def suspend(
+    transaction: Transaction, ref: str, now: datetime, by: By = CLI, until: Until | None = None
+) -> bool:
     """Suspend a schedule. Its `on_suspend` decides about waiting jobs and new events (rule 10).
 
+    Args:
+        until: when it becomes active again by itself; given for a schedule that was suspended by hand
+            already, it changes when.
+
     Returns:
-        Whether the schedule was active before.
+        Whether anything has changed.
 
     Raises:
-        Refused: the schedule is not deployed.
+        Refused: the schedule is not deployed, or it would not become active again.
     """
     route_before(transaction, now, (ref,))
-    state = schedule_state(transaction, ref)
-    if not state.active:
-        return False
-    suspended = msgspec.structs.replace(
-        state, status="suspended", changed_by=by.actor, suspended_at=now, revision=state.revision + 1
-    )
-    _note_status(transaction, ref, "suspended", by, now)
-    transaction.put_schedules([suspended if takes_events(suspended) else stopped(suspended)])
-    change_jobs(transaction, Change.SUSPENDED, [state], now, {ref: suspended})
-    return True
+    return switch(transaction, ref, "suspended", now, by, until)
 
 
-def resume(transaction: Transaction, ref: str, now: datetime, by: By = CLI) -> bool:
+def resume(
+    transaction: Transaction, ref: str, now: datetime, by: By = CLI, until: Until | None = None
+) -> bool:
     """Make a schedule active.
 
     Events and fires from `now` on count. A schedule that held its jobs releases them, and continues as if
     it had never been suspended.
 
+    Args:
+        until: when it is suspended again by itself.
+
     Returns:
-        Whether the schedule was suspended before.
+        Whether anything has changed.
 
     Raises:
-        Refused: the schedule is not deployed.
+        Refused: the schedule is not deployed, or it would not be suspended again.
     """
     route_before(transaction, now, (ref,))
-    state = schedule_state(transaction, ref)
-    if state.active:
-        return False
-    resumed = msgspec.structs.replace(
-        state, status="active", changed_by=by.actor, suspended_at=None, revision=state.revision + 1
-    )
-    _note_status(transaction, ref, "active", by, now)
-    if state.holding or state.spec.task is not None:
-        transaction.put_schedules([resumed])
-    else:
-        begun = started(transaction, [resumed], now)
-        transaction.put_schedules(begun)
-        transaction.add_journal(list(clock_entries(begun, now)))
-        if state.active_since is None:
-            # It has never taken events since it was created or reset.
-            collect_existing(transaction, begun, now)
-    change_jobs(transaction, Change.RESUMED, [state], now, {ref: resumed})
-    return True
+    return switch(transaction, ref, "active", now, by, until)
 
 
 def trigger(
@@ -234,20 +216,3 @@ def cancel(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> J
     transaction.add_journal([entry])
     (discarded,) = end_jobs(transaction, [(found, entry)])
     return discarded
-
-
-def schedule_state(transaction: Transaction, ref: str) -> ScheduleState:
-    """Return the deployed schedule of this name.
-
-    Raises:
-        Refused: the schedule is not deployed.
-    """
-    state = next(iter(transaction.schedules(refs=[ref])), None)
-    if state is None:
-        raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
-    return state
-
-
-def _note_status(transaction: Transaction, ref: str, status: str, by: By, now: datetime) -> None:
-    data = {"status": status, **by.noted}
-    transaction.add_journal([Entry(at=now, kind=EntryKind.STATUS, schedule=ref, data=data)])

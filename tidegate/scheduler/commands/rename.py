@@ -21,11 +21,17 @@ from tidegate.compiler.plan.renames import Renames, find_renames, moved_places, 
 from tidegate.domain.model import App, leaves
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.held_apps import rename_held
-from tidegate.scheduler.decision.renamed import renamed_delivery, renamed_job, renamed_state
+from tidegate.scheduler.decision.renamed import (
+    renamed_delivery,
+    renamed_job,
+    renamed_override,
+    renamed_state,
+)
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
 from tidegate.scheduler.model.event import Delivery, Subscription, listens_to
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
 RECORD = "renamed"
@@ -132,7 +138,16 @@ def apply_renames(transaction: Transaction, names: Renames, now: datetime) -> No
     )
     transaction.set_cursor(RECORD, msgspec.to_builtins(kept))
     rename_held(transaction, names.apps)
+    _put_overrides(transaction, names)
     transaction.add_journal(list(_entries(names, renamed, [new for _, new in changed], now)))
+
+
+def _put_overrides(transaction: Transaction, names: Renames) -> None:
+    """Put overrides, with what they revert to, under their new names."""
+    known = transaction.overrides()
+    renamed = [(each, renamed_override(each, names)) for each in known]
+    transaction.delete_overrides([old for old, new in renamed if old != new])
+    transaction.put_overrides([new for old, new in renamed if old != new])
 
 
 def _put_jobs(transaction: Transaction, names: Renames, apps: Mapping[str, App]) -> None:
@@ -210,6 +225,11 @@ class Renamed:
         """Return the deployed schedules, by ref."""
         found = (renamed_state(state, self._names) for state in self._reader.schedules())
         return tuple(sorted(found, key=lambda each: each.ref))
+
+    def overrides(self) -> tuple[Override, ...]:
+        """Return the overrides, by ref and kind."""
+        found = (renamed_override(each, self._names) for each in self._reader.overrides())
+        return tuple(sorted(found, key=lambda each: (each.ref, each.kind)))
 
     def jobs(self, *, states: frozenset[JobState]) -> tuple[Job, ...]:
         """Return the jobs in some states."""

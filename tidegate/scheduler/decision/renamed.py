@@ -12,6 +12,7 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import Job, LaunchPlan
+from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.model.run import program_resource
 
 
@@ -54,6 +55,13 @@ def renamed_state(state: ScheduleState, names: Renames) -> ScheduleState:
     return msgspec.structs.replace(
         state, ref=names.schedule(state.ref), spec=spec, fingerprint=fingerprint(spec)
     )
+
+
+def renamed_override(override: Override, names: Renames) -> Override:
+    """Return the override, with what it reverts to, under the new names."""
+    ref = names.schedule(override.ref) if "/" in override.ref else names.app(override.ref)
+    spec = None if override.spec is None else renamed_schedule(override.spec, override.app, names)
+    return msgspec.structs.replace(override, ref=ref, spec=spec)
 
 
 def _resource(resource: str, names: Renames) -> str:

@@ -55,6 +55,7 @@ class EntryKind(StrEnum):
     OPERATION = "operation"
     TOKEN = "token"
     HELD = "held"
+    OVERRIDE = "override"
     PARTITIONS = "partitions"
     RUN_BY_HAND = "run-by-hand"
     ALERT = "alert"
@@ -66,11 +67,19 @@ class By(Value, kw_only=True):
     """Who does something, and why.
 
     Attributes:
-        actor: "cli", "ui" for a switch in Dagster, "rest" or "rest:TOKEN" for a call.
+        actor: "cli", "ui" for a switch in Dagster, "rest" or "rest:TOKEN" for a call, "expiry" for an
+            override that reverts by itself.
+        user: of the machine, where it is known.
     """
 
     actor: str = "cli"
     reason: str = ""
+    user: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Who owns what it overrides."""
+        return f"{self.actor}:{self.user}" if self.user else self.actor
 
     @property
     def noted(self) -> dict[str, Any]:

@@ -4,13 +4,14 @@
     changes -> snapshots of this instant -> the next instant
 
 The next instant is the earliest one of a given action, the end of a run, a job's next check, a cron's
-next fire or a poll that has work. While the scheduler is down, it does not tick, and reports are kept
-with their own time until it returns. What ticks, launches and runs is the world (`world.py`).
+next fire, the expiry of an override or a poll that has work. While the scheduler is down, it does not tick,
+and reports are kept with their own time until it returns. What ticks, launches and runs is the world
+(`world.py`).
 """
 
 import heapq
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry
@@ -30,6 +31,9 @@ INSTANTS_MAX = 100_000
 
 ROUNDS_PER_INSTANT_MAX = 1_000
 """The most rounds at one instant; more means that schedules trigger each other without time passing."""
+
+FAR = datetime(9000, 1, 1, tzinfo=UTC)
+"""Later than any instant of a simulation."""
 
 ENTRIES_AT_ONCE = 16
 """Journal entries of the first read of an instant; each further read is larger by this factor."""
@@ -133,7 +137,8 @@ class Simulation:
             jobs = reader.jobs(states=WAITING | {JobState.PENDING_LAUNCH})
             fires = [state.next_fire_at for state in reader.schedules() if state.fires]
             poll = next_poll(reader, engine_clock(reader) or self.now)
-            return [*(job.next_check_at for job in jobs), *fires, poll]
+            expiries = [each.expires_at for each in reader.expiring(FAR, 1)]
+            return [*(job.next_check_at for job in jobs), *fires, *expiries, poll]
 
     def _settle(self) -> None:
         for _ in range(ROUNDS_PER_INSTANT_MAX):

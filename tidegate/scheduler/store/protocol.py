@@ -27,6 +27,7 @@ from tidegate.scheduler.store.deployed import DeployedRows
 from tidegate.scheduler.store.expected import ExpectedChanges, ExpectedRows
 from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
+from tidegate.scheduler.store.overrides import OverrideChanges, OverrideRows
 from tidegate.scheduler.store.pages import PageRows
 from tidegate.scheduler.store.partitions_reports import PartitionsReportChanges, PartitionsReportRows
 from tidegate.scheduler.store.retention import RetentionChanges, RetentionRows
@@ -72,6 +73,7 @@ class Reader(
     ExpectedRows,
     InstanceRows,
     MaintenanceRows,
+    OverrideRows,
     PageRows,
     PartitionsReportRows,
     SpecificationRows,
@@ -206,6 +208,7 @@ class Transaction(
     AlertChanges,
     ExpectedChanges,
     MaintenanceChanges,
+    OverrideChanges,
     PartitionsReportChanges,
     SpecificationChanges,
     TallyChanges,
@@ -230,7 +233,8 @@ class Transaction(
     def rename(self, names: Renames) -> None:
         """Give the rows of renamed apps, programs and datasets their new names, watermarks included.
 
-        Apps, schedules, subscriptions, and the values of jobs other than operations are put by the caller.
+        Apps, schedules, overrides, subscriptions, and the values of jobs other than operations are put by the
+        caller.
         """
         ...
 

@@ -59,7 +59,7 @@ def is_anything_due(reader: Reader, until: datetime) -> bool:
     maintenance = reader.next_maintenance()
     return (
         bool(reader.unrouted_events(1) or reader.due_schedules(until, 1) or reader.due_tasks(until, 1))
-        or bool(reader.due_jobs(until, 1))
+        or bool(reader.due_jobs(until, 1) or reader.expiring(until, 1))
         or (maintenance is not None and maintenance <= until)
     )
 

@@ -32,6 +32,7 @@ from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 from tidegate.scheduler.tick.apply import Applier
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import judge_expected, next_judgement, note_landed
+from tidegate.scheduler.tick.expired import end_expired
 from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
 from tidegate.scheduler.tick.load import load_job_views
 from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
@@ -55,6 +56,9 @@ CLOCK_KEPT_FOR = timedelta(seconds=60)
 
 TICKS_MISSED = 12
 """After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""
+
+EXPIRED_AT_ONCE = 10_000
+"""Overrides that expire at one instant and revert together; more of them follow at the same instant."""
 
 SETS_PER_TICK = 20
 """The most working sets of one transaction; the next tick continues with the rest."""
@@ -93,23 +97,49 @@ def tick(store: Store, now: datetime) -> TickReport:
 
 def advance_to(transaction: Transaction, now: datetime) -> TickReport:
     """Bring the store up to `now` inside the caller's transaction."""
+    report = expire(transaction, now)
     clock = engine_clock(transaction)
     if clock is None or abs(now - clock) > AWAY_AFTER:
         transaction.set_cursor(RETURNED, now.isoformat())
-        return _replay(transaction, now, now)
-    return _replay(transaction, clock, max(clock, now))
+        return report.plus(_replay(transaction, now, now))
+    return report.plus(_replay(transaction, clock, max(clock, now)))
 
 
 def advance_before(transaction: Transaction, now: datetime) -> None:
     """Replay all instants before `now`, so that a command or an observation at `now` finds them done.
 
-    Does nothing while the scheduler is away: it handles everything when it returns.
+    While the scheduler is away it only reverts what has expired: everything else is handled when it returns.
     """
-    clock = engine_clock(transaction)
+    expire(transaction, now)
+    _replay_before(transaction, now)
+
+
+def _replay_before(transaction: Transaction, now: datetime) -> TickReport:
+    clock, report = engine_clock(transaction), TickReport()
     if clock is not None and clock < now <= clock + AWAY_AFTER:
-        _replay(transaction, clock, now - MICROSECOND)
+        report = _replay(transaction, clock, now - MICROSECOND)
         # Exact, not only once a minute: the caller may make older rows due, which must not count earlier.
         transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
+    return report
+
+
+def expire(transaction: Transaction, now: datetime) -> TickReport:
+    """Revert the overrides that expire by `now`, each as a command at its own instant would.
+
+    So what is due before an expiry is done under the override, and what comes with it or later is not,
+    whatever the pace of the ticks; also while the scheduler is away.
+    """
+    report = TickReport()
+    while due := transaction.expiring(now, 1):
+        expires = due[0].expires_at or now
+        clock = engine_clock(transaction)
+        known = clock is not None and clock <= now + AWAY_AFTER
+        at = max(expires, clock) if known and clock is not None else expires
+        expired = transaction.expiring(expires, EXPIRED_AT_ONCE)
+        report = report.plus(_replay_before(transaction, at))
+        _route_while_away(transaction, at, {each.ref for each in expired})
+        end_expired(transaction, expired, at)
+    return report
 
 
 def is_away(reader: Reader, now: datetime) -> bool:
@@ -128,6 +158,10 @@ def route_before(transaction: Transaction, now: datetime, refs: Collection[str])
         refs: the schedules that change ("app/name").
     """
     advance_before(transaction, now)
+    _route_while_away(transaction, now, refs)
+
+
+def _route_while_away(transaction: Transaction, now: datetime, refs: Collection[str]) -> None:
     if is_away(transaction, now):
         before = now - MICROSECOND
         work = WorkingSet(transaction, before, before)

@@ -22,6 +22,7 @@ from tidegate.scheduler.store.memory.alerts import AlertReader
 from tidegate.scheduler.store.memory.counts import CountReader
 from tidegate.scheduler.store.memory.expected import ExpectedReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
+from tidegate.scheduler.store.memory.overrides import OverrideReader
 from tidegate.scheduler.store.memory.pages import PageReader
 from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportReader
 from tidegate.scheduler.store.memory.retention import RetentionReader
@@ -55,6 +56,7 @@ class MemoryReader(
     AlertReader,
     ExpectedReader,
     MaintenanceReader,
+    OverrideReader,
     PageReader,
     PartitionsReportReader,
     SpecificationReader,

@@ -23,6 +23,7 @@ from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.alerts import AlertWriter
 from tidegate.scheduler.store.memory.expected import ExpectedWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
+from tidegate.scheduler.store.memory.overrides import OverrideWriter
 from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.rename import rename_tables
@@ -39,6 +40,7 @@ class MemoryTransaction(
     AlertWriter,
     ExpectedWriter,
     MaintenanceWriter,
+    OverrideWriter,
     PartitionsReportWriter,
     SpecificationWriter,
     TallyWriter,

@@ -16,6 +16,7 @@ from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, Late
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.model.partitions_report import PartitionsReport
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.model.run import Gauge, Run
@@ -76,6 +77,7 @@ class Tables:
         expected_periods: by dataset and key.
         late_totals: by kind and name.
         incidents, alerts: by id.
+        overrides: by ref and kind.
         owned: names of the tables that this transaction has copied already.
     """
 
@@ -130,6 +132,7 @@ class Tables:
     late_totals: dict[tuple[str, str], LateTotal] = field(default_factory=dict[tuple[str, str], LateTotal])
     incidents: dict[str, Incident] = field(default_factory=dict[str, Incident])
     alerts: dict[str, Alert] = field(default_factory=dict[str, Alert])
+    overrides: dict[tuple[str, str], Override] = field(default_factory=dict[tuple[str, str], Override])
     owned: set[str] = field(default_factory=set[str])
 
     def fork(self) -> "Tables":

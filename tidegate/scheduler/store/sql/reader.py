@@ -30,6 +30,7 @@ from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.expected import ExpectedReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
+from tidegate.scheduler.store.sql.overrides import OverrideReader
 from tidegate.scheduler.store.sql.pages import PageReader
 from tidegate.scheduler.store.sql.partitions_reports import PartitionsReportReader
 from tidegate.scheduler.store.sql.queries import Statement, every
@@ -134,6 +135,7 @@ class SqlReader(
     InstanceReader,
     ExpectedReader,
     MaintenanceReader,
+    OverrideReader,
     PageReader,
     PartitionsReportReader,
     SpecificationReader,

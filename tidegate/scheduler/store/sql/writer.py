@@ -28,6 +28,7 @@ from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
 from tidegate.scheduler.store.sql.expected import ExpectedWriter
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
+from tidegate.scheduler.store.sql.overrides import OverrideWriter
 from tidegate.scheduler.store.sql.partitions_reports import PartitionsReportWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.rename import rename_rows
@@ -69,6 +70,7 @@ class SqlTransaction(
     AlertWriter,
     ExpectedWriter,
     MaintenanceWriter,
+    OverrideWriter,
     PartitionsReportWriter,
     SpecificationWriter,
     TallyWriter,

@@ -1,0 +1,40 @@
+"""What Hypothesis draws for overrides, and the questions that are asked about them; see `drawn`."""
+
+from datetime import datetime
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.store.samples import at, schedule
+from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.store.protocol import Reader
+
+instants = st.integers(0, 4).map(at)
+overrides = st.builds(
+    Override,
+    ref=st.sampled_from(["a/s", "a/S", "ab/s", "a", "ä"]),
+    kind=st.sampled_from(["status", "specification", "deleted", "held"]),
+    owner=st.sampled_from(["cli:ä", "rest"]),
+    reason=st.sampled_from(["", "late\n"]),
+    since=instants,
+    expires_at=st.none() | instants,
+    spec=st.none() | st.just(schedule("a/s").spec),
+    status=st.sampled_from([None, "active", "suspended"]),
+)
+
+ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
+    "put_overrides": (st.lists(overrides, max_size=4),),
+    "delete_overrides": (st.lists(overrides, max_size=4),),
+}
+
+
+def answers(reader: Reader, now: datetime) -> list[Any]:
+    """What a reader says to every question about overrides."""
+    return [
+        reader.overrides(),
+        reader.overrides(app="a"),
+        reader.overrides(refs=["a/s", "ä", "none"]),
+        reader.overrides(app="a", refs=["a/S", "ab/s"]),
+        reader.expiring(now, 2),
+        reader.expiring(at(9), 100),
+    ]

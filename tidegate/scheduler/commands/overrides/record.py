@@ -1,0 +1,69 @@
+"""The record of overrides: rows and entries, in the transaction of the change that they are about."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.store.protocol import Reader, Transaction
+
+Cause = Literal["undone", "deployed", "reverted", "expired"]
+"""Why an override ends: by a change by hand back, by a deployment, by `revert`, or by itself."""
+
+
+def status_override_of(reader: Reader, ref: str) -> Override | None:
+    """Return the override of a schedule's status."""
+    return next((each for each in reader.overrides(refs=[ref]) if each.kind == "status"), None)
+
+
+def text_override_of(reader: Reader, ref: str) -> Override | None:
+    """Return the override of a schedule's text."""
+    return next((each for each in reader.overrides(refs=[ref]) if each.of_text), None)
+
+
+def record_overrides(
+    transaction: Transaction,
+    before: Sequence[Override],
+    after: Sequence[Override],
+    now: datetime,
+    by: By,
+    cause: Cause = "undone",
+) -> None:
+    """Write the difference between some overrides as they were and as they are."""
+    old, new = ({_place(each): each for each in some} for some in (before, after))
+    entries: list[Entry] = []
+    gone: list[Override] = []
+    for place in sorted(old.keys() | new.keys()):
+        was, found = old.get(place), new.get(place)
+        if was == found:
+            continue
+        if was is not None and (found is None or found.kind != was.kind):
+            gone.append(was)
+        if found is not None:
+            entries.append(_entry(found, "began" if was is None else "changed", now, {}))
+        elif was is not None:
+            entries.append(_entry(was, "ended", now, {"cause": cause, **by.noted}))
+    transaction.delete_overrides(gone)
+    transaction.put_overrides([each for place, each in new.items() if old.get(place) != each])
+    transaction.add_journal(entries)
+
+
+def _place(override: Override) -> tuple[str, str]:
+    """Return what there is one override of: the text of a schedule, its status, or an app."""
+    return override.ref, "text" if override.of_text else override.kind
+
+
+def _entry(override: Override, action: str, now: datetime, data: dict[str, Any]) -> Entry:
+    expires = override.expires_at
+    noted = {
+        "action": action,
+        "override": override.kind,
+        "owner": override.owner,
+        "reason": override.reason,
+        "since": override.since.isoformat(),
+        "expires_at": None if expires is None else expires.isoformat(),
+    }
+    schedule = None if override.kind == "held" else override.ref
+    app = {"app": override.ref} if override.kind == "held" else {}
+    return Entry(at=now, kind=EntryKind.OVERRIDE, schedule=schedule, data={**noted, **app, **data})

@@ -1,0 +1,106 @@
+"""Overrides in words, and as JSON: what was changed by hand, and what it reverts to."""
+
+from typing import Any, assert_never
+
+from tidegate.compiler.plan.override_change import ThreeViews, three_views
+from tidegate.compiler.plan.part_change import form_of
+from tidegate.compiler.render.written import written_schedule
+from tidegate.domain.suggest import did_you_mean
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
+from tidegate.scheduler.store.protocol import Reader
+
+
+def find_overrides(reader: Reader, name: str) -> tuple[Override, ...]:
+    """Return the overrides of a schedule, or of an app on hold; the schedule may be deleted.
+
+    Raises:
+        UnknownName: nothing of this name was changed by hand.
+        AmbiguousName: schedules of several apps.
+    """
+    every = reader.overrides()
+    found = [each for each in every if name in (each.ref, each.name)]
+    refs = dict.fromkeys(each.ref for each in found)
+    if len(refs) > 1 and name not in refs:
+        raise AmbiguousName(f'several apps have overrides of "{name}"', f"write one of {', '.join(refs)}")
+    if not found:
+        known = [each.ref if "/" in name else each.name for each in every]
+        raise UnknownName(f'nothing of "{name}" was changed by hand', did_you_mean(name, known, "overrides"))
+    return tuple(each for each in found if len(refs) == 1 or each.ref == name)
+
+
+def overridden_as(override: Override) -> str:
+    """Return what was changed, in a few words."""
+    match override.kind:
+        case "status":
+            return "suspended" if override.status == "active" else "active"
+        case "specification":
+            return "changed"
+        case "created" | "deleted":
+            return override.kind
+        case "held":
+            return "on hold"
+        case _:
+            assert_never(override.kind)
+
+
+def reverted_to(override: Override) -> str:
+    """Return what becomes of the schedule, or of the app, when the override reverts."""
+    match override.kind:
+        case "status":
+            return f"is {override.status} again"
+        case "specification":
+            return "is as it was deployed"
+        case "created":
+            return "is deleted"
+        case "deleted":
+            return f"is created again, {override.status}"
+        case "held":
+            return "is released"
+        case _:
+            assert_never(override.kind)
+
+
+def override_json(override: Override, state: ScheduleState | None = None) -> dict[str, Any]:
+    """Return an override as builtin values.
+
+    Args:
+        state: the schedule as it is, for the fields at which it differs.
+    """
+    return {
+        "app": override.app,
+        "schedule": None if override.kind == "held" else override.name,
+        "kind": override.kind,
+        "override": overridden_as(override),
+        "owner": override.owner,
+        "reason": override.reason,
+        "since": override.since,
+        "expires_at": override.expires_at,
+        "reverts_to": {
+            "status": override.status,
+            "specification": None if override.spec is None else written_schedule(override.spec),
+        },
+        "fields": [
+            {"path": each.path, "deployed": each.deployed, "override": each.override}
+            for each in _fields(override, state)
+        ],
+    }
+
+
+def _fields(override: Override, state: ScheduleState | None) -> tuple[ThreeViews, ...]:
+    if state is None:
+        return ()
+    if override.kind == "status":
+        return (ThreeViews(path="status", deployed=override.status, override=state.status),)
+    if override.kind != "specification" or override.spec is None:
+        return ()
+    base = form_of(override.spec)
+    return tuple(three_views(base, base, form_of(state.spec)))
+
+
+def override_line(override: Override) -> str:
+    """Return who has overridden, why, and until when, for a sentence about the schedule."""
+    reason = f" ({override.reason})" if override.reason else ""
+    until = "" if override.expires_at is None else f", until {override.expires_at:%Y-%m-%d %H:%M:%SZ}"
+    return f"{overridden_as(override)} by {override.owner}{reason}{until}"

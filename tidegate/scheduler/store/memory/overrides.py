@@ -1,0 +1,48 @@
+"""Overrides in memory; see `scheduler.store.overrides`."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.store.memory.tables import Tables
+
+
+class OverrideReader:
+    """See `OverrideRows`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def overrides(
+        self, *, app: str | None = None, refs: Collection[str] | None = None
+    ) -> tuple[Override, ...]:
+        """See `OverrideRows.overrides`."""
+        return tuple(
+            each
+            for _, each in sorted(self._tables.overrides.items())
+            if app in (None, each.app) and (refs is None or each.ref in refs)
+        )
+
+    def expiring(self, until: datetime, limit: int) -> tuple[Override, ...]:
+        """See `OverrideRows.expiring`."""
+        due = [
+            (each.expires_at, each.ref, each.kind, each)
+            for each in self._tables.overrides.values()
+            if each.expires_at is not None and each.expires_at <= until
+        ]
+        return tuple(each for *_, each in sorted(due, key=lambda found: found[:3])[:limit])
+
+
+class OverrideWriter(OverrideReader):
+    """See `OverrideChanges`."""
+
+    def put_overrides(self, overrides: Sequence[Override]) -> None:
+        """See `OverrideChanges.put_overrides`."""
+        self._tables.own("overrides")
+        self._tables.overrides.update({(each.ref, each.kind): each for each in overrides})
+
+    def delete_overrides(self, overrides: Sequence[Override]) -> None:
+        """See `OverrideChanges.delete_overrides`."""
+        self._tables.own("overrides")
+        for each in overrides:
+            self._tables.overrides.pop((each.ref, each.kind), None)
