@@ -28,7 +28,9 @@ from tidegate.server.routes import (
     late,
     maintenance,
     metrics,
+    overrides,
     records,
+    reverts,
     run_times,
     schedules,
     task_reports,
@@ -44,8 +46,10 @@ DESCRIPTION = (
 
 OF_NAMESPACE: tuple[APIRouter, ...] = (
     apps.router,
+    reverts.router,
     schedules.router,
     across_apps.router,
+    overrides.router,
     run_times.router,
     why.router,
     jobs.router,

@@ -4,16 +4,18 @@ written: program, trigger, constraints, …  ─┐
 added:   namespace, app, name, status, …   ─┴─► one object, which may be sent again
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fastapi import Request
 
 from tidegate.compiler.render.written import written_schedule
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.override import Override
+from tidegate.server.forms.override import OVERRIDE_LINE, override_line
 from tidegate.server.problem import Problem
 
-ADDED = ("namespace", "app", "name", "revision", "source", "suspended_at")
+ADDED = ("namespace", "app", "name", "revision", "source", "suspended_at", "overrides")
 """Keys of an answer that are not of the YAML; a caller may send them back."""
 
 SCHEMA: dict[str, Any] = {
@@ -27,6 +29,7 @@ SCHEMA: dict[str, Any] = {
         "revision": {"type": "integer", "minimum": 1},
         "source": {"enum": ["deploy", "api"]},
         "suspended_at": {"type": ["string", "null"], "format": "date-time"},
+        "overrides": {"type": "array", "items": OVERRIDE_LINE},
         "program": {"type": "string"},
         "trigger": {"type": "object"},
     },
@@ -43,8 +46,12 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-def schedule_json(namespace: str, state: ScheduleState) -> dict[str, Any]:
-    """Return a schedule, or a task, as JSON."""
+def schedule_json(namespace: str, state: ScheduleState, overrides: Iterable[Override] = ()) -> dict[str, Any]:
+    """Return a schedule, or a task, as JSON.
+
+    Args:
+        overrides: those of this and other schedules.
+    """
     return {
         "namespace": namespace,
         "app": state.app,
@@ -54,6 +61,7 @@ def schedule_json(namespace: str, state: ScheduleState) -> dict[str, Any]:
         "revision": state.revision,
         "source": state.source,
         **({} if state.active else {"suspended_at": state.suspended_at}),
+        "overrides": [override_line(each) for each in overrides if each.ref == state.ref],
     }
 
 

@@ -48,8 +48,8 @@ def enable_again(
     with service.store.transaction() as transaction:
         for state in _visible(service, caller, transaction):
             at = state.suspended_at
-            if not state.active and at is not None and first <= at < last:
-                resume(transaction, state.ref, now, caller.by(reason))
+            found = not state.active and at is not None and first <= at < last
+            if found and resume(transaction, state.ref, now, caller.by(reason)):
                 enabled.append(state.ref)
     return json_answer(Enabled(enabled=enabled))
 

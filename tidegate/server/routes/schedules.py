@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from tidegate.compiler.render.written import written_schedule
 from tidegate.domain.value import Value
+from tidegate.project.one_schedule import changed_text
 from tidegate.scheduler.commands.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -22,6 +22,7 @@ from tidegate.server.deployed import (
     program_of,
     schedule_of,
 )
+from tidegate.server.forms.override import until_of
 from tidegate.server.forms.schedule import EXAMPLE, SCHEMA, check_match, etag, schedule_json, spec_of
 from tidegate.server.page import Page, foreign
 from tidegate.server.problem import Problem, refused_as
@@ -32,15 +33,26 @@ from tidegate.server.specification import compiled_schedule
 router = APIRouter(prefix="/apps/{app}", tags=["schedules"])
 
 Reason = Annotated[str, Query(description="Why, for the journal.", max_length=1000)]
+Expires = Annotated[
+    str,
+    Query(
+        description="When it reverts: after a duration such as 4h, at an instant, or never.", max_length=40
+    ),
+]
 Flag = Literal["true", "false"]
 ReplaceProgram = Annotated[Flag, Query(description="Allow another program than before.")]
 REASON: dict[str, Any] = {"type": "object", "properties": {"reason": {"type": "string"}}}
 
 
 class Reasoned(Value, kw_only=True, forbid_unknown_fields=True):
-    """The body of an action."""
+    """The body of an action.
+
+    Attributes:
+        expires: when it reverts: after a duration such as "4h", at an instant, or "never".
+    """
 
     reason: str = ""
+    expires: str = ""
 
 
 class Triggered(Value, kw_only=True, forbid_unknown_fields=True):
@@ -101,8 +113,7 @@ def list_of_program(app: str, p: str, service: Here, page: Annotated[Page, Depen
 def show(app: str, s: str, service: Here) -> Response:
     """Show a schedule."""
     with service.store.reading() as reader:
-        state = schedule_of(service, reader, app, s)
-    return _answer(service, state)
+        return _answer(service, reader, schedule_of(service, reader, app, s))
 
 
 @router.get("/schedules/{s}/status", dependencies=[READ], **contract(Status))
@@ -125,10 +136,12 @@ def create(
     caller: Called,
     body: Annotated[dict[str, Any], Depends(read_object)],
     reason: Reason = "",
+    expires: Expires = "",
 ) -> Response:
     """Create a schedule; it is suspended unless its `status` is `active`."""
     check_new_name(s)
     now = service.clock()
+    until = until_of(expires, now)
     with service.store.transaction() as transaction:
         deployed = deployed_app(service, transaction, app)
         spec = spec_of(body, s)
@@ -139,9 +152,8 @@ def create(
         _check_program(deployed, spec)
         compiled = compiled_schedule(service, transaction, app, s, spec)
         with refused_as(409):
-            put_schedule(transaction, app, compiled, now, caller.by(reason))
-        state = schedule_of(service, transaction, app, s)
-    return _answer(service, state)
+            put_schedule(transaction, app, compiled, now, caller.by(reason), until)
+        return _answer(service, transaction, schedule_of(service, transaction, app, s))
 
 
 @router.post(
@@ -158,9 +170,11 @@ def update(
     body: Annotated[dict[str, Any], Depends(read_object)],
     replace_program: ReplaceProgram = "false",
     reason: Reason = "",
+    expires: Expires = "",
 ) -> Response:
     """Replace the given keys of a schedule; those that are null or left out keep their values."""
     now = service.clock()
+    until = until_of(expires, now)
     with service.store.transaction() as transaction:
         deployed = deployed_app(service, transaction, app)
         state = schedule_of(service, transaction, app, s)
@@ -173,12 +187,11 @@ def update(
                 hint = "add ?replace_program=true if that is meant"
                 raise Problem(400, f"the program of {app}/{s} is {state.spec.program}", hint=hint)
             _check_program(deployed, given)
-        wanted = {**written_schedule(state.spec), **given}
+        wanted = changed_text(state, given)
         compiled = compiled_schedule(service, transaction, app, s, wanted, before=state)
         with refused_as(409):
-            put_schedule(transaction, app, compiled, now, caller.by(reason))
-        state = schedule_of(service, transaction, app, s)
-    return _answer(service, state)
+            put_schedule(transaction, app, compiled, now, caller.by(reason), until)
+        return _answer(service, transaction, schedule_of(service, transaction, app, s))
 
 
 @router.delete("/schedules/{s}", dependencies=[ADMIN], **contract(Deleted, errors=(409, 412)))
@@ -244,14 +257,16 @@ def switch(
     change = SWITCHES.get(action)
     if change is None:
         raise Problem(400, f'unknown action "{action:.100}"', hint=f"one of {', '.join(SWITCHES)}")
-    wanted = as_form(body, Reasoned)
+    wanted, now = as_form(body, Reasoned), service.clock()
+    until = until_of(wanted.expires, now)
     with service.store.transaction() as transaction:
         state = schedule_of(service, transaction, app, s)
         check_match(request, state)
-        if not change(transaction, state.ref, service.clock(), caller.by(wanted.reason)):
+        with refused_as(409):
+            changed = change(transaction, state.ref, now, caller.by(wanted.reason), until)
+        if not changed:
             raise Problem(409, f"{state.ref} is {state.status} already")
-        state = schedule_of(service, transaction, app, s)
-    return _answer(service, state)
+        return _answer(service, transaction, schedule_of(service, transaction, app, s))
 
 
 def _known(transaction: Transaction, app: str, name: str) -> ScheduleState | None:
@@ -269,8 +284,9 @@ def _check_program(deployed: DeployedApp, spec: dict[str, Any]) -> None:
         program_of(deployed, name)
 
 
-def _answer(service: Service, state: ScheduleState) -> Response:
-    return json_answer(schedule_json(service.namespace, state), headers={"ETag": etag(state)})
+def _answer(service: Service, reader: Reader, state: ScheduleState) -> Response:
+    overrides = reader.overrides(refs=[state.ref])
+    return json_answer(schedule_json(service.namespace, state, overrides), headers={"ETag": etag(state)})
 
 
 def _listed(service: Service, reader: Reader, page: Page, wanted: SchedulesWanted) -> Response:
@@ -283,4 +299,6 @@ def _listed(service: Service, reader: Reader, page: Page, wanted: SchedulesWante
             raise foreign()
     states = list(reader.schedules_page(wanted, page.limit + 1))
     items, cursor = page.cut(states, lambda state: (state.name,))
-    return listed([msgspec.to_builtins(schedule_json(service.namespace, each)) for each in items], cursor)
+    overrides = reader.overrides(refs=[each.ref for each in items])
+    lines = [schedule_json(service.namespace, each, overrides) for each in items]
+    return listed([msgspec.to_builtins(line) for line in lines], cursor)

@@ -36,17 +36,17 @@ def revert(
         Refused: what it reverts to is not known, or cannot be any more.
     """
     route_before(transaction, now, (ref,))
-    known = transaction.overrides(refs=[ref])
-    found = [
-        each
-        for each in known
-        if each.kind != "held" and only in (None, "text" if each.of_text else each.kind)
-    ]
+    found = [each for each in transaction.overrides(refs=[ref]) if of_part(each, only)]
     if not found:
         raise UnknownName(f"{ref} has no such override", "`tidegate overrides list` shows all")
     restore_texts(transaction, [each for each in found if each.of_text], now, by, "reverted")
     restore_statuses(transaction, found, now, by, "reverted")
     return tuple(found)
+
+
+def of_part(override: Override, only: Part | None) -> bool:
+    """Return whether an override of a schedule is of a part of it; None for both."""
+    return override.kind != "held" and only in (None, "text" if override.of_text else override.kind)
 
 
 def restore_statuses(

@@ -1,0 +1,63 @@
+"""Reverts: what was changed of a schedule by hand becomes what it was."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.overrides.revert import of_part, revert
+from tidegate.scheduler.explain.overrides import override_json
+from tidegate.scheduler.model.token import Role
+from tidegate.server.access import OPERATE, Called
+from tidegate.server.body import as_form, read_optional
+from tidegate.server.contract import contract, json_answer
+from tidegate.server.deployed import check_name, deployed_app
+from tidegate.server.forms.override import REVERTED
+from tidegate.server.forms.schedule import check_match
+from tidegate.server.problem import Problem, refused_as
+from tidegate.server.service import Here
+
+router = APIRouter(prefix="/apps/{app}", tags=["schedules"])
+
+
+class Reverted(Value, kw_only=True, forbid_unknown_fields=True):
+    """The body of a revert.
+
+    Attributes:
+        only: the override of the status, or that of the text; both where it is left out.
+    """
+
+    reason: str = ""
+    only: Literal["status", "text"] | None = None
+
+
+@router.post(
+    "/schedules/{s}/revert",
+    dependencies=[OPERATE],
+    **contract(
+        REVERTED, body=Reverted, example={"reason": "the feed is back"}, optional=True, errors=(409, 412)
+    ),
+)
+def revert_overrides(
+    app: str,
+    s: str,
+    request: Request,
+    service: Here,
+    caller: Called,
+    body: Annotated[dict[str, Any], Depends(read_optional)],
+) -> Response:
+    """Revert what was changed by hand: the status with `operate`, the text of the schedule with `admin`."""
+    wanted = as_form(body, Reverted)
+    with service.store.transaction() as transaction:
+        deployed_app(service, transaction, app)
+        check_name(s)
+        state = next(iter(transaction.schedules(refs=[f"{app}/{s}"])), None)
+        check_match(request, state)
+        found = [each for each in transaction.overrides(refs=[f"{app}/{s}"]) if of_part(each, wanted.only)]
+        if not found:
+            raise Problem(404, f"nothing of {app}/{s} was changed by hand")
+        if any(each.of_text for each in found):
+            caller.check(Role.ADMIN)
+        with refused_as(409):
+            revert(transaction, f"{app}/{s}", service.clock(), caller.by(wanted.reason), wanted.only)
+    return json_answer({"reverted": [override_json(each) for each in found]})
