@@ -79,7 +79,8 @@ def difference(
     touched = found.wanted | found.removed
     changes = compare(rows, touched, placed, update_schedules)
     states = {state.ref: state for state in rows.schedules()}
-    changes = _with_calls(changes, states)
+    overrides = rows.overrides()
+    changes = _with_calls(changes, states, {each.ref: each for each in overrides if each.of_text})
     before, neighbours = _parted(reader, rows, touched)
     shared = (
         *shared_places(changes.after, neighbours.in_warehouse(scope.project, scope.storage)),
@@ -94,19 +95,25 @@ def difference(
         renames=names,
         blocked=(*blocks(reader, names, deployed, found.removed), *shared),
         left=tuple(left_behind(before, changes.after, rows.watermarked())),
-        overrides=tuple(override_changes(rows.overrides(), changes, states, placed)),
+        overrides=tuple(override_changes(overrides, changes, states, placed)),
     )
 
 
-def _with_calls(changes: Diff, states: Mapping[str, ScheduleState]) -> Diff:
-    """Return a difference that names the changes by calls which it undoes."""
+def _with_calls(changes: Diff, states: Mapping[str, ScheduleState], texts: Mapping[str, Override]) -> Diff:
+    """Return a difference that names the changes by calls which it undoes.
+
+    Args:
+        texts: the overrides of texts, by ref.
+    """
 
     def named(change: ScheduleChange) -> ScheduleChange:
         state = states.get(f"{change.app}/{change.name}")
         if state is None or "unchanged" in (change.action, change.would):
             return change
         gone = state.source == "api" and "delete" in (change.action, change.would)
-        call = "it was created over REST" if gone else "it was changed over REST" if state.overridden else ""
+        override = texts.get(state.ref)
+        how = "over REST" if override is None or override.owner.startswith("rest") else "by hand"
+        call = f"it was created {how}" if gone else f"it was changed {how}" if state.overridden else ""
         because = "; ".join(each for each in (call, change.because) if each)
         return msgspec.structs.replace(change, because=because)
 
