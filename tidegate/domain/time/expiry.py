@@ -8,7 +8,7 @@ from tidegate.domain.value import Value
 from tidegate.domain.wording import shown
 
 MAX_EXPIRY = timedelta(days=366)
-"""What holds for longer is no exception: it belongs in the YAML."""
+"""What holds for longer is not an exception: it belongs in the YAML."""
 
 HINT = "write a duration such as 30m, 4h or 2d, an instant such as 2026-03-10T22:00:00Z, or never"
 

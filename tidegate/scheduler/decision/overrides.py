@@ -10,9 +10,9 @@ from datetime import datetime
 
 import msgspec
 
+from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.consequence import Action
 from tidegate.compiler.plan.diff import Diff
-from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.compiler.plan.override_change import Fate
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.time.expiry import Until
@@ -39,7 +39,7 @@ def status_override(
 ) -> Override | None:
     """Return the override of a schedule's status that is switched; None for none.
 
-    A schedule that is active for good is no exception: `status` in YAML is the first status only.
+    A schedule that is active for good is not an exception: `status` in YAML is the first status only.
 
     Raises:
         Refused: an expiry was given, and there is nothing to revert to.

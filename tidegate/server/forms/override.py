@@ -4,25 +4,11 @@ from datetime import datetime
 from typing import Any
 
 from tidegate.domain.time.expiry import ExpiryError, Until, parse_expiry
-from tidegate.scheduler.model.override import Override
 from tidegate.server.problem import Problem
 
 INSTANT: dict[str, Any] = {"type": "string", "format": "date-time"}
 NO_INSTANT: dict[str, Any] = {"type": ["string", "null"], "format": "date-time"}
 KIND: dict[str, Any] = {"enum": ["status", "specification", "created", "deleted", "held"]}
-
-OVERRIDE_LINE: dict[str, Any] = {
-    "type": "object",
-    "required": ["kind", "owner", "reason", "since", "expires_at"],
-    "properties": {
-        "kind": KIND,
-        "owner": {"type": "string"},
-        "reason": {"type": "string"},
-        "since": INSTANT,
-        "expires_at": NO_INSTANT,
-    },
-}
-"""The schema of an override within a schedule."""
 
 OVERRIDE: dict[str, Any] = {
     "type": "object",
@@ -39,7 +25,11 @@ OVERRIDE: dict[str, Any] = {
         "fields",
     ],
     "properties": {
-        **OVERRIDE_LINE["properties"],
+        "kind": KIND,
+        "owner": {"type": "string"},
+        "reason": {"type": "string"},
+        "since": INSTANT,
+        "expires_at": NO_INSTANT,
         "app": {"type": "string"},
         "schedule": {"type": ["string", "null"]},
         "override": {"enum": ["suspended", "active", "changed", "created", "deleted", "on hold"]},
@@ -55,22 +45,17 @@ OVERRIDE: dict[str, Any] = {
 }
 """The schema of an override in a list."""
 
+OVERRIDES: dict[str, Any] = {
+    "type": "object",
+    "required": ["overrides"],
+    "properties": {"overrides": {"type": "array", "items": OVERRIDE}},
+}
+
 REVERTED: dict[str, Any] = {
     "type": "object",
     "required": ["reverted"],
     "properties": {"reverted": {"type": "array", "items": OVERRIDE}},
 }
-
-
-def override_line(override: Override) -> dict[str, Any]:
-    """Return what a schedule shows of its override."""
-    return {
-        "kind": override.kind,
-        "owner": override.owner,
-        "reason": override.reason,
-        "since": override.since,
-        "expires_at": override.expires_at,
-    }
 
 
 def until_of(expires: str, now: datetime) -> Until | None:

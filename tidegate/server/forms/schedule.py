@@ -4,18 +4,16 @@ written: program, trigger, constraints, …  ─┐
 added:   namespace, app, name, status, …   ─┴─► one object, which may be sent again
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
 
 from tidegate.compiler.render.written import written_schedule
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.override import Override
-from tidegate.server.forms.override import OVERRIDE_LINE, override_line
 from tidegate.server.problem import Problem
 
-ADDED = ("namespace", "app", "name", "revision", "source", "suspended_at", "overrides")
+ADDED = ("namespace", "app", "name", "revision", "source", "suspended_at")
 """Keys of an answer that are not of the YAML; a caller may send them back."""
 
 SCHEMA: dict[str, Any] = {
@@ -29,7 +27,6 @@ SCHEMA: dict[str, Any] = {
         "revision": {"type": "integer", "minimum": 1},
         "source": {"enum": ["deploy", "api"]},
         "suspended_at": {"type": ["string", "null"], "format": "date-time"},
-        "overrides": {"type": "array", "items": OVERRIDE_LINE},
         "program": {"type": "string"},
         "trigger": {"type": "object"},
     },
@@ -46,12 +43,8 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-def schedule_json(namespace: str, state: ScheduleState, overrides: Iterable[Override] = ()) -> dict[str, Any]:
-    """Return a schedule, or a task, as JSON.
-
-    Args:
-        overrides: those of this and other schedules.
-    """
+def schedule_json(namespace: str, state: ScheduleState) -> dict[str, Any]:
+    """Return a schedule, or a task, as JSON."""
     return {
         "namespace": namespace,
         "app": state.app,
@@ -61,7 +54,6 @@ def schedule_json(namespace: str, state: ScheduleState, overrides: Iterable[Over
         "revision": state.revision,
         "source": state.source,
         **({} if state.active else {"suspended_at": state.suspended_at}),
-        "overrides": [override_line(each) for each in overrides if each.ref == state.ref],
     }
 
 

@@ -1,4 +1,4 @@
-"""Reverts: what was changed of a schedule by hand becomes what it was."""
+"""The overrides of a schedule: what was changed by hand, and its revert to what it was."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,11 +8,11 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.overrides.revert import of_part, revert
 from tidegate.scheduler.explain.overrides import override_json
 from tidegate.scheduler.model.token import Role
-from tidegate.server.access import OPERATE, Called
+from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import contract, json_answer
 from tidegate.server.deployed import check_name, deployed_app
-from tidegate.server.forms.override import REVERTED
+from tidegate.server.forms.override import OVERRIDES, REVERTED
 from tidegate.server.forms.schedule import check_match
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here
@@ -29,6 +29,19 @@ class Reverted(Value, kw_only=True, forbid_unknown_fields=True):
 
     reason: str = ""
     only: Literal["status", "text"] | None = None
+
+
+@router.get("/schedules/{s}/overrides", dependencies=[READ], **contract(OVERRIDES))
+def show_overrides(app: str, s: str, service: Here) -> Response:
+    """Show what was changed of a schedule by hand; it may be deleted. Empty if nothing was."""
+    with service.store.reading() as reader:
+        deployed_app(service, reader, app)
+        check_name(s)
+        found = reader.overrides(refs=[f"{app}/{s}"])
+        state = next(iter(reader.schedules(refs=[f"{app}/{s}"])), None)
+        if state is None and not found:
+            raise Problem(404, f'app {app} has no schedule "{s}"')
+    return json_answer({"overrides": [override_json(each, state) for each in found]})
 
 
 @router.post(

@@ -113,7 +113,8 @@ def list_of_program(app: str, p: str, service: Here, page: Annotated[Page, Depen
 def show(app: str, s: str, service: Here) -> Response:
     """Show a schedule."""
     with service.store.reading() as reader:
-        return _answer(service, reader, schedule_of(service, reader, app, s))
+        state = schedule_of(service, reader, app, s)
+    return _answer(service, state)
 
 
 @router.get("/schedules/{s}/status", dependencies=[READ], **contract(Status))
@@ -153,7 +154,8 @@ def create(
         compiled = compiled_schedule(service, transaction, app, s, spec)
         with refused_as(409):
             put_schedule(transaction, app, compiled, now, caller.by(reason), until)
-        return _answer(service, transaction, schedule_of(service, transaction, app, s))
+        state = schedule_of(service, transaction, app, s)
+    return _answer(service, state)
 
 
 @router.post(
@@ -191,7 +193,8 @@ def update(
         compiled = compiled_schedule(service, transaction, app, s, wanted, before=state)
         with refused_as(409):
             put_schedule(transaction, app, compiled, now, caller.by(reason), until)
-        return _answer(service, transaction, schedule_of(service, transaction, app, s))
+        state = schedule_of(service, transaction, app, s)
+    return _answer(service, state)
 
 
 @router.delete("/schedules/{s}", dependencies=[ADMIN], **contract(Deleted, errors=(409, 412)))
@@ -266,7 +269,8 @@ def switch(
             changed = change(transaction, state.ref, now, caller.by(wanted.reason), until)
         if not changed:
             raise Problem(409, f"{state.ref} is {state.status} already")
-        return _answer(service, transaction, schedule_of(service, transaction, app, s))
+        state = schedule_of(service, transaction, app, s)
+    return _answer(service, state)
 
 
 def _known(transaction: Transaction, app: str, name: str) -> ScheduleState | None:
@@ -284,9 +288,8 @@ def _check_program(deployed: DeployedApp, spec: dict[str, Any]) -> None:
         program_of(deployed, name)
 
 
-def _answer(service: Service, reader: Reader, state: ScheduleState) -> Response:
-    overrides = reader.overrides(refs=[state.ref])
-    return json_answer(schedule_json(service.namespace, state, overrides), headers={"ETag": etag(state)})
+def _answer(service: Service, state: ScheduleState) -> Response:
+    return json_answer(schedule_json(service.namespace, state), headers={"ETag": etag(state)})
 
 
 def _listed(service: Service, reader: Reader, page: Page, wanted: SchedulesWanted) -> Response:
@@ -299,6 +302,4 @@ def _listed(service: Service, reader: Reader, page: Page, wanted: SchedulesWante
             raise foreign()
     states = list(reader.schedules_page(wanted, page.limit + 1))
     items, cursor = page.cut(states, lambda state: (state.name,))
-    overrides = reader.overrides(refs=[each.ref for each in items])
-    lines = [schedule_json(service.namespace, each, overrides) for each in items]
-    return listed([msgspec.to_builtins(line) for line in lines], cursor)
+    return listed([msgspec.to_builtins(schedule_json(service.namespace, each)) for each in items], cursor)
