@@ -1,5 +1,6 @@
 """Suspended and resumed by hand: what is remembered, what ends it, and how it reverts by itself."""
 
+import msgspec
 import pytest
 
 from tests.scheduler.commands.overriding import FIRST, REST, Hands, S
@@ -130,3 +131,16 @@ def test_a_suspension_stays_through_deployments_and_still_expires():
     assert world.kinds() == ["status"]
     world.tick("12:00")
     assert world.state().status == "active"
+
+
+def test_an_override_of_what_is_not_deployed_or_is_as_it_was_ends_and_stops_nothing():
+    world = Hands(S)
+    world.suspended("10:00", until="11:00")
+    (found,) = world.overrides()
+    with world.store.transaction() as transaction:
+        transaction.put_overrides([msgspec.structs.replace(found, ref="a/gone")])
+        transaction.put_schedules([msgspec.structs.replace(world.state(), status="active")])
+    world.tick("11:00")
+    (stays,) = world.overrides()
+    assert (stays.ref, stays.expires_at) == ("a/gone", None)
+    assert "no schedule a/gone is deployed" in stays.reason

@@ -36,9 +36,16 @@ def end_expired(transaction: Transaction, expired: Sequence[Override], now: date
             )
     for each in expired:
         if each.kind == "status":
-            restore_statuses(transaction, [each], now, _by([each]), "expired")
+            _or_stays(transaction, each, now, lambda one: _restore_status(transaction, one, now))
         elif each.kind == "held":
             release_held(transaction, each.ref, now, _by([each]), "expired")
+    # One whose schedule is as it was already has nothing to revert, and ends all the same.
+    left = [each for each in transaction.overrides(refs=[each.ref for each in expired]) if each in expired]
+    record_overrides(transaction, left, [], now, _by(expired), "expired")
+
+
+def _restore_status(transaction: Transaction, override: Override, now: datetime) -> None:
+    restore_statuses(transaction, [override], now, _by([override]), "expired")
 
 
 def _or_stays(
