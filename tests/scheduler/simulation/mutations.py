@@ -14,6 +14,7 @@ from tidegate.compiler.scenarios.scenario import (
     Expectation,
     ExpectDiscarded,
     Expected,
+    ExpectLate,
     ExpectLaunch,
     ExpectNone,
     ExpectRefused,
@@ -59,6 +60,8 @@ def other_values(expected: Expected, within: timedelta) -> Iterator[tuple[str, E
         and expected.reason is not None
     ):
         yield "another reason", replace(expected, reason="W-NEVER")
+    if isinstance(expected, ExpectLate) and expected.key is not None:
+        yield "another key", replace(expected, key=f"{expected.key}_2")
     if isinstance(expected, ExpectRefused):
         yield "another code", replace(expected, code="X999")
     if isinstance(expected, ExpectMaintain):

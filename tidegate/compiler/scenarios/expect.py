@@ -14,6 +14,7 @@ from tidegate.compiler.scenarios.scenario import (
     Expectation,
     ExpectDiscarded,
     Expected,
+    ExpectLate,
     ExpectLaunch,
     ExpectNone,
     ExpectRefused,
@@ -76,6 +77,12 @@ def _discarded(node: MappingNode, scope: ExampleScope) -> Expected | None:
     if name is None:
         return None
     return ExpectDiscarded(schedule=name, when=when, reason=node.text("reason") or None)
+
+
+def _late(node: MappingNode, scope: ExampleScope) -> Expected | None:
+    when = scope.instant(node.get("at"), "`at`")
+    name = scope.expecting(node.values["late"])
+    return None if name is None else ExpectLate(name=name, when=when, key=optional_text(node, "key"))
 
 
 def _none(node: MappingNode, scope: ExampleScope) -> Expected | None:
@@ -167,6 +174,7 @@ EXPECTATIONS: dict[str, Callable[[MappingNode, ExampleScope], Expected | None]] 
     "waiting": _waiting,
     "discarded": _discarded,
     "none": _none,
+    "late": _late,
     "instance": _instance,
     "instances": _instances,
     "refused": _refused,

@@ -238,9 +238,23 @@ class ExpectRefused(Value, kw_only=True):
     when: datetime | None = None
 
 
+class ExpectLate(Value, kw_only=True):
+    """A job of a schedule or task, or a period of a dataset, misses its deadline at an instant.
+
+    Attributes:
+        name: of the schedule, task or dataset.
+        key: of the job, or the period; None is not compared.
+    """
+
+    name: str
+    when: datetime | None = None
+    key: str | None = None
+
+
 Expected = (
     ExpectLaunch
     | ExpectDiscarded
+    | ExpectLate
     | ExpectWaiting
     | ExpectNone
     | ExpectInstance

@@ -98,6 +98,11 @@ class ExampleScope:
         self.findings.add(code, node, summary, did_you_mean(found, declared, f"{what}s"))
         return None
 
+    def expecting(self, node: Node) -> str | None:
+        """Return the name of what may have a deadline: a schedule, a task or a dataset."""
+        found = name_in(self.app.name, text_of(node))
+        return found if found in self._declared["datasets"] else self.name(node, "schedule")
+
     def task(self, node: Node) -> str | None:
         """Return the name of a task; one of another app is not looked up, since a deployment may bring it."""
         found = name_in(self.app.name, text_of(node))

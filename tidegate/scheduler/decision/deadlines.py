@@ -36,9 +36,18 @@ def due_at(schedule: Schedule, job: Job) -> datetime | None:
     return None if begun is None or deadline.within is None else begun + deadline.within
 
 
+def may_be_late(job: Job) -> bool:
+    """Return whether a job may be noted as late: it was not yet, and is neither over nor an empty run."""
+    return (
+        job.late_at is None
+        and job.state not in _OVER
+        and not (job.instance is not None and job.instance.empty)
+    )
+
+
 def late_entry(schedule: Schedule, job: Job, now: datetime) -> Entry | None:
     """Return the entry of a job that has missed its deadline, once for each job; else None."""
-    if job.late_at is not None or job.state in _OVER or (job.instance is not None and job.instance.empty):
+    if not may_be_late(job):
         return None
     due = due_at(schedule, job)
     done = job.ended_at if job.state is JobState.SUCCEEDED and job.ended_at is not None else now

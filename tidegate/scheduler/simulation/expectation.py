@@ -13,6 +13,7 @@ from tidegate.compiler.scenarios.scenario import (
     Expectation,
     ExpectDiscarded,
     Expected,
+    ExpectLate,
     ExpectLaunch,
     ExpectNone,
     ExpectRefused,
@@ -40,10 +41,13 @@ JUDGED: dict[MomentKind, tuple[type[Expected], ...]] = {
     "maintained": (ExpectMaintain,),
     "discarded": (ExpectDiscarded, ExpectDiscardedOperation),
     "refused": (ExpectRefused,),
+    "late": (ExpectLate,),
 }
-"""Kinds of moments that must all be expected, and the expectations of each kind."""
+"""Kinds of moments that must be expected (`_must_be_expected`), and the expectations of each kind."""
 
-ExpectedMoment = ExpectLaunch | ExpectMaintain | ExpectDiscarded | ExpectDiscardedOperation | ExpectRefused
+ExpectedMoment = (
+    ExpectLaunch | ExpectMaintain | ExpectDiscarded | ExpectDiscardedOperation | ExpectRefused | ExpectLate
+)
 
 STATES = (ExpectWaiting, ExpectNone, ExpectInstance, ExpectInstances, ExpectDue, ExpectDebt)
 """Expectations that are compared with the state at the end of an instant."""
@@ -96,6 +100,12 @@ def _must_be_expected(moment: Moment, scenario: Scenario) -> bool:
     only = scenario.expect_only
     if moment.kind == "discarded" and moment.work is not None:
         return False
+    if moment.kind == "late":
+        # Most examples are about something else: what is late counts where the example speaks of it.
+        return any(
+            isinstance(each.expected, ExpectLate) and each.expected.name == moment.schedule
+            for each in scenario.expect
+        )
     return only is None or moment.kind == "refused" or moment.schedule in only
 
 
@@ -138,6 +148,8 @@ def agrees(expectation: Expectation, moment: Moment) -> bool:
             return moment.work is not None and _started_so(expected, moment.work)
         case ExpectDiscarded(reason=reason) | ExpectDiscardedOperation(reason=reason):
             return reason is None or reason == moment.reason
+        case ExpectLate(key=key):
+            return key is None or key == moment.key
         case ExpectRefused(code=code):
             return code in (moment.reason or "").split()
         case _:
@@ -173,6 +185,8 @@ def _same_subject(expected: ExpectedMoment, moment: Moment) -> bool:
     match expected:
         case ExpectRefused():
             return True
+        case ExpectLate(name=name):
+            return name == moment.schedule
         case ExpectMaintain(table=table, operation=operation):
             return (table, str(operation)) == (moment.schedule, moment.key)
         case ExpectDiscardedOperation(table=table, operation=operation):

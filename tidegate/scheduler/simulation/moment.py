@@ -7,11 +7,22 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import Work
 
 MomentKind = Literal[
-    "given", "waiting", "launched", "maintained", "ended", "discarded", "dropped", "refused", "launch-failed"
+    "given",
+    "waiting",
+    "launched",
+    "maintained",
+    "ended",
+    "discarded",
+    "dropped",
+    "refused",
+    "launch-failed",
+    "late",
+    "landed",
 ]
 """`discarded` is about a job, `dropped` about an event that no job accepts or keeps.
 
-`maintained` is the start of an operation on a table.
+`maintained` is the start of an operation on a table. `late` is the deadline that a job, or a period of a
+dataset, has missed; `landed` is a late period that has landed after all.
 """
 
 
@@ -19,7 +30,8 @@ class Moment(Value, kw_only=True):
     """A given action, or one of its consequences.
 
     Attributes:
-        schedule: its name within the app; of another app "app/name". Of an operation on a table the table.
+        schedule: its name within the app; of another app "app/name". Of an operation on a table the table; of
+            late data the dataset.
         key: the `for_each` key of the job, or the scheduled time of an instance, or the operation.
         reason: the code of a wait, a discard or a refusal.
         partitions: of a launch: every key of its manifest, or its business date; of an instance of a task the

@@ -96,6 +96,9 @@ def play(
         compiled.default_format,
         variables,
     )
+    if any(dataset.deadline is not None for dataset in app.datasets.values()):
+        # The scheduler works from the start on: a first deadline is not one that it finds on its return.
+        simulation.at(start, lambda: None)
     for given in scenario.given:
         simulation.at(given.when, lambda given=given: runner.do(given))
     snapshots: dict[datetime, Snapshot] = {}

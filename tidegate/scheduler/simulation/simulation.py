@@ -4,9 +4,9 @@
     changes -> snapshots of this instant -> the next instant
 
 The next instant is the earliest one of a given action, the end of a run, a job's next check, a cron's
-next fire, the expiry of an override or a poll that has work. While the scheduler is down, it does not tick,
-and reports are kept with their own time until it returns. What ticks, launches and runs is the world
-(`world.py`).
+next fire, the expiry of an override, a poll that has work or a deadline. While the scheduler is down, it does
+not tick, and reports are kept with their own time until it returns. What ticks, launches and runs is the
+world (`world.py`).
 """
 
 import heapq
@@ -23,6 +23,8 @@ from tidegate.scheduler.simulation.tables import SimulatedOperation
 from tidegate.scheduler.simulation.timeline import moments_of
 from tidegate.scheduler.simulation.world import Report, SimulatedWorld, World
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.deadlines import next_late_job
+from tidegate.scheduler.tick.expected import next_judgement
 from tidegate.scheduler.tick.maintenance.poll import next_poll
 from tidegate.scheduler.tick.tick import CLOCK, engine_clock
 
@@ -138,7 +140,8 @@ class Simulation:
             fires = [state.next_fire_at for state in reader.schedules() if state.fires]
             poll = next_poll(reader, engine_clock(reader) or self.now)
             expiries = [each.expires_at for each in reader.expiring(FAR, 1)]
-            return [*(job.next_check_at for job in jobs), *fires, *expiries, poll]
+            deadlines = (next_judgement(reader), next_late_job(reader))
+            return [*(job.next_check_at for job in jobs), *fires, *expiries, poll, *deadlines]
 
     def _settle(self) -> None:
         for _ in range(ROUNDS_PER_INSTANT_MAX):

@@ -11,6 +11,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.simulation.moment import Moment, MomentKind
+from tidegate.scheduler.tick.due import MICROSECOND
 
 
 def moments_of(
@@ -28,6 +29,9 @@ def moments_of(
     """
     found = _dropped(entries, name_of)
     for entry in entries:
+        if entry.kind in (EntryKind.LATE, EntryKind.LANDED):
+            found.append(_deadline(entry, jobs.get(entry.job or ""), name_of))
+            continue
         kind = _kind(entry)
         job = jobs.get(entry.job or "")
         if kind is None or job is None:
@@ -48,6 +52,28 @@ def moments_of(
             )
         )
     return found
+
+
+def _deadline(entry: Entry, job: Job | None, name_of: Callable[[str], str]) -> Moment:
+    """Return the moment of a missed deadline, at that deadline, or of a late period that landed after all."""
+    is_late = entry.kind is EntryKind.LATE
+    missing: list[str] = entry.data.get("missing", [])
+    return Moment(
+        when=_missed_at(entry) if is_late else entry.at,
+        kind="late" if is_late else "landed",
+        schedule=name_of(entry.data["dataset"] if job is None else job.schedule),
+        key=entry.data["key"],
+        job=entry.job,
+        reason=entry.reason,
+        text=f"missing {', '.join(missing)}" if missing else "",
+    )
+
+
+def _missed_at(entry: Entry) -> datetime:
+    """Return the deadline; later, when it was noted, of a job that was opened after it, or in a downtime."""
+    due = datetime.fromisoformat(entry.data["due"])
+    # A job is in time at its deadline, and late right after it.
+    return due if entry.at <= due + MICROSECOND else entry.at
 
 
 def _text(entry: Entry) -> str:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from tidegate.compiler.scenarios.scenario import (
     ExpectDiscarded,
     Expected,
+    ExpectLate,
     ExpectLaunch,
     ExpectNone,
     ExpectRefused,
@@ -111,6 +112,8 @@ class Wording:
                 return f"{when} {self._due(expected)}"
             case ExpectDebt(table=table, score=score, parts=parts):
                 return f"{when} debt {score:g} of {table}" + ("" if parts is None else f", {_parts(parts)}")
+            case ExpectLate(name=name, key=key):
+                return f"{when} late {name}" + ("" if key is None else f"[{key}]")
             case ExpectRefused(code=code):
                 return f"{when} refused {code}"
             case ExpectNone(schedule=schedule):

@@ -19,8 +19,10 @@ from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun, written
 from tidegate.scheduler.simulation.tables import SimulatedOperation, SimulatedTables
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.deadlines import sweep_deadlines
+from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.load import load_whole_app
-from tidegate.scheduler.tick.tick import tick
+from tidegate.scheduler.tick.tick import AWAY_AFTER, CLOCK, engine_clock, tick
 
 Report = Event | RunObservation
 
@@ -87,8 +89,20 @@ class SimulatedWorld:
         with self._store.transaction() as transaction:
             transaction.add_events([each for each in reports if isinstance(each, Event)])
             observe_runs(transaction, [each for each in reports if isinstance(each, RunObservation)], now)
+        self._stay_awake(now)
         report = tick(self._store, now)
-        return bool(reports or report.fired or report.routed or report.decided)
+        late = sweep_deadlines(self._store, now)
+        return bool(reports or report.fired or report.routed or report.decided or late)
+
+    def _stay_awake(self, now: datetime) -> None:
+        """Move the engine's clock to a deadline as idle ticks do, which a simulation leaves out.
+
+        Else the deadline would be judged as one that passed while the scheduler was away.
+        """
+        with self._store.transaction() as transaction:
+            clock, due = engine_clock(transaction), transaction.next_due_data()
+            if clock is not None and due is not None and clock + AWAY_AFTER < now and due <= now:
+                transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
 
     def launch(self, now: datetime) -> Launches:
         """See `World.launch`."""

@@ -10,10 +10,11 @@ does not matter how often, by whom, or after what pause or jump of the clock the
 from datetime import datetime
 
 from tidegate.scheduler.decision.after import after
-from tidegate.scheduler.decision.deadlines import late_entry
+from tidegate.scheduler.decision.deadlines import due_at, late_entry, may_be_late
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import count_late
 from tidegate.scheduler.tick.tick import effective_at
 
@@ -40,6 +41,17 @@ def sweep_deadlines(store: Store, now: datetime) -> int:
         count_late(transaction, {"task": tasks, "schedule": schedules})
         _advance(transaction)
         return len(found)
+
+
+def next_late_job(reader: Reader) -> datetime | None:
+    """Return the first instant at which an unfinished job has missed its deadline; None if none will."""
+    states = {state.ref: state for state in reader.deadline_schedules()}
+    if not states:
+        return None
+    jobs = reader.jobs(schedules=states.keys(), states=UNFINISHED)
+    due = [due_at(states[job.schedule].spec, job) for job in jobs if may_be_late(job)]
+    # At the deadline a job is in time.
+    return min((each + MICROSECOND for each in due if each is not None), default=None)
 
 
 def _found(reader: Reader, now: datetime) -> list[tuple[Job, Entry]]:
