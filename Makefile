@@ -23,10 +23,10 @@ demo: .venv/stamp archive ## run the example project on real flights, from landi
 dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the YAML changes
 	$(BIN)/tidegate dev
 
-check: .venv/stamp ## format, lint, types, imports and the fast tests; a minute or two
+check: .venv/stamp ## format, lint, types of what has changed, imports and the fast tests; about a minute
 	@$(MAKE) --no-print-directory -j2 static fast
 
-test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; some twenty minutes on two cores
+test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; a quarter of an hour on two cores
 	@$(MAKE) --no-print-directory -j2 static archive TYPES=--all
 	$(PYTEST)
 
@@ -68,7 +68,7 @@ static: .venv/stamp
 	$(BIN)/python -m tests.type_check $(TYPES)
 
 fast: .venv/stamp
-	$(PYTEST:auto=2) -m "fast and not hypothesis"
+	$(PYTEST:auto=2) -m "fast and not hypothesis and not slow"
 
 # The classes of Spark's JVM, which start faster from it (tidegate/demo/class_archive.py).
 archive: .venv/stamp

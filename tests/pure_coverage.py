@@ -5,6 +5,7 @@ Code that no test can reach is removed, not excluded; pyproject.toml excludes on
 `make test` plays these tests untraced; traced they take several minutes, so this is a part of the soak.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,10 @@ def main() -> int:
 
 
 def _coverage(*arguments: str) -> int:
-    return subprocess.run([sys.executable, "-m", "coverage", *arguments], cwd=ROOT, check=False).returncode
+    # Tests of the soak count as well.
+    environment = {**os.environ, "TESTS_EFFORT": "2"}
+    command = [sys.executable, "-m", "coverage", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -107,6 +107,7 @@ def compiled_files(folder: Path) -> dict[str, CompiledApp]:
     return {each.file: each for each in compile_files(files, drafts=files).apps.values()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(SCHEDULES.rglob("*.yaml")), ids=lambda file: file.stem)
 def test_every_app_of_the_project_survives_the_store(file: Path) -> None:
     compiled = compiled_files(file.parent)[file.name]

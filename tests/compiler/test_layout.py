@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.effort import pick
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.layout.format import NotFormatted, format_file
@@ -113,7 +114,8 @@ def test_a_messy_file_becomes_tidy_with_its_comments_above_what_they_are_about()
     assert specification(MESSY.encode()) == specification(TIDY.encode()) != []
 
 
-@pytest.mark.parametrize("file", [*EXAMPLES, *GOLDEN], ids=lambda file: str(file.relative_to(ROOT)))
+@pytest.mark.slow
+@pytest.mark.parametrize("file", [*EXAMPLES, *pick(GOLDEN, 40)], ids=lambda file: str(file.relative_to(ROOT)))
 def test_every_file_that_is_yaml_keeps_its_specification_and_its_comments(file: Path) -> None:
     data = file.read_bytes()
     text, diagnostics = format_file(str(file), data)
@@ -125,7 +127,8 @@ def test_every_file_that_is_yaml_keeps_its_specification_and_its_comments(file: 
     assert comments(text) == comments(data.decode())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", pick(range(40), 12))
 def test_random_layouts_of_one_app_keep_its_specification(seed: int) -> None:
     chance = random.Random(seed)
     file = chance.choice(EXAMPLES)

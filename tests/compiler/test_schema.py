@@ -65,6 +65,7 @@ def test_it_is_a_sound_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "schema"), fields(), ids=lambda v: v if isinstance(v, str) else "")
 def test_every_field_has_a_title_a_description_and_examples_that_are_valid(
     path: str, schema: dict[str, Any]
@@ -131,6 +132,7 @@ def test_where_more_is_wrong_than_is_looked_for_no_part_is_built(window: str) ->
     assert min(lines(MAX_SCHEMA_ERRORS)) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(SCHEDULES.rglob("*.yaml")), ids=lambda f: f.name)
 def test_an_editor_accepts_what_lint_accepts(file: Path) -> None:
     root, _ = read(file.name, file.read_bytes())

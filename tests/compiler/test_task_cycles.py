@@ -295,6 +295,7 @@ def has_cycle(edges: dict[Any, list[Any]]) -> bool:
     return bool(left)
 
 
+@pytest.mark.slow
 def test_random_tasks_are_refused_exactly_if_their_instances_or_they_themselves_form_a_cycle() -> None:
     seen = {True: 0, False: 0}
     for seed in range(250):

@@ -20,6 +20,7 @@ def story(file: Path) -> CompiledApp:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(STORIES.glob("*.yaml")), ids=lambda file: file.stem)
 def test_a_story_comes_back_as_it_was_written(file: Path):
     compiled = story(file)
@@ -27,6 +28,7 @@ def test_a_story_comes_back_as_it_was_written(file: Path):
     assert written_app(compiled.app) == compiled.document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(STORIES.glob("*.yaml")), ids=lambda file: file.stem)
 def test_a_schedule_without_a_text_is_spelled_so_that_it_means_the_same(file: Path):
     compiled = story(file)

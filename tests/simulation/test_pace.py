@@ -29,6 +29,7 @@ SEEDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_same_inputs_give_the_same_decisions_at_every_pace(seed: int) -> None:
     compare_paces(seed, ("7 s", "600 s", "at random"))

@@ -25,6 +25,8 @@ from tests.tally import reach
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
 
+pytestmark = pytest.mark.slow  # whole histories
+
 FEW = range(5)
 KINDS = {
     *("cron", "partitions", "size", "run", "elapsed", "all", "any", "at_least", "sequence"),

@@ -55,6 +55,7 @@ def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[SqlSto
     store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_world_of_chance_ends_the_same_in_sqlite(sqlite: SqlStore, seed: int) -> None:
     assert_same(sqlite, seed)

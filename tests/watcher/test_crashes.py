@@ -32,6 +32,7 @@ def stored(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     return MemoryStore() if kind == "memory" else open_store(new_url(kind, request, tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["memory", pytest.param("sqlite", marks=pytest.mark.store)])
 def test_a_crash_at_any_point_makes_each_landing_one_event(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path

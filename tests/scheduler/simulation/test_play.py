@@ -319,11 +319,13 @@ def test_schedules_that_trigger_each_other_without_time_passing_come_to_an_end(m
     assert "does not end within" in performance.failures[0].observed
 
 
+@pytest.mark.slow
 def test_the_same_scenario_gives_the_same_timeline() -> None:
     for example in PASSING.values():
         assert played(example).moments == played(example).moments
 
 
+@pytest.mark.slow
 def test_any_store_plays_the_same(tmp_path) -> None:
     from tidegate.scheduler.store.open import open_store
 

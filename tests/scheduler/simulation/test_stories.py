@@ -97,6 +97,7 @@ def test_it_plays_as_it_says(name: str) -> None:
     assert found.failures == (), "\n".join(map(str, (*found.moments, *found.failures)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_with_anything_changed_in_what_it_expects_it_fails(name: str) -> None:
     found = played(name).judged

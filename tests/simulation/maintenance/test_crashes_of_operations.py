@@ -11,6 +11,8 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from tests import effort
 from tests.doubles.dump import dump
 from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, TableWorld
@@ -102,6 +104,7 @@ def on(world: TableWorld, store: FaultyStore) -> TableWorld:
     return copied
 
 
+@pytest.mark.slow
 def test_a_crash_at_any_point_changes_nothing(rewinding: Rewinding):
     world = world_on(FaultyStore(rewinding.store))
     world.sick("w.a.x", snapshots=500)

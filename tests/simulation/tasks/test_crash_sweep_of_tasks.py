@@ -9,6 +9,8 @@ come to the same end, with the same upstream instances and attempts.
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.sweep import Rewinding, Undisturbed
 from tests.simulation.tasks.journal import DEEDS, judge_journal
@@ -28,6 +30,7 @@ def essence(tables: Mapping[str, Any]) -> list[Any]:
     return [jobs, tables["slots"]]
 
 
+@pytest.mark.slow
 def test_a_crash_at_any_point_of_a_long_scenario_of_tasks_changes_nothing(rewinding: Rewinding) -> None:
     undisturbed = Undisturbed(rewinding, scenario(), START, essence)
     with undisturbed.hands.store.reading() as reader:

@@ -49,6 +49,7 @@ def test_a_few_histories_of_changing_tasks_keep_them_too() -> None:
     assert not [kind for kind in (*DEEDS, *CHANGES) if not found[kind]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "steps"), FAILED_ONCE)
 def test_what_failed_once_fails_no_more(seed: int, steps: int) -> None:
     history(MemoryStore(), seed, steps, changes=True)

@@ -47,6 +47,7 @@ def completed(project: Project, path: str, words: str, *, empty: bool = False) -
     return [word for word in done.stdout.splitlines() if word]
 
 
+@pytest.mark.slow
 def test_commands_and_options_are_completed(deployed: Project, path: str) -> None:
     assert completed(deployed, path, "tidegate sche") == ["schema", "schedules"]
     assert completed(deployed, path, "tidegate jobs re") == ["retry", "requeue"]
@@ -54,6 +55,7 @@ def test_commands_and_options_are_completed(deployed: Project, path: str) -> Non
     assert completed(deployed, path, "tidegate explain W-W") == ["W-WINDOW"]
 
 
+@pytest.mark.slow
 def test_names_of_the_store_are_completed(deployed: Project, path: str) -> None:
     deployed.arrive("2026-03-09")
     (job,) = deployed.json("jobs", "list")

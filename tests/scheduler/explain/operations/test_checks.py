@@ -90,6 +90,7 @@ def worlds() -> Iterator[tuple[Asked, Around]]:
         )
 
 
+@pytest.mark.slow
 def test_the_first_unmet_check_is_the_reason_of_the_poll() -> None:
     seen: set[str | None] = set()
     for asked, around in worlds():
