@@ -30,8 +30,8 @@ test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, end
 	@$(MAKE) --no-print-directory -j2 static archive TYPES=--all
 	$(PYTEST)
 
-bench: .venv/stamp ## measure, each figure beside its reference
-	$(BIN)/python -m benchmarks
+bench: .venv/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
+	$(BIN)/python -m benchmarks $(ARGS)
 
 coverage: .venv/stamp ## every line and branch of the pure modules is run by a fast test; several minutes
 	$(BIN)/python -m tests.pure_coverage

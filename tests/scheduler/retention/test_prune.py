@@ -19,7 +19,7 @@ from tidegate.scheduler.model.retention import Keep, Pruned
 from tidegate.scheduler.retention import journal
 from tidegate.scheduler.retention import prune as pruning
 from tidegate.scheduler.retention.journal import pruned_until
-from tidegate.scheduler.retention.outlook import outlook
+from tidegate.scheduler.retention.outlook import glimpse, outlook
 from tidegate.scheduler.retention.prune import PASS_EVERY, prune, prune_slice
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -75,6 +75,20 @@ def test_finished_work_goes_and_the_ledger_stays_the_same() -> None:
     assert events >= 2, "the newest of each partition stays"
     assert world.ledger("daily") == before
     assert prune(world.store, LITTLE, at("05:00")).rows == 0
+
+
+def test_a_glimpse_counts_what_a_pass_removes_of_the_first_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidegate.scheduler.retention.outlook.ROWS_PER_SLICE", 1)
+    monkeypatch.setattr("tidegate.scheduler.retention.journal.PAGE", 1)
+    world = lived()
+    with world.store.reading() as reader:
+        whole = outlook(reader, LITTLE, at("05:00"))
+        one, all_ = (glimpse(reader, LITTLE, at("05:00"), pages) for pages in (1, 1_000))
+
+    assert (all_.pruned, all_.whole) == (whole, True)
+    assert not one.whole
+    assert (one.pruned.jobs, one.pruned.launches) == (1, 1)
+    assert 0 < one.pruned.rows < whole.rows
 
 
 def test_finished_instances_go_but_for_those_that_an_open_one_may_ask_for() -> None:

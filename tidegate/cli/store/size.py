@@ -18,13 +18,13 @@ def show_size(
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.retention.journal import pruned_until
-    from tidegate.scheduler.retention.outlook import outlook
+    from tidegate.scheduler.retention.outlook import glimpse
 
     settings, now = load_settings(), datetime.now(UTC)
     with opened_store(settings) as store, store.reading() as reader:
         sizes, since = reader.sizes(), pruned_until(reader)
-        going = outlook(reader, settings.retention, now)
-    prunable = {name: getattr(going, name) for name in going.__struct_fields__}
+        going = glimpse(reader, settings.retention, now)
+    prunable = {name: getattr(going.pruned, name) for name in going.pruned.__struct_fields__}
     lines: list[dict[str, Any]] = [
         {
             "table": each.table,
@@ -36,9 +36,17 @@ def show_size(
         for each in sizes
         if each.rows or every
     ]
+    least = "" if going.whole else "at least "
     total = sum(each.bytes for each in sizes if each.bytes is not None)
     if format is Format.JSON:
-        print_json({"tables": lines, "bytes": total or None, "journal_pruned_until": since})
+        print_json(
+            {
+                "tables": lines,
+                "bytes": total or None,
+                "journal_pruned_until": since,
+                "prunable_is_least": not going.whole,
+            }
+        )
         return
     columns = ["table", "rows", "size", "oldest", "retention would remove"]
     rows = [
@@ -47,7 +55,7 @@ def show_size(
             f"{line['rows']:,}",
             _size(line["bytes"]),
             instant(line["oldest"]),
-            f"{line['prunable']:,}" if line["prunable"] else "",
+            f"{least}{line['prunable']:,}" if line["prunable"] else "",
         ]
         for line in lines
     ]

@@ -74,22 +74,27 @@ def base_of(reader: Reader, keep: timedelta | None, clock: datetime) -> int | No
     return old[-1] if old else None
 
 
-def journal_outlook(reader: Reader, keep: timedelta | None, clock: datetime, gone: Collection[str]) -> int:
-    """Return how many entries a pass would remove.
+def journal_outlook(
+    reader: Reader, keep: timedelta | None, clock: datetime, gone: Collection[str], pages: int
+) -> tuple[int, bool]:
+    """Return how many entries a pass would remove, and whether these are all.
 
     Args:
         gone: the jobs that it would remove.
+        pages: how many are looked at.
     """
     base, after, found = base_of(reader, keep, clock), 0, 0
     while base is not None:
         rows = reader.journal_page(after, PAGE, until=base)
+        if not rows:
+            break
+        if not pages:
+            return found, False
         ids = {row.entry.job for row in rows if row.entry.job is not None and row.entry.job not in gone}
         jobs = {job.id: job for job in reader.jobs(ids=ids)} if ids else {}
         found += sum(entry_may_go(jobs.get(row.entry.job or ""), row.entry.kind) for row in rows)
-        if len(rows) < PAGE:
-            break
-        after = rows[-1].number
-    return found
+        after, pages = rows[-1].number, pages - 1
+    return found, True
 
 
 def _take_snapshot(transaction: Transaction, clock: datetime) -> None:

@@ -1,4 +1,8 @@
-"""Outlook: how many rows a pass would remove. It reads page by page, and changes nothing."""
+"""Outlook: how many rows a pass would remove. It reads page by page, and changes nothing.
+
+A whole outlook looks at every old row, as a pass does. One with a limit takes the same time however many rows
+are old, and counts no more than some.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -6,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from tidegate.domain.value import Value
 from tidegate.scheduler.decision.retention import event_may_go, launches_before, run_may_go
 from tidegate.scheduler.model.retention import Keep, OldEvent, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
@@ -19,51 +24,89 @@ T = TypeVar("T")
 
 ALL = 1_000_000_000
 
+PAGES_GLIMPSED = 10
+"""Of each table, by an outlook with a limit."""
+
+
+class Outlook(Value, kw_only=True):
+    """What a pass would remove.
+
+    Attributes:
+        whole: whether every old row was looked at; otherwise a pass removes at least so many.
+    """
+
+    pruned: Pruned
+    whole: bool
+
 
 def outlook(reader: Reader, keep: Keep, now: datetime) -> Pruned:
     """Return what a whole pass would remove now."""
+    return glimpse(reader, keep, now, pages=ALL).pruned
+
+
+def glimpse(reader: Reader, keep: Keep, now: datetime, pages: int = PAGES_GLIMPSED) -> Outlook:
+    """Return what a pass would remove now of the oldest rows of each table."""
     stored = engine_clock(reader)
     if stored is None:
-        return Pruned()
-    clock = min(stored, now)
-    gone = _jobs(reader, keep, clock)
-    events, deliveries = _events(reader, keep, clock, gone)
-    return Pruned(
+        return Outlook(pruned=Pruned(), whole=True)
+    clock, look = min(stored, now), _Look(pages)
+    gone = _jobs(reader, keep, clock, look)
+    events, deliveries = _events(reader, keep, clock, gone, look)
+    journal, ended = journal_outlook(reader, keep.journal, clock, gone, pages)
+    pruned = Pruned(
         jobs=len(gone),
         events=events,
         deliveries=deliveries,
-        runs=_runs(reader, keep, clock, gone),
-        launches=_launches(reader, keep, clock),
-        journal=journal_outlook(reader, keep.journal, clock, gone),
+        runs=_runs(reader, keep, clock, gone, look),
+        launches=_launches(reader, keep, clock, look),
+        journal=journal,
     )
+    return Outlook(pruned=pruned, whole=ended and not look.stopped)
 
 
-def _pages(
-    read: Callable[[Position | None], Sequence[T]], last: Callable[[T], Position]
-) -> Iterator[Sequence[T]]:
-    after: Position | None = None
-    while rows := read(after):
-        yield rows
-        after = last(rows[-1])
+class _Look:
+    """A look at some pages of each table.
+
+    Attributes:
+        stopped: whether there were more pages of one.
+    """
+
+    def __init__(self, pages: int) -> None:
+        self.rows_most = pages * ROWS_PER_SLICE
+        self.stopped = False
+        self._most = pages
+
+    def pages(
+        self, read: Callable[[Position | None], Sequence[T]], last: Callable[[T], Position]
+    ) -> Iterator[Sequence[T]]:
+        """Yield the pages of a table."""
+        after: Position | None = None
+        seen = 0
+        while rows := read(after):
+            if seen == self._most:
+                self.stopped = True
+                return
+            yield rows
+            after, seen = last(rows[-1]), seen + 1
 
 
-def _jobs(reader: Reader, keep: Keep, clock: datetime) -> set[str]:
+def _jobs(reader: Reader, keep: Keep, clock: datetime, look: _Look) -> set[str]:
     if keep.finished_jobs is None:
         return set()
     before = clock - keep.finished_jobs
     promised = frozenset(work_of_commit(each.commit).job for each in reader.commitments())
-    pages = _pages(
+    pages = look.pages(
         lambda after: reader.old_jobs(before, after, ROWS_PER_SLICE),
         lambda old: (old.job.opened_at, old.job.id),
     )
     return {id for rows in pages for id in prunable_jobs(reader, rows, before, promised)}
 
 
-def _events(reader: Reader, keep: Keep, clock: datetime, gone: set[str]) -> tuple[int, int]:
+def _events(reader: Reader, keep: Keep, clock: datetime, gone: set[str], look: _Look) -> tuple[int, int]:
     if keep.events is None:
         return 0, 0
     before, events, deliveries = clock - keep.events, 0, 0
-    for rows in _pages(
+    for rows in look.pages(
         lambda after: reader.old_events(before, after, ROWS_PER_SLICE),
         lambda old: (old.event.arrived, old.event.id),
     ):
@@ -85,11 +128,11 @@ def _without(old: OldEvent, jobs: set[str]) -> OldEvent:
     return msgspec.structs.replace(old, has_job=bool(jobs))
 
 
-def _runs(reader: Reader, keep: Keep, clock: datetime, gone: set[str]) -> int:
+def _runs(reader: Reader, keep: Keep, clock: datetime, gone: set[str], look: _Look) -> int:
     if keep.finished_jobs is None:
         return 0
     before, found = clock - keep.finished_jobs, 0
-    for rows in _pages(
+    for rows in look.pages(
         lambda after: reader.old_runs(before, after, ROWS_PER_SLICE),
         lambda old: (old.run.seen_at, old.run.run_id),
     ):
@@ -100,9 +143,11 @@ def _runs(reader: Reader, keep: Keep, clock: datetime, gone: set[str]) -> int:
     return found
 
 
-def _launches(reader: Reader, keep: Keep, clock: datetime) -> int:
+def _launches(reader: Reader, keep: Keep, clock: datetime, look: _Look) -> int:
     if keep.launches is None:
         return 0
     constraints = [each for state in reader.schedules() for each in state.spec.constraints]
     before = launches_before(constraints, keep.launches, keep.clock_error, clock)
-    return len(reader.old_launches(before, ALL))
+    found = len(reader.old_launches(before, look.rows_most))
+    look.stopped |= found == look.rows_most
+    return found
