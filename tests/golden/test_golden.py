@@ -5,6 +5,7 @@
     tidegate.toml        the settings are checked instead
     formats.json         the default format, and the formats of deployed datasets
     rules.toml           the rules that the project adds
+    channels.txt         the channels of its settings
     imports.txt          the programs are imported, too
     today.txt            the day of the compilation, for the notes that name coming dates
     diagnostics.txt      every message         (absent: there must be none)
@@ -94,7 +95,9 @@ def compiled(folder: Path) -> Compilation:
     if (folder / "rules.toml").exists():
         lint = tomllib.loads((folder / "rules.toml").read_text())["lint"]
         rules = house_rules(Path("rules.toml"), LintSection(rules=lint["rules"]))
-    found = compile_paths(files, today=today, formats=formats, rules=rules)
+    listed = folder / "channels.txt"
+    channels = listed.read_text().split() if listed.exists() else None
+    found = compile_paths(files, today=today, formats=formats, rules=rules, channels=channels)
     return check_imports(found, folder) if (folder / "imports.txt").exists() else found
 
 

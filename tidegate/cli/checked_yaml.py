@@ -61,6 +61,7 @@ def check_yaml(
         everywhere=everywhere,
         variables=variables_of(settings),
         rules=NO_RULES if settings is None else settings.rules,
+        channels=None if settings is None else settings.channels,
     )
 
 

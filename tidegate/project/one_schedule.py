@@ -14,6 +14,7 @@ from tidegate.compiler.compile import compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.reader.json_text import JsonText
 from tidegate.compiler.render.written import written_schedule
+from tidegate.compiler.rules.channels import channel_diagnostics
 from tidegate.compiler.rules.house import house_diagnostics
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_others
@@ -67,11 +68,14 @@ def broken_rules(
 ) -> tuple[Diagnostic, ...]:
     """Return what breaks a rule of the project, if anything breaks one whose severity is error.
 
+    Channels that the settings do not have are among them.
+
     Args:
         only: the schedule that a call is about; the others of the app are deployed already.
     """
     lines = document.text.split("\n")
-    broken = house_diagnostics(
+    named = channel_diagnostics(document.root, settings.channels, app.name, document.text)
+    broken = named + house_diagnostics(
         [app],
         settings.rules,
         lambda at: lines[at.line - 1] if at.line <= len(lines) else "",

@@ -5,13 +5,14 @@ diagnostics of the other files are still reported.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
+from tidegate.compiler.rules.channels import channel_diagnostics
 from tidegate.compiler.rules.house import NO_RULES, HouseRules, house_diagnostics
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, nothing_known
@@ -50,6 +51,7 @@ def compile_paths(
     everywhere: bool = True,
     variables: Mapping[str, str] | None = None,
     rules: HouseRules = NO_RULES,
+    channels: Collection[str] | None = None,
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
@@ -59,6 +61,7 @@ def compile_paths(
         today, on_update, formats, known, warehouse, everywhere, variables: see `compile_files`.
         drafts: files and folders that are not deployed; the project's rules do not count there.
         rules: the project's own, beside those of the language.
+        channels: the names of the channels that `alerts` may name; None: any.
     """
     files = read_files(paths, base, without)
     not_deployed = _named_below(files.contents, drafts, base)
@@ -75,7 +78,16 @@ def compile_paths(
     )
     apps = [app for app in compilation.models().values() if app.at is None or app.at.file not in not_deployed]
     broken = house_diagnostics(apps, rules, lambda at: _line(files.contents, at))
-    together = sorted((*files.diagnostics, *compilation.diagnostics, *broken), key=Diagnostic.sort_key)
+    unheard = [
+        diagnostic
+        for each in compilation.apps.values()
+        if each.file not in not_deployed
+        for diagnostic in channel_diagnostics(
+            each.root, channels, each.file, files.contents.get(each.file, b"").decode("utf-8")
+        )
+    ]
+    found = (*files.diagnostics, *compilation.diagnostics, *broken, *unheard)
+    together = sorted(found, key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))
 
 

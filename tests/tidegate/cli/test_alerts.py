@@ -96,3 +96,19 @@ def test_a_change_of_alerts_in_the_yaml_resets_nothing(deployed: Project) -> Non
     assert "nothing is reset" in deployed.run("plan", exit_code=2)
     deployed.run("deploy")
     deployed.run("plan")
+
+
+def test_lint_refuses_channels_that_no_environment_has(deployed: Project) -> None:
+    settings, app = deployed.folder / "tidegate.toml", deployed.folder / "schedules" / "sales.yaml"
+    settings.write_text(
+        settings.read_text()
+        + '[alerts.channels.ops]\nkind = "webhook"\nurl = "http://127.0.0.1:1"\n'
+        + '[env.prod.alerts.channels.duty]\nkind = "webhook"\nurl = "http://127.0.0.1:1"\n'
+    )
+    written = app.read_text()
+    app.write_text(f"{written}\nalerts: {{failed: [ops, duty]}}\n")
+    deployed.run("lint")
+    app.write_text(f"{written}\nalerts: {{failed: [ops, dutty]}}\n")
+    for command in ("lint", "plan", "deploy"):
+        said = deployed.run_with_errors(command, exit_code=1)
+        assert "N319" in said and 'did you mean "duty"?' in said, command

@@ -1,8 +1,13 @@
-"""The codes of what is asked of datasets: folders that are watched, and deadlines."""
+"""The codes of what the settings and the world around an app have: channels, folders, periods that land."""
 
 from tidegate.compiler.diagnostics.entry import Entry, error
 
 DATASET_CODES: dict[str, Entry] = {
+    "N319": error(
+        "unknown channel",
+        "`alerts` of an app, a dataset, a schedule or a task names channels of `tidegate.toml`, of"
+        " `[alerts.channels]` there or in an environment. An alert for another one is not sent.",
+    ),
     "L419": error(
         "nothing to watch",
         "`watch` is for landed files: a dataset with a `path` that no program of the app writes.",

@@ -109,6 +109,16 @@ def profiles_of(file: Path, content: Content) -> dict[str, Content]:
     return profiles
 
 
+def channels_of(file: Path, content: Content) -> frozenset[str]:
+    """Return the names of the channels for alerts that a settings file has, in any of its environments."""
+    found: set[str] = set()
+    for sections in (content, *profiles_of(file, content).values()):
+        section = sections.get("alerts", {})
+        channels = section.get("channels", {}) if isinstance(section, dict) else {}
+        found |= channels.keys() if isinstance(channels, dict) else set()
+    return frozenset(found)
+
+
 def merged(file: Path, content: Content, environment: str) -> Content:
     """Return the sections of an environment: those of the file with its own merged over them.
 

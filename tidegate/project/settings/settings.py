@@ -10,7 +10,7 @@ the file are relative to the file; paths in `Settings` are absolute.
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +23,7 @@ from tidegate.project.settings.decode import check_sections, decode
 from tidegate.project.settings.environments import (
     Content,
     Resolved,
+    channels_of,
     chosen_environment,
     merged,
     read_content,
@@ -77,6 +78,7 @@ class Settings:
         own_store: whether the store is a SQLite file in the project's folder that no environment names.
         unset: what is left out because a variable is not set; see `load_settings`.
         alerts: who hears of failures and lateness.
+        channels: the names of the channels for alerts, of all environments: the YAML is the same for each.
     """
 
     project: Path
@@ -110,6 +112,7 @@ class Settings:
     own_store: bool = False
     unset: tuple[str, ...] = ()
     alerts: "Alerting"
+    channels: frozenset[str] = frozenset()
 
     @property
     def warehouse_folder(self) -> str | None:
@@ -175,9 +178,10 @@ def _of_content(
     is_given = "url" in given.get("store", {})
     same = merged(file, content, "").get("store") == sections.get("store")
     try:
-        return _settings(file, found, store_is_given=is_given, is_own=same and not is_given)
+        settings = _settings(file, found, store_is_given=is_given, is_own=same and not is_given)
     except SettingsError as error:
         raise SettingsError(found.shown(error.message), found.shown(error.hint)) from None
+    return replace(settings, channels=channels_of(file, content) | settings.alerts.channels.keys())
 
 
 def find_settings_file(start: Path | None = None) -> Path:
