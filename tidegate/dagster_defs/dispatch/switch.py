@@ -1,6 +1,6 @@
 """Synchronisation of a schedule's switch in the UI with its status in the store.
 
-Both sides may change: a person turns the switch, or runs `tidegate suspend`. The status at the
+Both sides may change: a person turns the switch, or runs `tidegate schedules suspend`. The status at the
 last synchronisation is stored, so the side that changed since is known:
 
     UI differs from the last sync        the UI's change is written to the store, journaled as "ui"
