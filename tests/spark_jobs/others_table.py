@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.iceberg.house import D22, DAILY
 from tidegate.domain.model import App, Dataset, Program, WriteMode
-from tidegate.domain.model.dataset import DatasetFormat
+from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.spark_jobs.commit import publish as publishing
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence

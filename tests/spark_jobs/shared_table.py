@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.staging import DAILY, begin
 from tidegate.domain.model import Dataset, OnForeign, Program, WriteMode
-from tidegate.domain.model.dataset import DatasetFormat
+from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref

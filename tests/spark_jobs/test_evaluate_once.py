@@ -10,7 +10,8 @@ from pyspark.sql import functions as sf
 
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tidegate.domain.model import Dataset, Program
-from tidegate.domain.model.dataset import DatasetFormat, EvaluateOnce
+from tidegate.domain.model.dataset import EvaluateOnce
+from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication import evaluate_once

@@ -16,7 +16,7 @@ from tests.effort import only
 from tests.spark_jobs.commit.notes import NOON
 from tests.spark_jobs.shared_table import COUNT, D22, MEANWHILE, Shared
 from tidegate.domain.model import WriteMode
-from tidegate.domain.model.dataset import DatasetFormat
+from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.sequence import decode_sequence
 from tidegate.spark_jobs.commit.step import RefusableStep

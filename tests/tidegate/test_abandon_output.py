@@ -21,7 +21,7 @@ from tests.tidegate.promised import now, run
 from tidegate.cli.commits.project import CommitsProject
 from tidegate.domain.error import UserError
 from tidegate.domain.model import App, Dataset, Program
-from tidegate.domain.model.dataset import DatasetFormat
+from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.domain.published import PublishedPartition
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
 from tidegate.project.settings.settings import load_settings

@@ -2,7 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from statistics import median
 
 from tests.tidy.finding import Finding, Source
 
@@ -10,6 +12,19 @@ MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 70
 MAX_LINE_CHARS = 110
 MIN_REASON_CHARS = 10
+
+PRODUCT = "tidegate"
+MAX_MEDIAN_LINES = 120
+LONG_FUNCTION_LINES = 50
+LONG_FUNCTIONS_PER_MILLE = 5
+MAX_FOLDER_FILES = 30
+FILES_OF_A_PREFIX = 3
+
+NUMBERED = "/migrations/versions"
+"""Its files are named by their numbers."""
+
+ONE_WORD = frozenset({"tidegate/compiler/scenarios/given", "tidegate/compiler/scenarios/scenario"})
+"""Prefixes that are the words of the language: a scenario and its `given`, of jobs, of tasks and of tables."""
 
 VAGUE_NAMES = frozenset(
     {"util", "utils", "common", "helper", "helpers", "manager", "managers", "misc", "base", "tools"}
@@ -77,3 +92,44 @@ def _skipped_tests(source: Source) -> Iterator[Finding]:
             and ast.unparse(node.value) in ("pytest", "pytest.mark")
         ):
             yield source.finding(node.lineno, f"pytest's {node.attr}; a test runs or is deleted")
+
+
+def check_folders(sources: Iterable[Source]) -> Iterator[Finding]:
+    """Folders of the product in which a prefix of names, or the number of files, asks for another folder."""
+    folders: dict[str, list[str]] = {}
+    for source in sources:
+        folder, _, name = source.path.rpartition("/")
+        if name != "__init__.py" and not folder.endswith(NUMBERED):
+            folders.setdefault(folder, []).append(name.removesuffix(".py"))
+    for folder, names in sorted(folders.items()):
+        if len(names) > MAX_FOLDER_FILES:
+            message = f"{len(names)} files, at most {MAX_FOLDER_FILES}; what is the second idea?"
+            yield Finding(path=folder, line=1, message=message)
+        counts = Counter(name.partition("_")[0] for name in names)
+        for prefix in sorted(prefix for prefix, count in counts.items() if count >= FILES_OF_A_PREFIX):
+            if f"{folder}/{prefix}" not in ONE_WORD:
+                message = f'{counts[prefix]} files begin with "{prefix}"; make it a folder'
+                yield Finding(path=folder, line=1, message=message)
+
+
+def check_figures(sources: Iterable[Source]) -> Iterator[Finding]:
+    """What the sizes of all files and functions of the product come to, where it is too much."""
+    lines: list[int] = []
+    functions: list[int] = []
+    for source in sources:
+        lines.append(len(source.lines))
+        functions += [
+            (node.end_lineno or node.lineno) - node.lineno + 1
+            for node in source.nodes
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+    if (middle := median(lines)) > MAX_MEDIAN_LINES:
+        message = f"half of all files have more than {middle:.0f} lines, at most {MAX_MEDIAN_LINES}"
+        yield Finding(path=PRODUCT, line=1, message=message)
+    long = sum(length > LONG_FUNCTION_LINES for length in functions)
+    if long > LONG_FUNCTIONS_PER_MILLE * len(functions) / 1000:
+        message = (
+            f"{long} of {len(functions)} functions have more than {LONG_FUNCTION_LINES} lines, "
+            f"at most {LONG_FUNCTIONS_PER_MILLE} of a thousand"
+        )
+        yield Finding(path=PRODUCT, line=1, message=message)

@@ -17,7 +17,7 @@ from tidegate.domain.model import App
 
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
-    from tidegate.domain.model.dataset import DatasetFormat
+    from tidegate.domain.model.table_format import DatasetFormat
     from tidegate.project.settings.settings import Settings
 
 

@@ -38,8 +38,8 @@ from tidegate.compiler.scope.others import Known, OtherApp, Others, nothing_know
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.upstream import FileApp, Tasks, link, link_files, stages
 from tidegate.domain.model import App, At, Maintenance, OnUpdate, Schedule
-from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.model.others import with_others
+from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.value import Value
 
 
@@ -61,7 +61,7 @@ class CompiledApp(Value, kw_only=True):
     root: MappingNode
     scenarios: tuple[Scenario, ...] = ()
     on_update: OnUpdate = "reset"
-    default_format: DatasetFormat = "parquet"
+    default_format: DatasetFormat = LANDED
     others: tuple[App, ...] = ()
 
     @property

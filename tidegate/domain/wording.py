@@ -28,7 +28,7 @@ def listed(words: list[str] | tuple[str, ...], joint: str = "or") -> str:
 
 def with_article(noun: str) -> str:
     """Return a noun with its article: "an hour", "a day"."""
-    return f"an {noun}" if noun[0] in "aeio" or noun == "hour" else f"a {noun}"
+    return f"an {noun}" if noun[0].lower() in "aeio" or noun == "hour" else f"a {noun}"
 
 
 def plural(number: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import Dataset, PartitionScheme, Program
+from tidegate.domain.model.table_format import format_facts
 from tidegate.domain.partition_key import validate_key
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
@@ -143,9 +144,10 @@ def _inputs(
 def _refuse_missing(missing: Sequence[DatasetRef], warehouse: Warehouse) -> None:
     """Refuse inputs of other projects without data: they may have it where this project does not look."""
     for ref in missing:
-        place = f"in {ref.root(warehouse)}" if ref.format != "iceberg" else "in the Iceberg catalog"
+        facts = format_facts(ref.format)
+        place = f"the {facts.title} catalog" if facts.in_catalog else str(ref.root(warehouse))
         raise ProgramError(
-            f"{ref.id} belongs to another project, and no data of it is {place}",
+            f"{ref.id} belongs to another project, and no data of it is in {place}",
             "give both projects the same [warehouse] path and paths_from, and the same [iceberg.catalog];"
             " if it has no data yet, start the run again later",
         )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
     from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.model import App
-    from tidegate.domain.model.dataset import DatasetFormat
+    from tidegate.domain.model.table_format import DatasetFormat
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.explain.operations.coverage import Coverage
     from tidegate.scheduler.store.protocol import Reader

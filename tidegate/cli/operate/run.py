@@ -195,12 +195,14 @@ def _run(plan: Plan, project: "CommitsProject", by: "By") -> "tuple[PublishedPar
 
 
 def _print_plan(plan: Plan, project: "CommitsProject", format: Format) -> None:
+    from tidegate.domain.model.table_format import format_facts
     from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 
     def described(name: str) -> dict[str, Any]:
         dataset = plan.app.datasets[name]
         ref = dataset_ref(plan.app.name, dataset)
-        place = "Iceberg catalog" if ref.format == "iceberg" else str(ref.root(project.warehouse))
+        facts = format_facts(ref.format)
+        place = f"{facts.title} catalog" if facts.in_catalog else str(ref.root(project.warehouse))
         return {"dataset": ref.id, "format": dataset.format, "place": place}
 
     reads = [{**described(name), "rows": _selected(plan, name)} for name in plan.program.reads]

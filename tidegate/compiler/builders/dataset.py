@@ -12,6 +12,7 @@ from tidegate.compiler.values.path import MAX_NAME_BYTES, path_of
 from tidegate.compiler.values.renamed_from import renamed_from
 from tidegate.compiler.values.zone import zone_of
 from tidegate.domain.model import Dataset, Day, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.model.table_format import LANDED, format_facts
 from tidegate.domain.partition_key import PartitionKeyError, begins_at_start, format_time_key, start_of
 from tidegate.domain.time.calendar import DAY_NAMES
 from tidegate.domain.wording import shown
@@ -33,7 +34,7 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
     check_write(node, scope)
     return Dataset(
         name=str(key.value),
-        format="iceberg" if node.text("format") == "iceberg" else "parquet",
+        format=node.text("format") or LANDED,
         partitions=_scheme(partitions, scope) if partitions else None,
         path=path_of(node, scope),
         write=write_of(node),
@@ -55,7 +56,11 @@ def _allows_empty(node: MappingNode, scope: Scope) -> bool:
     written = node.get("allow_empty")
     if not isinstance(written, ScalarNode) or written.value is not True:
         return False
-    if node.text("format") == "iceberg" or "path" not in node.values or "partitions" not in node.values:
+    if (
+        format_facts(node.text("format")).in_catalog
+        or "path" not in node.values
+        or "partitions" not in node.values
+    ):
         scope.findings.add(
             "V209",
             node.keys["allow_empty"],

@@ -11,7 +11,7 @@ import msgspec
 
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.domain.model.dataset import DatasetFormat
+from tidegate.domain.model.table_format import LANDED, DatasetFormat, format_facts
 from tidegate.domain.wording import shown
 
 
@@ -34,10 +34,10 @@ def set_formats(
         if "format" in node.values:
             continue
         if "path" in node.values:
-            if deployed == "iceberg":
-                _refuse_path(node, scope)
+            if deployed is not None and format_facts(deployed).in_catalog:
+                _refuse_path(node, deployed, scope)
             continue
-        default: DatasetFormat = formats.default if name in written else "parquet"
+        default: DatasetFormat = formats.default if name in written else LANDED
         found[name] = msgspec.structs.replace(found[name], format=deployed or default)
         if name in written and deployed not in (None, default):
             kept.append((key, found[name].format))
@@ -45,10 +45,11 @@ def set_formats(
         _note_kept(kept, formats.default, scope)
 
 
-def _refuse_path(node: MappingNode, scope: Scope) -> None:
-    wrong = "the catalog chooses the path of an Iceberg table, as which the dataset is deployed"
+def _refuse_path(node: MappingNode, deployed: DatasetFormat, scope: Scope) -> None:
+    table = format_facts(deployed).a_table()
+    wrong = f"the catalog chooses the path of {table}, as which the dataset is deployed"
     summary = f"{wrong}, got {shown(node.text('path'))}"
-    scope.findings.add("V216", node.values["path"], summary, "delete the path, or write `format: parquet`")
+    scope.findings.add("V216", node.values["path"], summary, f"delete the path, or write `format: {LANDED}`")
 
 
 def _note_kept(kept: list[tuple[ScalarNode, DatasetFormat]], default: DatasetFormat, scope: Scope) -> None:

@@ -7,6 +7,7 @@ tidegate/spark_jobs.
 from tidegate.compiler.reader.node import MappingNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model.dataset import OnForeign, WriteMode
+from tidegate.domain.model.table_format import format_facts
 from tidegate.domain.wording import shown
 
 MODES: tuple[WriteMode, ...] = ("append", "overwrite_partitions", "merge", "full")
@@ -25,7 +26,7 @@ def on_foreign_of(node: MappingNode) -> OnForeign:
 
 def check_write(node: MappingNode, scope: Scope) -> None:
     """Report keys that do not fit together, each at its own place."""
-    mode, iceberg = write_of(node), node.text("format") == "iceberg"
+    mode, facts = write_of(node), format_facts(node.text("format"))
     partitioned = node.mapping("partitions") is not None
     faults: list[tuple[str, str, str]] = []
     if mode == "overwrite_partitions" and not partitioned:
@@ -37,8 +38,8 @@ def check_write(node: MappingNode, scope: Scope) -> None:
     if mode != "merge" and "merge_keys" in node.values:
         wrong = f"merge keys belong to `write: merge`, got {shown(mode or 'no mode')}"
         faults.append(("merge_keys", wrong, "write merge, or delete them"))
-    if iceberg and "path" in node.values:
-        wrong = f"the catalog chooses the path of an Iceberg table, got {shown(node.text('path'))}"
+    if facts.in_catalog and "path" in node.values:
+        wrong = f"the catalog chooses the path of {facts.a_table()}, got {shown(node.text('path'))}"
         faults.append(("path", wrong, "delete the path"))
     for key, wrong, hint in faults:
         scope.findings.add("V216", node.values[key], wrong, hint)

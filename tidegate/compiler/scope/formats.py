@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from tidegate.domain.model import App
-from tidegate.domain.model.dataset import DatasetFormat
+from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.value import Value
 
 
@@ -15,7 +15,7 @@ class Formats(Value, kw_only=True):
         deployed: the formats of the deployed datasets, by "app/dataset".
     """
 
-    default: DatasetFormat = "parquet"
+    default: DatasetFormat = LANDED
     deployed: dict[str, DatasetFormat] = {}
 
 

@@ -10,10 +10,10 @@ from tidegate.domain.model.alerts import Routes
 from tidegate.domain.model.calendar import Day
 from tidegate.domain.model.deadline import Deadline
 from tidegate.domain.model.place import At
+from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.value import Value
 
 Cycle = Literal["minute", "hour", "day", "week", "month", "year"]
-DatasetFormat = Literal["parquet", "iceberg"]
 EvaluateOnce = Literal["cache", "checkpoint", "never"]
 WriteMode = Literal["append", "overwrite_partitions", "merge", "full"]
 OnForeign = Literal["refuse", "replace"]
@@ -98,7 +98,7 @@ class Dataset(Value, kw_only=True):
     """
 
     name: str
-    format: DatasetFormat = "parquet"
+    format: DatasetFormat = LANDED
     partitions: PartitionScheme | None = None
     path: str | None = None
     write: WriteMode | None = None

@@ -5,13 +5,21 @@ msgspec decodes the file into these classes, and `docs/settings.md` is rendered 
 sections. Values (paths, URLs) are interpreted in `tidegate.project.settings.settings`.
 """
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
 from tidegate.domain.error import UserError
+from tidegate.domain.model.table_format import FORMATS
+from tidegate.domain.wording import listed
 from tidegate.project.settings.section import Section, Table, key_of, text_of
 from tidegate.project.settings.services import AlertsSection, LintSection, ServeSection, WatchSection
+
+DEFAULT_FORMATS = ("auto", *sorted(FORMATS))
+if TYPE_CHECKING:
+    DefaultFormat = str
+else:
+    DefaultFormat = Literal[DEFAULT_FORMATS]
 
 TICK_SECONDS_MAX = 600
 """A tick may come late; the scheduler counts as away after 15 minutes (`tidegate/scheduler/tick/tick.py`)."""
@@ -118,9 +126,9 @@ class WarehouseSection(Section, frozen=True, kw_only=True):
         str, text_of("hdfs://name:8020/landed", "Folder or URL that the `path` of a dataset is relative to.")
     ] = "."
     default_format: Annotated[
-        Literal["auto", "iceberg", "parquet"],
+        DefaultFormat,
         key_of(
-            '"auto", "iceberg" or "parquet"',
+            listed([f'"{name}"' for name in DEFAULT_FORMATS]),
             '"iceberg"',
             "The format of a dataset that a program writes and that has no `format`. `auto`: Iceberg where "
             "its runtime is present (`tidegate[iceberg]`, `packages`, or a jar in `[spark.conf]`), else "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tidegate.compiler.folder_index import plain_folder
 from tidegate.domain.model import OnUpdate
-from tidegate.domain.model.dataset import DatasetFormat
+from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
 from tidegate.project.settings.addresses import folder_url, is_in, master, store_url, webserver
 from tidegate.project.settings.decode import check_sections, decode

@@ -43,8 +43,8 @@ from tidegate.compiler.scenarios.scenario_tasks import (
 )
 from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, OnUpdate
-from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.model.others import with_others
+from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
@@ -97,7 +97,7 @@ class ActionRunner:
         document: Mapping[str, Any],
         read_file: Callable[[str], bytes],
         on_update: OnUpdate = "reset",
-        default_format: DatasetFormat = "parquet",
+        default_format: DatasetFormat = LANDED,
         variables: Mapping[str, str] | None = None,
     ) -> None:
         self._simulation = simulation

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.domain.model import App, Dataset, PartitionScheme, Program, TimeDimension
+from tidegate.domain.model.table_format import FORMATS, format_facts
 from tidegate.domain.part_name import is_of_other, name_in
 from tidegate.domain.time.cycle import is_finer
 from tidegate.domain.wording import shown
@@ -18,6 +19,7 @@ from tidegate.domain.wording import shown
 KEEPS = ("append", "merge")
 """Write modes that keep the rows of earlier runs."""
 
+_SHOW_NEW_ROWS = " or ".join(name for name, facts in FORMATS.items() if facts.shows_new_rows)
 _OWN_SOURCE = "read all of it, or write a source of your own: incremental: my_feeds.orders"
 
 
@@ -98,7 +100,8 @@ def _other_weeks(one: TimeDimension, other: TimeDimension) -> bool:
 def _fault_of_format(app: App, dataset: Dataset) -> tuple[str, str] | None:
     """Return why the format of a dataset does not show new data, with a hint."""
     writers = sorted(p.name for p in app.programs.values() if dataset.name in p.writes)
-    if dataset.format == "iceberg":
+    facts = format_facts(dataset.format)
+    if facts.shows_new_rows:
         if writers and dataset.write_mode() != "append":
             wrong = f"{writers[0]} replaces rows of {dataset.name}, so new rows cannot be found"
             return f"{wrong}, got `write: {dataset.write_mode()}`", f"let it append, or {_OWN_SOURCE}"
@@ -107,8 +110,8 @@ def _fault_of_format(app: App, dataset: Dataset) -> tuple[str, str] | None:
         wrong = f"landed files need a `path`, got {shown(dataset.name)} without one"
         return wrong, "give the dataset a path, such as landing/flights"
     if writers:
-        wrong = f"{writers[0]} writes {dataset.name}, and in Parquet only landed files show what is new"
-        return f"{wrong}, got `incremental: true`", f"give it the format iceberg, or {_OWN_SOURCE}"
+        wrong = f"{writers[0]} writes {dataset.name}, and in {facts.title} only landed files show what is new"
+        return f"{wrong}, got `incremental: true`", f"give it the format {_SHOW_NEW_ROWS}, or {_OWN_SOURCE}"
     return None
 
 
