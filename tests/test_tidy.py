@@ -15,7 +15,7 @@ from tests.tidy.finding import Finding, Source
 from tests.tidy.links import check_links
 from tests.tidy.purity import BARE_NAMES, check_purity
 from tests.tidy.rules import RULES_FILE, check_cited, check_shown, rules
-from tests.tidy.shape import check_shape
+from tests.tidy.shape import check_figures, check_folders, check_shape
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.diagnostics.remedies import REMEDIES
 from tidegate.scheduler.model.reason import Reason
@@ -61,6 +61,12 @@ def report(findings: Iterator[Finding]) -> None:
 
 def test_files_have_the_shape_that_style_asks_for() -> None:
     report(finding for source in sources() for finding in check_shape(source))
+
+
+def test_folders_and_figures_of_the_product_are_as_style_asks_for() -> None:
+    ours = [source for source in sources() if source.package == PRODUCT]
+    report(check_folders(ours))
+    report(check_figures(ours))
 
 
 def test_modules_reach_only_what_they_may() -> None:
@@ -187,6 +193,25 @@ def test_purity_rules_catch(path: str, line: str, caught: str) -> None:
     assert len(found) == 1, found
     assert found[0].startswith(f"{path}:2: error: ")
     assert caught in found[0]
+
+
+def test_prefixes_full_folders_and_sizes_are_caught() -> None:
+    def files(*names: str, text: str = "") -> list[Source]:
+        return [Source(path=f"tidegate/room/{name}.py", text=text) for name in names]
+
+    assert [*check_folders(files("past", "past_rows", "rows", "why"))] == []
+    assert [str(one) for one in check_folders(files("past", "past_rows", "past_fold", "why"))] == [
+        'tidegate/room:1: error: 3 files begin with "past"; make it a folder'
+    ]
+    assert "31 files, at most 30" in str(next(check_folders(files(*(f"n{n}" for n in range(31))))))
+    body = "\n    pass" * 50
+    assert [*check_figures(files("a", text=f"def f() -> None:{body[:-9]}"))] == []
+    assert [one.message for one in check_figures(files("a", text=f"def f() -> None:{body}"))] == [
+        "1 of 1 functions have more than 50 lines, at most 5 of a thousand"
+    ]
+    assert [one.message for one in check_figures(files("a", text="x = 1\n" * 121))] == [
+        "half of all files have more than 121 lines, at most 120"
+    ]
 
 
 def test_unknown_codes_are_caught() -> None:

@@ -24,7 +24,7 @@ NUMBERED = "/migrations/versions"
 """Its files are named by their numbers."""
 
 ONE_WORD = frozenset({"tidegate/compiler/scenarios/given", "tidegate/compiler/scenarios/scenario"})
-"""Prefixes that are the words of the language: a scenario and its `given`, of jobs, of tasks and of tables."""
+"""Prefixes that are words of the language: a scenario and its `given`, of jobs, tasks and tables."""
 
 VAGUE_NAMES = frozenset(
     {"util", "utils", "common", "helper", "helpers", "manager", "managers", "misc", "base", "tools"}
