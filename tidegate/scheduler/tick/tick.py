@@ -34,12 +34,12 @@ from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import judge_expected, next_judgement, note_landed
 from tidegate.scheduler.tick.expired import end_expired
 from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
+from tidegate.scheduler.tick.ingest import Aside, ingest
 from tidegate.scheduler.tick.load import load_job_views
 from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.poll import PollReport, maintain, next_poll
 from tidegate.scheduler.tick.maintenance.tables import forgotten
-from tidegate.scheduler.tick.take_in import Aside, take_in
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 CLOCK = "clock"
@@ -166,7 +166,7 @@ def _route_while_away(transaction: Transaction, now: datetime, refs: Collection[
         before = now - MICROSECOND
         work = WorkingSet(transaction, before, before)
         aside = Aside()
-        take_in(work, before, aside, refs)
+        ingest(work, before, aside, refs)
         work.flush()
         note_landed(transaction, aside.landed, before)
 
@@ -175,7 +175,7 @@ def route_now(transaction: Transaction, now: datetime) -> None:
     """Route what has arrived by `now`, even while the scheduler is away; the next tick decides."""
     advance_before(transaction, now)
     work, aside = WorkingSet(transaction, now, now), Aside()
-    take_in(work, now, aside, ())
+    ingest(work, now, aside, ())
     work.flush()
     note_landed(transaction, aside.landed, now)
     if aside.written:
@@ -270,7 +270,7 @@ def _maintain(
 
 def _at(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
     """Replay one instant: route all its events, then decide its due jobs (rule 14)."""
-    fired, routed = take_in(work, instant, aside)
+    fired, routed = ingest(work, instant, aside)
     return msgspec.structs.replace(_decide(work, instant, aside), fired=fired, routed=routed)
 
 

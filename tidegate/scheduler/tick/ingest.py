@@ -1,4 +1,4 @@
-"""Take in: before the jobs of an instant are decided, timers and crons fire, and events are routed."""
+"""Ingest: before the jobs of an instant are decided, timers and crons fire, and events are routed."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -38,7 +38,7 @@ class Aside:
                 self.written[dataset] = max(event.arrived, self.written.get(dataset, event.arrived))
 
 
-def take_in(
+def ingest(
     work: WorkingSet, instant: datetime, aside: Aside, refs: Collection[str] | None = None
 ) -> tuple[int, int]:
     """Route all events of an instant; return the numbers of fires and of events.
