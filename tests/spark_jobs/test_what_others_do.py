@@ -306,8 +306,12 @@ def abandon_a_commit_whose_driver_sleeps(table: Table) -> None:
 
 OTHERS = [(name, catalog) for name in ROWS["iceberg"] for catalog in ICEBERG[1:]]
 OTHERS = OTHERS if EFFORT > 1 else some(OTHERS, 1)
-AGAIN = ("update_what_a_run_replaces", "delete_what_a_run_replaces")
-"""Rows of which test_foreign_writers.py has more."""
+AGAIN = (
+    *("update_what_a_run_replaces", "delete_what_a_run_replaces"),  # test_foreign_writers.py
+    *("compact", "expire"),  # iceberg/test_evidence.py
+    "drop_and_add_a_column",  # iceberg/test_faults.py
+)
+"""Rows of which other tests have more."""
 
 CASES = [
     *(

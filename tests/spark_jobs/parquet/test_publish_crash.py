@@ -14,7 +14,7 @@ import pytest
 
 from tests.crashes.processes import SIGKILL, in_child, in_children, kill_self
 from tests.crashes.strikes import before_change
-from tests.effort import every, much, some
+from tests.effort import every, much, only, pick, some
 from tests.spark_jobs.staging import (
     Rows,
     begin,
@@ -208,7 +208,7 @@ def kill_points(work: Callable[[], object]) -> int:
 
 
 @pytest.mark.endurance  # a hundred processes are killed one after the other
-@pytest.mark.parametrize("case", MODES, ids=lambda case: case.write)
+@pytest.mark.parametrize("case", only(MODES, REPLACE, MERGE), ids=lambda case: case.write)
 def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case, tmp_path: Path) -> None:
     """P0 to P9 of the crash table."""
     before, outcomes = project.folder, set[str]()
@@ -319,7 +319,7 @@ def test_one_commit_published_by_three_at_once_happens_once(project: Project, ca
 
 
 @pytest.mark.endurance  # two processes publish one after the other
-@pytest.mark.parametrize("case", [APPEND, MERGE], ids=lambda case: case.write)
+@pytest.mark.parametrize("case", pick([APPEND, MERGE], 1), ids=lambda case: case.write)
 def test_two_processes_add_to_one_partition_at_once_and_lose_nothing(project: Project, case: Case) -> None:
     states: list[list[int]] = []
     writers = (100_000, 200_000)
