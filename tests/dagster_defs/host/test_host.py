@@ -110,6 +110,16 @@ def test_of_two_hosts_one_waits_until_the_lease_of_the_other_ends(world: HostWor
     assert first.loop() == WAITING_SECONDS
 
 
+def test_a_host_that_waits_takes_over_within_five_seconds_of_the_last_renewal(world: HostWorld) -> None:
+    first, second = world.host(1), world.host(2)
+    assert first.loop() == POLL_SECONDS
+    waited = timedelta(0)
+    while (rest := second.loop()) == WAITING_SECONDS:
+        waited += timedelta(seconds=rest)
+        world.after += timedelta(seconds=rest)
+    assert timedelta(0) < waited < timedelta(seconds=5)
+
+
 def test_the_lease_of_a_process_that_was_killed_here_is_taken_at_once(world: HostWorld) -> None:
     assert world.host(process=of_a_dead_process()).loop() == POLL_SECONDS
     assert world.host(2).loop() == POLL_SECONDS

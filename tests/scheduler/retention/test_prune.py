@@ -1,6 +1,7 @@
 """A pass of pruning: what goes, what stays, and what the ledger and `why --at` say afterwards."""
 
 from datetime import timedelta
+from functools import partial
 from unittest.mock import patch
 
 import pytest
@@ -11,6 +12,7 @@ from tests.scheduler.explain.test_past_recalled import live_days
 from tests.scheduler.explain.test_past_tasks import DAYS
 from tests.scheduler.world import World, at
 from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
+from tidegate.scheduler.explain.names import find_job, find_target
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import JobState
@@ -75,6 +77,19 @@ def test_finished_work_goes_and_the_ledger_stays_the_same() -> None:
     assert events >= 2, "the newest of each partition stays"
     assert world.ledger("daily") == before
     assert prune(world.store, LITTLE, at("05:00")).rows == 0
+
+
+def test_a_job_that_was_pruned_is_said_to_be_removed_by_retention() -> None:
+    world = lived()
+    gone = world.jobs("daily")[0].id
+    for id_, pruned in (("none", False), (gone, True)):
+        if pruned:
+            prune(world.store, LITTLE, at("05:00"))
+        with world.store.reading() as reader:
+            for find in (find_job, find_target, partial(explain, now=at("05:00"))):
+                with pytest.raises(Refused) as refused:
+                    find(reader, id_)
+                assert ("`finished_jobs` in [retention]" in (refused.value.hint or "")) is pruned
 
 
 def test_a_glimpse_counts_what_a_pass_removes_of_the_first_pages(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import TableState, policy_ref
 from tidegate.scheduler.model.refused import AmbiguousName, MaintenanceRefused, UnknownName
+from tidegate.scheduler.retention.prune import CURSOR
 from tidegate.scheduler.store.protocol import Reader
 
 JOBS_COMPARED = 1000
@@ -150,7 +151,17 @@ def find_job(reader: Reader, name: str) -> Job:
             f'{len(found)} jobs have an id that begins with "{name}"',
             f"the newest is {found[-1].id}; `tidegate jobs list --all` shows the others",
         )
-    raise UnknownName(f'there is no job "{name}"', did_you_mean(name, [job.id for job in recent], "jobs"))
+    hint = did_you_mean(name, [job.id for job in recent], "jobs")
+    raise UnknownName(f'there is no job "{name}"', hint + pruned_hint(reader))
+
+
+def pruned_hint(reader: Reader) -> str:
+    """Return what to say of an unknown job: that it may have been pruned; "" where nothing ever was."""
+    if reader.cursor(CURSOR) is None:
+        return ""
+    return (
+        "; jobs that ended longer ago than `finished_jobs` in [retention] are removed, the ledger counts them"
+    )
 
 
 def find_target(reader: Reader, name: str) -> str:
@@ -163,7 +174,12 @@ def find_target(reader: Reader, name: str) -> str:
         jobs = reader.jobs(ids=[name])
         if jobs:
             return jobs[0].id
-    return find_schedule(reader, name).ref
+    try:
+        return find_schedule(reader, name).ref
+    except UnknownName as unknown:
+        if "/" in name:
+            raise
+        raise UnknownName(unknown.message, f"{unknown.hint}{pruned_hint(reader)}") from None
 
 
 def find_table(reader: Reader, name: str) -> TableState:

@@ -20,6 +20,7 @@ from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.explain.instances.awaited import awaited, upstream_of
 from tidegate.scheduler.explain.instances.roots import roots
 from tidegate.scheduler.explain.instant_text import instant_text
+from tidegate.scheduler.explain.names import pruned_hint
 from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.explain.unblock import missing
@@ -52,7 +53,8 @@ def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ..
     if job is None:
         raise Refused(
             f"there is no schedule or job {target}",
-            "name a schedule as app/name, or a job by its id; `tidegate schedules list` shows them",
+            "name a schedule as app/name, or a job by its id; `tidegate schedules list` shows them"
+            + pruned_hint(reader),
         )
     state = next(iter(reader.schedules(refs=[job.schedule])), None)
     return (_explain_job(reader, job, state, now),)
