@@ -38,7 +38,7 @@ schedules:
 """
 SCHEDULES = {
     "distinct partitions": "trigger: {partitions: {dataset: raw, count: 100000}}",
-    "a complete year": "trigger: {partitions: {dataset: raw, complete: year}}",
+    "a complete month": "trigger: {partitions: {dataset: raw, complete: month}}",
     "bytes": "trigger: {size: {dataset: raw, bytes: 900TB}}",
     "quiet": "trigger: {partitions: {dataset: raw, count: 5}, quiet: 20h}",
     "a constraint": "trigger: {partitions: {dataset: raw}}, constraints: [delay: 20h]",
@@ -80,8 +80,8 @@ class Feed:
         return time.perf_counter() - begun
 
     def _event(self, number: int) -> Event:
-        # An hour of each year never comes, so no year is complete.
-        hour = START - timedelta(hours=1 + number + number // 5_000)
+        # An hour of each month never comes, so no month is complete.
+        hour = START - timedelta(hours=1 + number + number // 500)
         return Event(
             id=f"e{number}",
             kind=EventKind.PARTITION,
