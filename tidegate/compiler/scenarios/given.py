@@ -8,6 +8,8 @@ checked the shapes, so that a reader only checks names, keys and times.
 from collections.abc import Callable
 from typing import Any, cast
 
+import msgspec
+
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.scenarios.given_maintenance import disable, maintain, operation_ends, table
 from tidegate.compiler.scenarios.given_tasks import backfill, cancel_backfill, instance, report
@@ -38,9 +40,24 @@ def read_given(node: MappingNode, scope: ExampleScope) -> Given | None:
     kind = next(key for key in node.keys if key in ACTIONS)
     when = scope.instant(node.values["at"], "`at`")
     action = ACTIONS[kind](node if kind in WITH_OPTIONS else node.values[kind], scope)
+    expires = node.get("expires")
+    if expires is not None:
+        action = _expiring(action, expires, kind, scope)
     if when is None or action is None:
         return None
     return Given(when=when, action=action, at=scope.findings.at(node))
+
+
+def _expiring(action: Action | None, node: Node, kind: str, scope: ExampleScope) -> Action | None:
+    """Return an action that reverts by itself."""
+    after = scope.duration(node)
+    if not isinstance(action, Suspend | Resume | Update):
+        summary = f"`expires` has no effect beside {kind}: only suspend, resume and update expire"
+        scope.findings.add("V209", node, summary, "leave it out")
+        return action
+    if after is not None and not after:
+        scope.findings.add("V201", node, "what expires lasts for a time, got 0s", "write for example 2h")
+    return msgspec.structs.replace(action, expires=after) if after else None
 
 
 def _partitions(node: MappingNode, scope: ExampleScope) -> Action | None:

@@ -81,15 +81,25 @@ class RunSeen(Value, kw_only=True):
 
 
 class Suspend(Value, kw_only=True):
-    """A person suspends a schedule."""
+    """A person suspends a schedule.
+
+    Attributes:
+        expires: how long after it that reverts; None for never.
+    """
 
     schedule: str
+    expires: timedelta | None = None
 
 
 class Resume(Value, kw_only=True):
-    """A person resumes a schedule."""
+    """A person resumes a schedule.
+
+    Attributes:
+        expires: how long after it that reverts; None for never.
+    """
 
     schedule: str
+    expires: timedelta | None = None
 
 
 class Delete(Value, kw_only=True):
@@ -99,9 +109,14 @@ class Delete(Value, kw_only=True):
 
 
 class Update(Value, kw_only=True):
-    """Schedules are changed: each mapping is merged over the deployed specification."""
+    """Schedules are changed: each mapping is merged over the deployed specification.
+
+    Attributes:
+        expires: how long after it that reverts; None for a change of what is deployed.
+    """
 
     changes: dict[str, dict[str, Any]]
+    expires: timedelta | None = None
 
 
 class Deploy(Value, kw_only=True):

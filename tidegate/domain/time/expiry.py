@@ -27,6 +27,11 @@ class Until(Value, kw_only=True):
     at: datetime | None = None
 
 
+def until_after(now: datetime, expires: timedelta | None) -> Until | None:
+    """Return the expiry that is so long after `now`; None for none."""
+    return None if expires is None else Until(at=now + expires)
+
+
 def parse_expiry(text: str, now: datetime) -> Until:
     """Parse an expiry; a duration counts from `now`.
 

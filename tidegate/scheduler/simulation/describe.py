@@ -1,5 +1,6 @@
 """The given actions of a scenario in a few words, for its timeline."""
 
+from datetime import timedelta
 from typing import assert_never
 
 from tidegate.compiler.plan.policy_form import measured_form
@@ -64,6 +65,10 @@ def describe_work(work: Work) -> str:
     return ", ".join(parts)
 
 
+def _for(expires: timedelta | None) -> str:
+    return "" if expires is None else f" for {duration_text(expires)}"
+
+
 def describe(given: Given) -> tuple[str, str]:
     """Return the schedule or table of an action, "" for none, and the action in a few words."""
     match given.action:
@@ -72,14 +77,14 @@ def describe(given: Given) -> tuple[str, str]:
             return "", what + _in_brackets(arrival)
         case RunSeen(program=program, id=id, status=status):
             return "", f"run {id} of {program} {status}"
-        case Suspend(schedule=schedule):
-            return schedule, "suspended"
-        case Resume(schedule=schedule):
-            return schedule, "resumed"
+        case Suspend(schedule=schedule, expires=expires):
+            return schedule, f"suspended{_for(expires)}"
+        case Resume(schedule=schedule, expires=expires):
+            return schedule, f"resumed{_for(expires)}"
         case Delete(schedule=schedule):
             return schedule, "deleted"
-        case Update(changes=changes):
-            return ", ".join(changes), "updated"
+        case Update(changes=changes, expires=expires):
+            return ", ".join(changes), f"updated{_for(expires)}"
         case Deploy(file=file):
             return "", f"deployed {file or 'another text'}"
         case TriggerByHand(schedule=schedule, key=key, force=force):

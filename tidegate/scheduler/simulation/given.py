@@ -46,11 +46,13 @@ from tidegate.domain.model import App, OnUpdate
 from tidegate.domain.model.others import with_others
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.part_name import app_of, name_in, whole_name
+from tidegate.domain.time.expiry import Until, until_after
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.commands.live import deployed_apps, difference
-from tidegate.scheduler.commands.manual import resume, suspend, trigger
+from tidegate.scheduler.commands.manual import CLI, resume, suspend, trigger
+from tidegate.scheduler.commands.schedules import put_schedule
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.refused import InstanceRefused, MaintenanceRefused, Refused
@@ -135,19 +137,17 @@ class ActionRunner:
                 simulation.report(*self._partitions(given, action))
             case RunSeen():
                 simulation.report(*self._outputs(given, action), self._observation(given, action))
-            case Suspend(schedule=schedule):
+            case Suspend(schedule=schedule, expires=expires) | Resume(schedule=schedule, expires=expires):
+                switch = suspend if isinstance(action, Suspend) else resume
                 with simulation.store.transaction() as transaction:
-                    suspend(transaction, self._ref(schedule), now)
-            case Resume(schedule=schedule):
-                with simulation.store.transaction() as transaction:
-                    resume(transaction, self._ref(schedule), now)
+                    switch(transaction, self._ref(schedule), now, until=until_after(now, expires))
             case TriggerByHand(schedule=schedule, key=key, force=force):
                 with simulation.store.transaction() as transaction:
                     trigger(transaction, self._ref(schedule), now, key, force)
             case Replay():
                 self._replay(action)
-            case Update(changes=changes):
-                self._update(changes)
+            case Update(changes=changes, expires=expires):
+                self._update(changes, until_after(now, expires))
             case Delete(schedule=schedule):
                 self._delete(schedule)
             case Deploy():
@@ -241,7 +241,7 @@ class ActionRunner:
         with self._simulation.store.reading() as reader:
             return deployed_apps(reader)
 
-    def _update(self, changes: Mapping[str, dict[str, Any]]) -> None:
+    def _update(self, changes: Mapping[str, dict[str, Any]], until: Until | None) -> None:
         apps = self._deployed()
         app = apps[self._app]
         specs = dict(self._specs)
@@ -260,6 +260,11 @@ class ActionRunner:
             if schedule is None:
                 raise _wrong(diagnostics)
             app = msgspec.structs.replace(app, schedules={**app.schedules, name: schedule})
+        if until is not None:
+            with self._simulation.store.transaction() as transaction:
+                for spec in map(app.schedules.__getitem__, changes):
+                    put_schedule(transaction, self._app, spec, self._simulation.now, CLI, until)
+            return
         self._carry_out({**apps, self._app: app})
         self._specs = specs
 
