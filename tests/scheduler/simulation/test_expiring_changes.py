@@ -60,7 +60,6 @@ expect:
     ("action", "expires", "code"),
     [
         ("suspend: by_day", "0s", "V201"),
-        ("suspend: by_day", "soon", "V201"),
         ("trigger: by_day", "2h", "V209"),
     ],
 )

@@ -10,6 +10,7 @@ from tidegate.scheduler.model.instance import Diagnostic
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import Work
+from tidegate.scheduler.model.override import OverrideKind
 from tidegate.scheduler.model.verdict import Verdict
 
 
@@ -51,6 +52,21 @@ class DeadHolder(Value, kw_only=True):
     freed: str
 
 
+class Overridden(Value, kw_only=True):
+    """What was changed of the schedule, or of its app, by hand.
+
+    Attributes:
+        text: for people: what, by whom, why and until when.
+    """
+
+    kind: OverrideKind
+    owner: str
+    reason: str
+    since: datetime
+    expires_at: datetime | None
+    text: str
+
+
 class Explanation(Value, kw_only=True):
     """Why one job has not run, or how it ended.
 
@@ -72,6 +88,7 @@ class Explanation(Value, kw_only=True):
         diagnostics: of an instance: its dependencies without an upstream instance.
         roots: of an instance: where the chains of what it waits for begin, and what helps there.
         work: of an operation on a table: which one, also where no job waits for it.
+        overrides: what was changed of the schedule by hand.
     """
 
     schedule: str
@@ -92,3 +109,4 @@ class Explanation(Value, kw_only=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     roots: tuple[Root, ...] = ()
     work: Work | None = None
+    overrides: tuple[Overridden, ...] = ()

@@ -6,6 +6,7 @@ from tidegate.compiler.plan.override_change import ThreeViews, three_views
 from tidegate.compiler.plan.part_change import form_of
 from tidegate.compiler.render.written import written_schedule
 from tidegate.domain.suggest import did_you_mean
+from tidegate.scheduler.explain.explanation import Overridden
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
@@ -97,6 +98,21 @@ def _fields(override: Override, state: ScheduleState | None) -> tuple[ThreeViews
         return ()
     base = form_of(override.spec)
     return tuple(three_views(base, base, form_of(state.spec)))
+
+
+def overrides_of(reader: Reader, ref: str) -> tuple[Overridden, ...]:
+    """Return what was changed of a schedule and of its app by hand."""
+    return tuple(
+        Overridden(
+            kind=each.kind,
+            owner=each.owner,
+            reason=each.reason,
+            since=each.since,
+            expires_at=each.expires_at,
+            text=override_line(each),
+        )
+        for each in reader.overrides(refs=[ref, ref.partition("/")[0]])
+    )
 
 
 def override_line(override: Override) -> str:

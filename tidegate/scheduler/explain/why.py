@@ -23,6 +23,7 @@ from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.names import pruned_hint
 from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import outcome_line
+from tidegate.scheduler.explain.overrides import overrides_of
 from tidegate.scheduler.explain.unblock import missing
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState
@@ -48,7 +49,9 @@ def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ..
         Refused: the schedule or the job does not exist.
     """
     if "/" in target:
-        return _explain_schedule(reader, target, now)
+        overridden = overrides_of(reader, target)
+        found = _explain_schedule(reader, target, now)
+        return tuple(msgspec.structs.replace(each, overrides=overridden) for each in found)
     job = next(iter(reader.jobs(ids=[target])), None)
     if job is None:
         raise Refused(
@@ -57,7 +60,8 @@ def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ..
             + pruned_hint(reader),
         )
     state = next(iter(reader.schedules(refs=[job.schedule])), None)
-    return (_explain_job(reader, job, state, now),)
+    found = _explain_job(reader, job, state, now)
+    return (msgspec.structs.replace(found, overrides=overrides_of(reader, job.schedule)),)
 
 
 def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanation, ...]:

@@ -18,6 +18,7 @@ from tidegate.scheduler.decision.retention import AROUND, longest_rate
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.model.run import Gauge, Launched, Run, RunStatus
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.upstream import backfill_cursor
@@ -32,6 +33,7 @@ class State(Value, kw_only=True):
         slots: by holder.
         runs: active ones, and for each program one or two with the instants of its last ones.
         backfills: requests by number.
+        overrides: without the texts that they revert to.
     """
 
     apps: tuple[DeployedApp, ...]
@@ -43,6 +45,7 @@ class State(Value, kw_only=True):
     runs: tuple[Run, ...]
     gauges: tuple[Gauge, ...]
     backfills: dict[int, Any]
+    overrides: tuple[Override, ...] = ()
 
 
 def state_of(reader: Reader, clock: datetime) -> bytes:
@@ -61,6 +64,7 @@ def state_of(reader: Reader, clock: datetime) -> bytes:
         runs=(*reader.runs(active=True), *_last_runs(reader, apps, clock)),
         gauges=reader.gauges(),
         backfills=_backfills(reader, list(jobs.values())),
+        overrides=tuple(msgspec.structs.replace(each, spec=None) for each in reader.overrides()),
     )
     return zlib.compress(msgspec.json.encode(state))
 

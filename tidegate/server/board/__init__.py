@@ -2,7 +2,18 @@
 
 from fastapi import APIRouter
 
-from tidegate.server.board import alerts, assets, day, deployments, jobs, maintenance, now, schedules, session
+from tidegate.server.board import (
+    alerts,
+    assets,
+    day,
+    deployments,
+    jobs,
+    maintenance,
+    now,
+    overrides,
+    schedules,
+    session,
+)
 from tidegate.server.board.datasets import pages as datasets
 from tidegate.server.board.ledger import events
 from tidegate.server.board.ledger import pages as ledger
@@ -11,6 +22,7 @@ BOARD: tuple[APIRouter, ...] = (
     assets.router,
     session.router,
     now.router,
+    overrides.router,
     schedules.router,
     jobs.router,
     datasets.router,

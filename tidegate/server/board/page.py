@@ -30,6 +30,7 @@ PAGES = (
     ("/board/ledger", "Ledger"),
     ("/board/maintenance", "Maintenance"),
     ("/board/alerts", "Alerts"),
+    ("/board/overrides", "Overrides"),
     ("/board/deployments", "Deployments"),
 )
 """The pages of the menu, by path."""

@@ -14,17 +14,23 @@ from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.processes.explained import explained
 from tidegate.scheduler.commands.manual import resume, suspend, trigger
+from tidegate.scheduler.commands.overrides.revert import revert
 from tidegate.scheduler.explain.explanation import Explanation
+from tidegate.scheduler.explain.overrides import override_line, reverted_to
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.token import Role
 from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.board.back import back
+from tidegate.server.board.overrides import OverrideShown, shown
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
 from tidegate.server.deployed import deployed_app, deployed_apps, schedule_of
+from tidegate.server.forms.override import until_of
 from tidegate.server.page import Page, foreign
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here
@@ -38,7 +44,11 @@ FIRES_WITHIN = timedelta(days=366)
 
 
 class Line(Value, kw_only=True):
-    """A schedule in the list."""
+    """A schedule in the list.
+
+    Attributes:
+        overrides: what was changed of it by hand, each with who, why and until when.
+    """
 
     ref: str
     program: str
@@ -46,6 +56,7 @@ class Line(Value, kw_only=True):
     status: str
     owner: str
     next_fire_at: datetime | None
+    overrides: tuple[str, ...]
 
 
 class Listed(Value, kw_only=True):
@@ -73,6 +84,7 @@ class Shown(Value, kw_only=True):
         next_fires: the next ones of an active cron.
         jobs: the newest ones.
         history: the newest entries first.
+        overrides: what was changed of it by hand.
     """
 
     state: ScheduleState
@@ -82,6 +94,7 @@ class Shown(Value, kw_only=True):
     next_fires: tuple[datetime, ...]
     jobs: tuple[Job, ...]
     history: tuple[Entry, ...]
+    overrides: tuple[OverrideShown, ...]
 
 
 @router.get("", dependencies=[READ])
@@ -100,7 +113,7 @@ def list_page(
     with service.store.reading() as reader:
         apps = tuple(each.name for each in deployed_apps(service, reader) if caller.sees(each.name))
         chosen = app or (apps[0] if len(apps) == 1 else None)
-        items, cursor, zone = [], None, ""
+        items, cursor, zone, overrides = [], None, "", ()
         if chosen is not None:
             caller.check_app(chosen)
             zone = deployed_app(service, reader, chosen).app.timezone
@@ -112,12 +125,13 @@ def list_page(
             )
             states = list(reader.schedules_page(wanted, page_of.limit + 1))
             items, cursor = page_of.cut(states, lambda state: (state.name,))
+            overrides = reader.overrides(refs=[state.ref for state in items])
     view = Listed(
         apps=apps,
         app=chosen,
         status=status,
         program=program,
-        items=tuple(map(_line, items)),
+        items=tuple(_line(state, overrides) for state in items),
         next=cursor,
     )
     return page(request, service, "schedules", "Schedules", view, zone)
@@ -138,6 +152,7 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
             next_fires=tuple(_next_fires(state, now)),
             jobs=reader.newest_jobs(JobsWanted(schedule=state.ref), JOBS_SHOWN),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
+            overrides=tuple(map(shown, reader.overrides(refs=[state.ref]))),
         )
     return page(request, service, "schedule", state.ref, view, state.spec.timezone)
 
@@ -152,22 +167,30 @@ def act(
     caller: Called,
     form: Annotated[dict[str, str], Depends(read_form)],
 ) -> Response:
-    """Suspend, resume, trigger or force a schedule."""
+    """Suspend, resume, trigger, force or revert a schedule."""
     now, by = service.clock(), caller.by(form.get("reason", "").strip())
+    until = until_of(form.get("expires", "").strip(), now)
     with service.store.transaction() as transaction:
         ref = schedule_of(service, transaction, app, s).ref
         with refused_as(409):
             match action:
                 case "suspend":
-                    changed = suspend(transaction, ref, now, by)
+                    changed = suspend(transaction, ref, now, by, until)
                     done = f"{ref} is suspended" if changed else f"{ref} was suspended already"
                 case "resume":
-                    changed = resume(transaction, ref, now, by)
+                    changed = resume(transaction, ref, now, by, until)
                     done = f"{ref} is active" if changed else f"{ref} was active already"
                 case "trigger" | "force":
                     key = form.get("key", "").strip()
                     job = trigger(transaction, ref, now, key, action == "force", by)
                     done = f"job {job.id} is due; the next tick decides about it"
+                case "revert":
+                    if any(each.of_text for each in transaction.overrides(refs=[ref])):
+                        caller.check(Role.ADMIN)
+                    reverted = revert(transaction, ref, now, by)
+                    done = "; ".join(f"{ref} {reverted_to(each)}" for each in reverted)
+                    if any(each.kind == "created" for each in reverted):
+                        return back("/board/schedules", done, app=app)
                 case _:
                     raise Problem(400, f"there is no action {action!r:.100}")
     return back(f"/board/schedules/{ref}", done)
@@ -189,7 +212,7 @@ def _after(page_of: Page, app: str) -> str | None:
             raise foreign()
 
 
-def _line(state: ScheduleState) -> Line:
+def _line(state: ScheduleState, overrides: Iterable[Override]) -> Line:
     return Line(
         ref=state.ref,
         program=state.spec.program,
@@ -197,4 +220,5 @@ def _line(state: ScheduleState) -> Line:
         status=state.status,
         owner=state.spec.owner,
         next_fire_at=state.next_fire_at,
+        overrides=tuple(override_line(each) for each in overrides if each.ref == state.ref),
     )

@@ -137,6 +137,8 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
             (f"{explanation.schedule}{key}", "bold"), f" ({explanation.status}): {explanation.headline}"
         )
     )
+    for override in explanation.overrides:
+        tree.add(Text(f"by hand: {override.text}"))
     if job is not None and job.id:
         tree.add(Text(f"job {job.id}, {job.state}"))
     if explanation.trigger is not None:

@@ -31,7 +31,7 @@ def record_overrides(
     cause: Cause = "undone",
 ) -> None:
     """Write the difference between some overrides as they were and as they are."""
-    old, new = ({_place(each): each for each in some} for some in (before, after))
+    old, new = ({place_of(each): each for each in some} for some in (before, after))
     entries: list[Entry] = []
     gone: list[Override] = []
     for place in sorted(old.keys() | new.keys()):
@@ -49,9 +49,23 @@ def record_overrides(
     transaction.add_journal(entries)
 
 
-def _place(override: Override) -> tuple[str, str]:
+def place_of(override: Override) -> tuple[str, str]:
     """Return what there is one override of: the text of a schedule, its status, or an app."""
     return override.ref, "text" if override.of_text else override.kind
+
+
+def override_of(entry: Entry) -> Override:
+    """Return the override of an entry, without the text that it reverts to."""
+    expires = entry.data["expires_at"]
+    return Override(
+        ref=entry.schedule or entry.data["app"],
+        kind=entry.data["override"],
+        owner=entry.data["owner"],
+        reason=entry.data["reason"],
+        since=datetime.fromisoformat(entry.data["since"]),
+        expires_at=None if expires is None else datetime.fromisoformat(expires),
+        status=entry.data.get("status"),
+    )
 
 
 def _entry(override: Override, action: str, now: datetime, data: dict[str, Any]) -> Entry:
@@ -63,6 +77,7 @@ def _entry(override: Override, action: str, now: datetime, data: dict[str, Any])
         "reason": override.reason,
         "since": override.since.isoformat(),
         "expires_at": None if expires is None else expires.isoformat(),
+        "status": override.status,
     }
     schedule = None if override.kind == "held" else override.ref
     app = {"app": override.ref} if override.kind == "held" else {}

@@ -63,6 +63,8 @@ def under_present_names(entry: Entry, names: Renames) -> Entry:
     if entry.kind is EntryKind.SPEC and entry.schedule is None:
         app, spec = names.app(entry.data["app"]), entry.data["spec"]
         data = {"app": app, "spec": None if spec is None else {**spec, "name": app}}
+    elif entry.kind is EntryKind.OVERRIDE and entry.schedule is None:
+        data = {"app": names.app(entry.data["app"])}
     elif opens_operation(entry):
         (job,) = opened_jobs(entry, None)
         renamed = renamed_operation(job, names)

@@ -50,6 +50,7 @@ class Past(PastRows):
         self._readers: dict[EntryKind, Callable[[Entry], None]] = {
             EntryKind.SPEC: self._spec,
             EntryKind.STATUS: self._status,
+            EntryKind.OVERRIDE: self._overridden,
             EntryKind.CLOCK: self._clock,
             EntryKind.GAUGE: self._gauge,
             EntryKind.JOB_OPENED: self._opened,

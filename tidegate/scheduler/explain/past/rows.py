@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.scheduler.commands.activation import stopped, takes_events
+from tidegate.scheduler.commands.overrides.record import override_of, place_of
 from tidegate.scheduler.decision.after import instance_job
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.explain.past.tasks import PastTasks
@@ -13,6 +14,7 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.retention.state import State
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -34,6 +36,7 @@ class PastRows:
         self._launches: dict[str, Launched] = {}
         self._runs: dict[str, Run] = {}
         self._gauges: dict[str, Gauge] = {}
+        self._overrides: dict[tuple[str, str], Override] = {}
         self._journal: list[Entry] = []
         self._tasks = PastTasks()
 
@@ -53,6 +56,7 @@ class PastRows:
         self._launches = {each.holder: each for each in state.launches}
         self._runs = {run.run_id: run for run in state.runs}
         self._gauges = {gauge.name: gauge for gauge in state.gauges}
+        self._overrides = {place_of(each): each for each in state.overrides}
         self._tasks.begin(state.backfills)
 
     def begin_with(self, states: Sequence[ScheduleState]) -> None:
@@ -92,6 +96,7 @@ class PastRows:
             transaction.add_launches(list(self._launches.values()))
             transaction.put_runs(list(self._runs.values()))
             transaction.put_gauges(list(self._gauges.values()))
+            transaction.put_overrides(list(self._overrides.values()))
             self._tasks.put(transaction, self._jobs.values())
             transaction.add_journal(self._journal)
         return store
@@ -106,6 +111,14 @@ class PastRows:
         clocks = {path: since for path, (since, _) in self._clocks.get(state.ref, {}).items()}
         placed = msgspec.structs.replace(state, clocks=clocks, fires_after=instant)
         return msgspec.structs.replace(placed, next_fire_at=next_fire(placed, instant))
+
+    def _overridden(self, entry: Entry) -> None:
+        """Read what was changed by hand, without the text that it reverts to."""
+        found = override_of(entry)
+        if entry.data["action"] == "ended":
+            self._overrides.pop(place_of(found), None)
+        else:
+            self._overrides[place_of(found)] = found
 
     def _put(self, job: Job) -> None:
         self._jobs[job.id] = job
