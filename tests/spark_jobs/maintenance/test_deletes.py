@@ -61,6 +61,7 @@ def test_vectors_of_several_files_in_one_puffin(yard: Yard, monkeypatch: pytest.
     assert (ended.after["delete_files"], puffins(yard), yard.all_rows()) == (0, {}, rows)
 
 
+@pytest.mark.soak  # one such delete: test_rewrite.py
 def test_positions_of_several_deletes_updates_and_merges(yard: Yard) -> None:
     yard.make(properties=f"'format-version' = '2', {ON_READ}, 'write.delete.granularity' = 'partition'")
     for number in range(5):

@@ -107,6 +107,7 @@ def test_manifests_that_a_rollback_has_taken_back(yard: Yard, before_commits: Wr
     assert sorted(row[1] for row in yard.all_rows()) == [0, 0, 1, 1], "what was rolled back stays so"
 
 
+@pytest.mark.soak  # the same of an expiry below, of a compaction in test_races.py
 def test_manifests_that_others_replace_each_time(yard: Yard, before_commits: Writes) -> None:
     fill(yard)
     rows = yard.all_rows()
