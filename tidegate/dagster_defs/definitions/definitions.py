@@ -17,6 +17,7 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.assets import build_assets
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.nothing_deployed import nothing_deployed
+from tidegate.dagster_defs.definitions.once import compute_once
 from tidegate.dagster_defs.definitions.plan_state import (
     Plan,
     deployed_plan,
@@ -57,6 +58,7 @@ def build_definitions(location: Location) -> Definitions:
     assets = AssetPlan(plan)
     if len(assets.programs) >= MANY_PROGRAMS:
         gc.set_threshold(*SELDOM)
+        compute_once()
     built = Definitions.merge(_built(assets, location), _automation(assets, states, location))
     _built_here.clear()
     _built_here[ship(plan)] = built

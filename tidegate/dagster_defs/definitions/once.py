@@ -1,0 +1,177 @@
+"""What Dagster computes again for each program of a location, and again for each reader, computed once.
+
+    the default of a field as JSON    for each shape and each snapshot that has the field
+    the schema of an op               for each op, although all of ours have the same configuration
+    table facts of an asset           for each of three graphs, although an asset states none
+    the snapshot as text              for each process that reads the location: webserver, daemon, host
+
+The results are the same objects and texts (docs/adr/0043). Only a code server with many programs does this.
+Each replacement looks first whether Dagster is as expected; if not, Dagster goes on by itself, more slowly.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property, wraps
+from importlib import import_module
+from inspect import signature
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from dagster import Field, deserialize_value
+from dagster._core.remote_origin import RemoteRepositoryOrigin
+
+SCHEMAS_KEPT = 1_000
+"""Different schemas of ops. Those of programs are all the same."""
+
+TABLE_FACTS = "dagster/"
+"""The prefix of the metadata by which Dagster looks for a table."""
+
+SNAPSHOT = '{"__class__": "ExternalRepositoryData"'
+"""The beginning of a snapshot; an error has another one, and is not kept."""
+
+
+@cache
+def compute_once() -> tuple[str, ...]:
+    """Replace what Dagster computes again and again in this process.
+
+    Returns:
+        What is replaced; less than everything with a Dagster that is not as expected.
+    """
+    metadata = _module("dagster._core.definitions.metadata.metadata_set")
+    done = {
+        "defaults": keep_defaults(Field),
+        "schemas": share_schemas(_module("dagster._core.definitions.run_config")),
+        "tables": share_table_facts(_of(metadata, "TableMetadataSet")),
+        # A run's process does not need the server, so it is not imported above.
+        "answers": keep_answers(_of(_module("dagster._grpc.server"), "DagsterApiServer")),
+    }
+    return tuple(name for name, replaced in done.items() if replaced)
+
+
+def _module(name: str) -> object:
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+def _of(owner: object, name: str) -> Any:
+    """Return what Dagster has by a name; None if it has no such thing."""
+    return getattr(owner, name, None)
+
+
+def keep_defaults(field: Any) -> bool:
+    """Let a field keep its default as JSON; fields do not change."""
+    name = "default_value_as_json_str"
+    found = vars(field).get(name)
+    if not isinstance(found, property) or found.fget is None or hasattr(field, "__slots__"):
+        return False
+    kept = cached_property(found.fget)
+    kept.__set_name__(field, name)
+    setattr(field, name, kept)
+    return True
+
+
+def share_schemas(module: Any) -> bool:
+    """Let ops whose configuration consists of the same fields share a schema."""
+    original = _of(module, "node_config_field")
+    if not _takes(original, "fields", "ignored"):
+        return False
+    kept: dict[object, tuple[tuple[object, ...], object]] = {}
+
+    @wraps(original)
+    def node_config_field(fields: Mapping[str, object], ignored: bool) -> object:
+        parts = tuple(fields.values())
+        key = (ignored, tuple(fields), tuple(map(id, parts)))
+        if key not in kept:
+            if len(kept) >= SCHEMAS_KEPT:
+                kept.clear()
+            # The parts are kept too: an id is that of a living object only.
+            kept[key] = (parts, original(fields, ignored))
+        return kept[key][1]
+
+    module.node_config_field = node_config_field
+    return True
+
+
+def share_table_facts(facts: Any) -> bool:
+    """Let assets that state no table facts share the empty ones, which cannot be changed."""
+    original = _of(_of(facts, "extract"), "__func__")
+    if not _takes(original, "cls", "values"):
+        return False
+    nothing = facts()
+
+    @wraps(original)
+    def extract(cls: type, values: Mapping[str, object]) -> object:
+        states = cls is not facts or any(key.startswith(TABLE_FACTS) for key in values)
+        return original(cls, values) if states else nothing
+
+    facts.extract = classmethod(extract)
+    return True
+
+
+def keep_answers(server: Any) -> bool:
+    """Let a code server keep the texts that it sends to each process that reads its location.
+
+    They are kept as long as the repository of which they are made.
+    """
+    snapshot = _of(server, "_get_serialized_external_repository_data")
+    job = _of(server, "ExternalJob")
+    if not _takes(snapshot, "self", "request") or not _takes(job, "self", "request", "_context"):
+        return False
+    if not callable(_of(server, "_get_repo_for_origin")):
+        return False
+    answers = _Answers()
+
+    @wraps(snapshot)
+    def snapshot_once(self: Any, request: Any) -> str:
+        return answers.get(
+            self,
+            request.serialized_repository_python_origin,
+            ("repository", request.defer_snapshots),
+            lambda: snapshot(self, request),
+            lambda text: text.startswith(SNAPSHOT),
+        )
+
+    @wraps(job)
+    def job_once(self: Any, request: Any, _context: Any) -> Any:
+        return answers.get(
+            self,
+            request.serialized_repository_origin,
+            ("job", request.job_name),
+            lambda: job(self, request, _context),
+            lambda reply: bool(reply.serialized_job_data) and not reply.serialized_error,
+        )
+
+    server._get_serialized_external_repository_data = snapshot_once
+    server.ExternalJob = job_once
+    return True
+
+
+class _Answers:
+    """The answers that are kept, by repository. Who asks while one is made waits for it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: WeakKeyDictionary[Any, dict[object, Any]] = WeakKeyDictionary()
+
+    def get(
+        self, server: Any, origin: str, what: object, make: Callable[[], Any], good: Callable[[Any], bool]
+    ) -> Any:
+        try:
+            repository = server._get_repo_for_origin(deserialize_value(origin, RemoteRepositoryOrigin))
+        except Exception:  # noqa: BLE001 -- Dagster answers with the error
+            return make()
+        with self._lock:
+            kept = self._kept.setdefault(repository, {})
+            if what in kept:
+                return kept[what]
+            answer = make()
+            if good(answer):
+                kept[what] = answer
+            return answer
+
+
+def _takes(function: Any, *names: str) -> bool:
+    """Return whether a function has exactly these parameters."""
+    return callable(function) and tuple(signature(function).parameters) == names
