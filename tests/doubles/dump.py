@@ -20,6 +20,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.alerts import ALERTS, INCIDENTS
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.engine import for_reading
+from tidegate.scheduler.store.sql.expected import DATA, PERIODS, TOTALS
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
 from tidegate.scheduler.store.sql.partitions_reports import REPORTS
 from tidegate.scheduler.store.sql.reader import SqlReader
@@ -82,6 +83,9 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         partitions_reports=held.partitions_reports.values(),
         watched_folders=held.watched_folders.values(),
         watched_partitions=held.watched_partitions.values(),
+        expected_data=held.expected_data.values(),
+        expected_periods=held.expected_periods.values(),
+        late_totals=held.late_totals.values(),
         incidents=held.incidents.values(),
         alerts=held.alerts.values(),
         journal=held.journal,
@@ -130,6 +134,9 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
         partitions_reports=values(REPORTS),
         watched_folders=values(FOLDERS),
         watched_partitions=values(PARTITIONS),
+        expected_data=values(DATA),
+        expected_periods=values(PERIODS),
+        late_totals=values(TOTALS),
         incidents=values(INCIDENTS),
         alerts=values(ALERTS),
         journal=[JOURNAL.value(row) for row in connection.execute(journal)],

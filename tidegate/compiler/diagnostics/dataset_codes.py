@@ -1,6 +1,6 @@
-"""The codes of what the settings and the world around an app have: channels, folders, periods that land."""
+"""The codes of what the settings and the world around an app have: channels, folders, deadlines."""
 
-from tidegate.compiler.diagnostics.entry import Entry, error
+from tidegate.compiler.diagnostics.entry import Entry, error, warning
 
 DATASET_CODES: dict[str, Entry] = {
     "N319": error(
@@ -16,5 +16,9 @@ DATASET_CODES: dict[str, Entry] = {
         "no period to expect",
         "The deadline of a dataset is about its periods, or about its updates if it has no partitions."
         " Partitions that are only a list of keys have no end.",
+    ),
+    "L422": warning(
+        "deadline that is always missed",
+        "The crons fire, and no window opens before the deadline, so every job of the schedule is late.",
     ),
 }

@@ -57,12 +57,12 @@ def check_windows(schedule: Schedule, place: Place, scope: Scope) -> None:
     if schedule.timeout.after < _delay(schedule):
         # The rule of timeouts reports it.
         return
-    crons = _crons_alone(schedule.trigger)
+    crons = crons_alone(schedule.trigger)
     if crons:
         _check_fires(schedule, crons, windows, at, scope)
         return
     for member in _alternatives(schedule.trigger):
-        crons = _crons_alone(member)
+        crons = crons_alone(member)
         if crons:
             _check_fires(schedule, crons, windows, member.at or at, scope, alone=False)
 
@@ -188,7 +188,7 @@ def _combinations(windows: tuple[WindowConstraint, ...]) -> Iterator[Minutes]:
         yield Minutes(dict(zip(zones, found, strict=True)))
 
 
-def _crons_alone(trigger: Trigger) -> tuple[WallClock, ...]:
+def crons_alone(trigger: Trigger) -> tuple[WallClock, ...]:
     """Return the crons of a trigger whose jobs become ready at their fires; () for any other trigger."""
     if _waits(trigger):
         return ()
