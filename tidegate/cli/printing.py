@@ -11,6 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
+NUMBER_MAX = 2**31 - 1
+"""Of rows in a list, of backfills and of deployments: every database stores it."""
+
 
 class Format(StrEnum):
     """The output format of a command."""

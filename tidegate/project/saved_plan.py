@@ -125,6 +125,8 @@ def write_plan(file: Path, plan: SavedPlan) -> None:
     Raises:
         UserError: the file cannot be written.
     """
+    if not file.name:
+        raise UserError(f'"{file}" is a folder', "name a file for the plan")
     beside = file.with_name(f"{file.name}.part")
     try:
         beside.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=2) + b"\n")

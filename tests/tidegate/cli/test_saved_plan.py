@@ -72,6 +72,7 @@ def test_a_plan_says_itself_what_is_deployed(deployed: Project, plan: Path) -> N
     assert "is not a saved plan" in deployed.refused("deploy", "--plan", str(plan)).message
     assert "cannot be read" in deployed.refused("deploy", "--plan", "no.plan").message
     assert "cannot be written" in deployed.refused("plan", "--out", "no/the.plan").message
+    assert "is a folder" in deployed.refused("plan", "--out", "").message
 
 
 def answered(project: Project, monkeypatch: pytest.MonkeyPatch, answer: str, *arguments: str) -> Result:

@@ -12,6 +12,8 @@ from tests.tidegate.project import Project
 from tidegate.cli import main as frame
 
 COMMANDS = dict(every_command())
+TOO_LARGE = "9" * 30
+"""More than any store keeps."""
 
 
 def test_most_options_with_numbers_and_words_are_known() -> None:
@@ -43,13 +45,24 @@ def wrong_calls(path: Path) -> Iterator[list[str]]:
         yield [*path, option.opts[-1]]
         if _is_checked(option):
             yield [*path, f"{option.opts[-1]}=no-such-value"]
+        if _is_whole_number(option):
+            yield [*path, f"{option.opts[-1]}={TOO_LARGE}"]
+    if arguments and any(map(_is_whole_number, arguments)):
+        yield [*path, *(TOO_LARGE if _is_whole_number(each) else "word" for each in arguments)]
 
 
 def _is_checked(option: Any) -> bool:
     """Return whether the values of an option are numbers or words of a list."""
-    kind = option.type_descriptor.annotation
-    within = (kind, *get_args(kind))
-    return any(isinstance(each, type) and issubclass(each, int | float | Enum) for each in within)
+    return any(issubclass(each, int | float | Enum) for each in _types(option))
+
+
+def _is_whole_number(parameter: Any) -> bool:
+    return any(issubclass(each, int) and not issubclass(each, bool | Enum) for each in _types(parameter))
+
+
+def _types(parameter: Any) -> list[type]:
+    kind = parameter.type_descriptor.annotation
+    return [each for each in (kind, *get_args(kind)) if isinstance(each, type)]
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.maintenance import OperationRun
@@ -31,7 +31,9 @@ def show_history(
     table: Annotated[
         str | None, typer.Argument(help="Only runs on this table; one that is gone has its history too.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of runs, the newest.")] = DEFAULT_LIMIT,
+    limit: Annotated[
+        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of runs, the newest.")
+    ] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the runs of operations, oldest first, with the numbers before and after each."""

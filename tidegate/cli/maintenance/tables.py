@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.operations.measured import Measured
@@ -36,7 +36,9 @@ def list_tables(
     sort: Annotated[
         Sort, typer.Option(help="By name, or the largest first; `age`: measured longest ago first.")
     ] = Sort.DEBT,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of tables, the first.")] = DEFAULT_LIMIT,
+    limit: Annotated[
+        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of tables, the first.")
+    ] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List all tables with their debt and their health as measured last; the largest debt first."""

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    NUMBER_MAX,
+    Format,
+    FormatOption,
+    ReasonOption,
+    instant,
+    print_json,
+    print_table,
+)
 from tidegate.scheduler.model.alert import AlertState
 
 if TYPE_CHECKING:
@@ -26,7 +34,9 @@ def list_alerts(
     app: Annotated[
         str | None, typer.Option(help="Only alerts on schedules and datasets of this app.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of alerts, the newest.")] = DEFAULT_LIMIT,
+    limit: Annotated[
+        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of alerts, the newest.")
+    ] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the alerts of the project, the newest first."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LOG_MAX = 1000
 
-NumberArgument = Annotated[int, typer.Argument(help="The number in the log.", min=1)]
+NumberArgument = Annotated[int, typer.Argument(help="The number in the log.", min=1, max=NUMBER_MAX)]
 
 app = typer.Typer(no_args_is_help=True, help="List, show and compare deployments, and roll back to one.")
 
@@ -69,7 +69,8 @@ def show(number: NumberArgument, format: FormatOption = Format.TEXT) -> None:
 def diff(
     old: NumberArgument,
     new: Annotated[
-        int | None, typer.Argument(help="Another number; without it, what is deployed.", min=1)
+        int | None,
+        typer.Argument(help="Another number; without it, what is deployed.", min=1, max=NUMBER_MAX),
     ] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:

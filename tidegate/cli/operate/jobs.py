@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    NUMBER_MAX,
+    Format,
+    FormatOption,
+    ReasonOption,
+    instant,
+    print_json,
+    print_table,
+)
 from tidegate.scheduler.model.job import FINISHED, JobState
 
 if TYPE_CHECKING:
@@ -44,7 +52,9 @@ def list_jobs(
     dead: Annotated[
         bool, typer.Option("--dead-letters", help="Only jobs whose run could not be created.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of jobs, the newest.")] = DEFAULT_LIMIT,
+    limit: Annotated[
+        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of jobs, the newest.")
+    ] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the jobs that are not finished, oldest first, then those that failed in the last day."""

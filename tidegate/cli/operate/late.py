@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.lateness import Late
@@ -21,7 +21,7 @@ def late(
     every: Annotated[
         bool, typer.Option("--all", help="Also periods of datasets that have landed since.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="The most rows.")] = DEFAULT_LIMIT,
+    limit: Annotated[int, typer.Option(min=1, max=NUMBER_MAX, help="The most rows.")] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List jobs and data that have missed their deadline, the newest deadline first."""

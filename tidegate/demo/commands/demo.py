@@ -13,11 +13,16 @@ import typer
 
 from tidegate.domain.error import UserError
 
+DAYS_MAX = 365
+"""All feeds are of 2013."""
+
+SEED_MAX = 2**31 - 1
+
 
 def demo(
-    days: Annotated[int, typer.Option(help="Number of days to land.")] = 10,
+    days: Annotated[int, typer.Option(min=1, max=DAYS_MAX, help="Number of days to land.")] = 10,
     first: Annotated[str, typer.Option("--from", help="The first day, in 2013.")] = "2013-12-22",
-    seed: Annotated[int, typer.Option(help="Seed of the order of the deliveries.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Seed of the order of the deliveries.")] = 0,
     keep: Annotated[Path | None, typer.Option(help="Keep the project in this new folder.")] = None,
 ) -> None:
     """Run the example project on real flights, from landing to report."""

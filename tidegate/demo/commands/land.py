@@ -10,11 +10,13 @@ import typer
 
 from tidegate.domain.error import UserError
 
+SEED_MAX = 2**31 - 1
+
 
 def land(
     day: Annotated[str | None, typer.Option(help="The day, as 2013-12-22; default: the next one.")] = None,
     first: Annotated[str, typer.Option("--from", help="The first day of the feeds.")] = "2013-12-22",
-    seed: Annotated[int, typer.Option(help="Seed of the order of the airports.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Seed of the order of the airports.")] = 0,
 ) -> None:
     """Land the next day of the example's feeds."""
     from dagster import DagsterInstance

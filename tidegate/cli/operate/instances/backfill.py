@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.commands.backfills import Progress
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Run tasks for business dates of the past.")
 
-NumberArgument = Annotated[int, typer.Argument(min=1, help="The number of the backfill.")]
+NumberArgument = Annotated[int, typer.Argument(min=1, max=NUMBER_MAX, help="The number of the backfill.")]
 
 
 class Rows(StrEnum):
@@ -30,7 +30,7 @@ def start(
     to: Annotated[str, typer.Option("--to", help="The last business date, included.", metavar="DATE")],
     task: Annotated[str | None, typer.Argument(help='The task, as "app/task" or alone.')] = None,
     app: Annotated[str | None, typer.Option(help="In place of a task: all tasks of this app.")] = None,
-    lot: Annotated[int, typer.Option(min=1, help="How many business dates run at once.")] = 1,
+    lot: Annotated[int, typer.Option(min=1, max=NUMBER_MAX, help="How many business dates run at once.")] = 1,
     upstream: Annotated[
         bool, typer.Option("--upstream", help="Run all upstream tasks for these dates too.")
     ] = False,
@@ -74,7 +74,9 @@ def start(
 
 @app.command("status")
 def status(
-    number: Annotated[int | None, typer.Argument(min=1, help="One backfill. Default: list all.")] = None,
+    number: Annotated[
+        int | None, typer.Argument(min=1, max=NUMBER_MAX, help="One backfill. Default: list all.")
+    ] = None,
     by: Annotated[Rows, typer.Option(help="A row for each business date, or for each task.")] = Rows.DATE,
     format: FormatOption = Format.TEXT,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.decision.instances.actions import Action
@@ -22,7 +22,9 @@ TaskArgument = Annotated[str, typer.Argument(help='"app/task", or the task alone
 ScheduledArgument = Annotated[
     str, typer.Argument(help="Its scheduled time, for example 2026-03-10 or 2026-03-10-10:00.")
 ]
-BackfillOption = Annotated[int | None, typer.Option(min=1, help="The number of its backfill.")]
+BackfillOption = Annotated[
+    int | None, typer.Option(min=1, max=NUMBER_MAX, help="The number of its backfill.")
+]
 
 app = typer.Typer(no_args_is_help=True, help="List, show, mark, pause, resume and rerun instances of tasks.")
 
@@ -38,7 +40,9 @@ def list_instances(
         str, typer.Option(help="Only in these statuses, of any day: failed,waiting", metavar="STATUS,…")
     ] = "",
     backfill: BackfillOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number, the newest.")] = DEFAULT_LIMIT,
+    limit: Annotated[
+        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number, the newest.")
+    ] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the instances of a day, of a backfill, or those in some statuses, by scheduled time."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidegate.cli.operate.intake.replay import replay
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.listed_events import Received
@@ -31,7 +31,7 @@ def list_events(
         str, typer.Option(help='Only events with this key prefix, for example "partition:flights/raw".')
     ] = "",
     limit: Annotated[
-        int, typer.Option(min=1, help="Maximum number of events, newest first.")
+        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of events, newest first.")
     ] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:

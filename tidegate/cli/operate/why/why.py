@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_rich
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_rich
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -34,7 +34,7 @@ def why(
         typer.Argument(help="Of a task: an instance, by its scheduled time. Of a table: an operation."),
     ] = None,
     backfill: Annotated[
-        int | None, typer.Option(min=1, help="The number of the instance's backfill.")
+        int | None, typer.Option(min=1, max=NUMBER_MAX, help="The number of the instance's backfill.")
     ] = None,
     at: Annotated[
         str | None,
