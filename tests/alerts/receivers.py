@@ -1,8 +1,9 @@
 """Receivers of alerts on this machine: a web server and a mail server, both real."""
 
 import json
+import socket
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import default
@@ -57,6 +58,31 @@ def web_server() -> Generator[Web]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextmanager
+def raw_server(answer: bytes) -> Generator[str]:
+    """A server that answers each call with these bytes and then says nothing more; its URL."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    open_: list[socket.socket] = []
+
+    def answer_all() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listening.accept()
+                open_.append(connection)
+                connection.recv(65536)
+                connection.sendall(answer)
+
+    thread = Thread(target=answer_all)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/secret"
+    finally:
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+        for each in (listening, *open_):
+            each.close()
 
 
 class Mailbox:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.alerts.receivers import Mailbox, Web, mail_server, web_server
+from tests.alerts.receivers import Mailbox, Web, mail_server, raw_server, web_server
 from tests.alerts.samples import alert
 from tidegate.alerts import command as command_module
+from tidegate.alerts import webhook as webhook_module
 from tidegate.alerts.channel import Command, Mail, NotSent, Webhook
 from tidegate.alerts.deliver import send
 from tidegate.alerts.texts import title
@@ -95,6 +96,35 @@ def test_a_receiver_that_is_away_and_a_variable_that_is_not_set(monkeypatch: pyt
     monkeypatch.setenv("HOOK", "file:///etc/passwd")
     with pytest.raises(NotSent, match="not one of http"):
         send(Webhook(url_env="HOOK"), alert())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"no HTTP at all\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000 + b"\r\n\r\n",
+        b"HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf of",
+        b"",
+    ],
+    ids=["another protocol", "a header without end", "a refusal without end", "silence"],
+)
+def test_a_receiver_that_does_not_answer_as_it_should(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_module, "SECONDS", 0.3)
+    with raw_server(answer) as url, pytest.raises(NotSent) as refused:
+        send(Webhook(url=url), alert())
+    assert "secret" not in refused.value.message
+
+
+def test_what_follows_the_status_of_a_receiver_that_accepts_does_not_count() -> None:
+    with raw_server(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n") as url:
+        send(Webhook(url=url), alert())
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/secret word", "http://[secret/", "http://a:secret/"])
+def test_a_malformed_address_is_in_no_error(url: str) -> None:
+    with pytest.raises(NotSent) as refused:
+        send(Webhook(url=url), alert())
+    assert "secret" not in refused.value.message
 
 
 def test_a_mail_arrives_at_all_its_receivers(box: Mailbox) -> None:

@@ -6,9 +6,9 @@ of the settings or nowhere. Nothing of the address is in an error, since it may 
 
 import json
 from collections.abc import Callable
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from tidegate.alerts.channel import Format, NotSent, Webhook, secret
@@ -34,24 +34,30 @@ def send_webhook(channel: Webhook, alert: Alert) -> None:
         NotSent: the receiver cannot be reached, or has not accepted it.
     """
     url = channel.url or secret(channel.url_env)
-    if urlsplit(url).scheme not in ("http", "https"):
+    if url.partition("://")[0].lower() not in ("http", "https"):
         raise NotSent("the URL is not one of http or https", "correct it in the settings or the variable")
     headers = {"Content-Type": "application/json", "User-Agent": "tidegate", "Idempotency-Key": alert.id}
     if channel.token_env:
         headers["Authorization"] = f"Bearer {secret(channel.token_env)}"
     body = json.dumps(BODIES[channel.format](alert)).encode()
     try:
-        with build_opener(_NoRedirects).open(Request(url, body, headers), timeout=SECONDS) as answer:
-            answer.read(ANSWER_BYTES)
-    except HTTPError as error:
-        said = plain(error.read(ANSWER_BYTES).decode("utf-8", "replace")).strip()
-        raise NotSent(
-            f"the receiver answered {error.code}{': ' if said else ''}{said}", "see its log"
-        ) from None
+        refusal = _refusal(Request(url, body, headers))
     except URLError as error:
         raise NotSent(f"the receiver cannot be reached: {plain(str(error.reason))}", "see its log") from None
-    except (OSError, ValueError) as error:
+    except (HTTPException, OSError, ValueError) as error:
         raise NotSent(f"the receiver cannot be reached: {type(error).__name__}", "check its URL") from None
+    if refusal is not None:
+        raise NotSent(refusal, "see its log")
+
+
+def _refusal(request: Request) -> str | None:
+    """Send a request; return how the receiver refuses it, None if it accepts, whatever follows its status."""
+    try:
+        with build_opener(_NoRedirects).open(request, timeout=SECONDS):
+            return None
+    except HTTPError as error:
+        said = plain(error.read(ANSWER_BYTES).decode("utf-8", "replace")).strip()
+        return f"the receiver answered {error.code}{': ' if said else ''}{said}"
 
 
 def _slack(alert: Alert) -> dict[str, Any]:
