@@ -106,6 +106,17 @@ def test_commands_that_messages_and_docstrings_name_exist() -> None:
     assert found == {}
 
 
+def test_pages_that_messages_and_docstrings_name_exist() -> None:
+    found = {
+        (path.relative_to(ROOT).as_posix(), page)
+        for path in sorted((ROOT / "tidegate").rglob("*.py"))
+        for text in strings(path.read_text("utf-8"))
+        for page in re.findall(r"(?<!/)docs/([a-z-]+)\.md|tidegate docs ([a-z-]+)(?!/)\b", text)
+        if not (ROOT / "docs" / f"{page[0] or page[1]}.md").is_file()
+    }
+    assert found <= {("tidegate/cli/develop/docs.py", ("", "adr"))}, "the records are pages of a folder"
+
+
 def test_calls_are_found_and_faults_in_them() -> None:
     assert sum(1 for page in PAGES for _ in called(page)) > CALLS_AT_LEAST
     assert [*named("see `tidegate why X --at T`, `.venv/bin/tidegate lint`")] == ["why X --at T", "lint"]

@@ -21,19 +21,23 @@ from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.alerts import AlertReader
 from tidegate.scheduler.store.sql.bulk import given, listed
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
 from tidegate.scheduler.store.sql.counts import CountReader
-from tidegate.scheduler.store.sql.expected import ExpectedReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
-from tidegate.scheduler.store.sql.overrides import OverrideReader
 from tidegate.scheduler.store.sql.pages import PageReader
-from tidegate.scheduler.store.sql.partitions_reports import PartitionsReportReader
 from tidegate.scheduler.store.sql.queries import Statement, every
+from tidegate.scheduler.store.sql.records.alerts import AlertReader
+from tidegate.scheduler.store.sql.records.expected import ExpectedReader
+from tidegate.scheduler.store.sql.records.overrides import OverrideReader
+from tidegate.scheduler.store.sql.records.partitions_reports import PartitionsReportReader
+from tidegate.scheduler.store.sql.records.specifications import SpecificationReader
+from tidegate.scheduler.store.sql.records.tallies import TallyReader
+from tidegate.scheduler.store.sql.records.tokens import TokenReader
+from tidegate.scheduler.store.sql.records.watched import WatchedReader
 from tidegate.scheduler.store.sql.retention.reader import SUMS, RetentionReader
 from tidegate.scheduler.store.sql.rows import (
     APPS,
@@ -47,10 +51,6 @@ from tidegate.scheduler.store.sql.rows import (
     SUBSCRIPTIONS,
     delivery_of,
 )
-from tidegate.scheduler.store.sql.specifications import SpecificationReader
-from tidegate.scheduler.store.sql.tallies import TallyReader
-from tidegate.scheduler.store.sql.tokens import TokenReader
-from tidegate.scheduler.store.sql.watched import WatchedReader
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 ENDED_RUNS = tuple(status for status in RunStatus if status in ENDED)

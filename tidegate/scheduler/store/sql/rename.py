@@ -21,11 +21,11 @@ from tidegate.scheduler.store.commits.tables import (
     commit_watermarks,
 )
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.expected import rename_expected
 from tidegate.scheduler.store.sql.maintenance.rename import rename_maintenance
 from tidegate.scheduler.store.sql.moves import move, move_prefix
+from tidegate.scheduler.store.sql.records.expected import rename_expected
+from tidegate.scheduler.store.sql.records.watched import rename_watched
 from tidegate.scheduler.store.sql.retention.rename import rename_sums
-from tidegate.scheduler.store.sql.watched import rename_watched
 
 STATUSES = ("started", "succeeded", "failed", "completed")
 

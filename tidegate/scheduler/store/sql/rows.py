@@ -12,7 +12,6 @@ from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
-from tidegate.scheduler.model.tally import KeptTally
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.codec import Codec, Held, Row, as_held
 from tidegate.scheduler.store.sql.columns import instant, microseconds
@@ -60,7 +59,6 @@ LAUNCHES = Codec(tables.launches, Launched)
 GAUGES = Codec(tables.gauges, Gauge)
 RUNS = Codec(tables.runs, Run)
 JOURNAL = Codec(tables.journal, Entry)
-TALLIES = Codec(tables.tallies, KeptTally)
 
 DELIVERY_KEY = ("job", "event", "schedule", "leaf")
 DELIVERY_NAMES = (*DELIVERY_KEY, "reason", "at")

@@ -20,7 +20,6 @@ from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.model.tally import Tally
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Serial, Span
 from tidegate.scheduler.store.sql.metadata import metadata
 
@@ -149,23 +148,6 @@ deliveries = Table(
 )
 Index("ix_deliveries_event", deliveries.c.event)
 Index("ix_deliveries_schedule", deliveries.c.schedule, deliveries.c.job, deliveries.c.reason)
-
-# The kept counts of waiting jobs: one row for each job, and one for each key that a leaf counts once.
-tallies = Table(
-    "tallies",
-    metadata,
-    Column("job", Name, primary_key=True),
-    Column("basis", Text, nullable=False),
-    Column("tally", Json(Tally), nullable=False),
-)
-tallied_keys = Table(
-    "tallied_keys",
-    metadata,
-    Column("job", Name, primary_key=True),
-    Column("key", Name, primary_key=True),
-    Column("leaf", Name, primary_key=True),
-    Column("amount", BigInteger, nullable=False),
-)
 
 jobs = Table(
     "jobs",

@@ -22,15 +22,19 @@ from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql import bulk, tables
-from tidegate.scheduler.store.sql.alerts import AlertWriter
 from tidegate.scheduler.store.sql.bulk import among, listed
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
-from tidegate.scheduler.store.sql.expected import ExpectedWriter
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
-from tidegate.scheduler.store.sql.overrides import OverrideWriter
-from tidegate.scheduler.store.sql.partitions_reports import PartitionsReportWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.sql.records.alerts import AlertWriter
+from tidegate.scheduler.store.sql.records.expected import ExpectedWriter
+from tidegate.scheduler.store.sql.records.overrides import OverrideWriter
+from tidegate.scheduler.store.sql.records.partitions_reports import PartitionsReportWriter
+from tidegate.scheduler.store.sql.records.specifications import SpecificationWriter
+from tidegate.scheduler.store.sql.records.tallies import TallyWriter
+from tidegate.scheduler.store.sql.records.tokens import TokenWriter
+from tidegate.scheduler.store.sql.records.watched import WatchedWriter
 from tidegate.scheduler.store.sql.rename import rename_rows
 from tidegate.scheduler.store.sql.retention.reader import EVENT
 from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
@@ -48,10 +52,6 @@ from tidegate.scheduler.store.sql.rows import (
     delivery_key,
     delivery_row,
 )
-from tidegate.scheduler.store.sql.specifications import SpecificationWriter
-from tidegate.scheduler.store.sql.tallies import TallyWriter
-from tidegate.scheduler.store.sql.tokens import TokenWriter
-from tidegate.scheduler.store.sql.watched import WatchedWriter
 
 
 @cache
