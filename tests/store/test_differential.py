@@ -90,10 +90,11 @@ def assert_stories_same(tested: SqlStore, stories: list[tuple[CompiledApp, Scena
 @pytest.mark.endurance  # dozens of scenarios, each with days of ticks, which are transactions
 def test_the_stories_end_the_same_in_sqlite(sqlite: SqlStore) -> None:
     assert len(scenarios()) >= 24
-    assert_stories_same(sqlite, some(scenarios(), 24))
+    assert_stories_same(sqlite, some(scenarios(), 8))
 
 
 @pytest.mark.store
+@pytest.mark.endurance  # each story in a soak
 def test_the_first_scenario_of_each_story_ends_the_same_in_postgres(postgres: SqlStore) -> None:
     first = {app.app.name: (app, scenario) for app, scenario in reversed(scenarios())}
-    assert_stories_same(postgres, list(first.values()))
+    assert_stories_same(postgres, some(first.values(), 5))
