@@ -31,7 +31,7 @@ PLAIN_JOBS, SHORT_PLAIN_JOBS = 100, 30
 AIMS = {"SQLite": 60, "PostgreSQL": 35}
 """Runs a second, by the host."""
 
-CRONS_DUE, PLAIN_CRONS_DUE = timedelta(minutes=2), timedelta(minutes=1.5)
+CRONS_DUE = timedelta(minutes=2)
 """From the beginning: until then they are deployed, and the code server has loaded them."""
 
 STOPS_SECONDS = 900.0
@@ -119,7 +119,7 @@ def main(*, short: bool = False) -> int:
 
 
 def _plain(jobs: int, launches_by: str) -> float:
-    due = datetime.now(UTC) + PLAIN_CRONS_DUE
+    due = datetime.now(UTC) + CRONS_DUE
     text = _PLAIN.format(jobs=jobs, launches_by=launches_by, minute=due.minute, hour=due.hour)
     with deployed_project({}, PLAIN_SETTINGS, {"plain_definitions.py": text}) as folder:
         site = replace(site_of(load_settings(folder)), module="plain_definitions")

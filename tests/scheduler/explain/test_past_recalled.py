@@ -136,3 +136,4 @@ def test_an_old_instance_that_was_rerun_is_found_after_its_task_was_deleted():
 
     (found,) = jobs_at(world, at("6d 00:30"), old.id)
     assert (found.id, found.schedule, found.key) == (old.id, old.schedule, old.key)
+    assert (found.state, found.ended_at) == ("SUCCEEDED", old.ended_at), "as it was then"

@@ -185,6 +185,8 @@ class _PastReader(MemoryReader):
         if job.state in FINISHED and job.ended_at is not None and job.ended_at <= self._instant:
             return job
         past = Past()
-        past.begin_with(self._present.schedules(refs=(job.schedule,)))
+        # A task that was deleted later is known by the past alone.
+        refs = (job.schedule,)
+        past.begin_with(self._present.schedules(refs=refs) or self.schedules(refs=refs))
         before, _ = recalled(self._present, past, job.id, None, self._instant)
         return job if before is None else before
