@@ -95,7 +95,7 @@ def test_a_dagster_that_is_different_goes_on_by_itself(
 
 
 class Repository:
-    """What a repository is here: something that can be told from another one."""
+    """What a repository is here: something that differs from every other one."""
 
 
 @dataclass

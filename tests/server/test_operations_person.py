@@ -60,7 +60,7 @@ schedules:
     status: active
 """
 BEFORE = APP.replace(", {partitions: {dataset: prices}}", "")
-"""What was deployed until the last deployment made the schedule wait for prices, which nobody sends."""
+"""What was deployed until the last deployment made the schedule wait for prices, which never arrive."""
 
 TWO_DAYS_AGO = (datetime.now(UTC) - timedelta(days=2)).date().isoformat()
 
@@ -176,11 +176,11 @@ def test_a_night_of_a_person_of_operations(night: Night) -> None:
     assert last["apps"]["sales"]["schedules"] == {"each_day": "replace"}
     assert "prices" in night.cli("deployments", "show", str(last["number"]))
     back = str(before["number"])
-    printed = night.cli("deployments", "rollback", back, "--yes", "--reason", "nobody sends prices")
+    printed = night.cli("deployments", "rollback", back, "--yes", "--reason", "prices never arrive")
     assert "each_day" in printed and "the next deploy follows it again" in printed
     newest = night.get(f"{NS}/deployments")["items"][0]
-    assert (newest["rollback_to"], newest["reason"]) == (before["number"], "nobody sends prices")
-    assert f"back to {back}: nobody sends prices" in night.client.get("/board/deployments").text
+    assert (newest["rollback_to"], newest["reason"]) == (before["number"], "prices never arrive")
+    assert f"back to {back}: prices never arrive" in night.client.get("/board/deployments").text
     spec = night.get(f"{NS}/apps/sales/schedules/each_day")
     assert spec["trigger"] == {"all": [{"partitions": {"dataset": "raw"}}]}
 
