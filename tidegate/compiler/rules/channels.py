@@ -1,7 +1,7 @@
 """The rule that `alerts` name channels which the project's settings have.
 
-An alert for an unknown channel would be found only when it is sent. The settings are not part of the language:
-the caller hands in the names of all channels, those of every environment.
+An alert for an unknown channel would be found only when it is sent. The settings are not part of the
+language: the caller hands in the names of all channels, those of every environment.
 """
 
 from collections.abc import Collection, Iterator
