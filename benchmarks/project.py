@@ -32,5 +32,5 @@ def deployed_project(apps: Mapping[str, str], dagster: str, files: Mapping[str, 
             yield folder
             return
         command = [sys.executable, "-m", "tidegate.cli.main", "deploy"]
-        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
         yield folder
