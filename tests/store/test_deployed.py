@@ -19,6 +19,7 @@ from tidegate.domain.model import (
 )
 from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.event import Subscription
+from tidegate.scheduler.model.token import Role, Token
 from tidegate.scheduler.store.protocol import Store
 
 RICH = Schedule(
@@ -49,6 +50,25 @@ def test_apps_come_back_whole_and_by_name(store: Store) -> None:
         assert reader.apps(names={apps[0].name, "unknown"}) == (apps[0],)
         assert reader.apps(names=()) == ()
         assert reader.revisions() == {each.name: each.revision for each in apps}
+
+
+def test_an_app_keeps_its_namespace(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_apps([app("a"), app("b", namespace="lake")])
+        transaction.put_apps([app("a", namespace="analytics")])
+    with store.reading() as reader:
+        assert {each.name: each.namespace for each in reader.apps()} == {"a": "analytics", "b": "lake"}
+
+
+def test_a_token_keeps_its_namespace(store: Store) -> None:
+    tokens = [
+        Token(name=name, hash="h", role=Role.READ, namespace=namespace, created_at=NOON)
+        for name, namespace in (("everywhere", None), ("lake", "lake"))
+    ]
+    with store.transaction() as transaction:
+        transaction.put_tokens(tokens)
+    with store.reading() as reader:
+        assert reader.tokens() == tuple(tokens)
 
 
 def test_an_app_keeps_its_owner_and_gets_another_one_when_it_is_put_again(store: Store) -> None:

@@ -264,6 +264,7 @@ def test_the_last_deployment_of_an_older_store_can_be_rolled_back_to(sql_url: st
     by, scope = By(reason="x"), Scope(project="shop")
     with store.transaction() as transaction:
         assert transaction.first_kept() == 2
+        assert [each.namespace for each in transaction.apps()] == ["default"]
         assert change_of(transaction, 2) is None
         with pytest.raises(Refused, match="deployment 1 is not kept"):
             rollback(transaction, 1, scope, at(1), by)

@@ -8,7 +8,7 @@ other checks stay fast and need no store.
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
     from tidegate.domain.model.table_format import DatasetFormat
     from tidegate.project.settings.settings import Settings
+    from tidegate.scheduler.store.protocol import Reader
+
+T = TypeVar("T")
 
 
 def check_yaml(
@@ -40,6 +43,7 @@ def check_yaml(
         everywhere: upstream tasks are detected in all apps of the store, which tasks then always open.
     """
     from tidegate.compiler.rules.house import NO_RULES
+    from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
     from tidegate.compiler.scope.formats import NO_FORMATS, Formats
     from tidegate.project.yaml_files import compile_paths
 
@@ -62,6 +66,11 @@ def check_yaml(
         variables=variables_of(settings),
         rules=NO_RULES if settings is None else settings.rules,
         channels=None if settings is None else settings.channels,
+        namespaces=(
+            NO_NAMESPACES
+            if settings is None
+            else Namespaces(own=settings.namespace, deployed=known_namespaces(settings))
+        ),
     )
 
 
@@ -88,18 +97,27 @@ def known_apps(settings: "Settings | None") -> Callable[[], Mapping[str, App]]:
     """Return a function that reads the deployed apps; none where there is no store, or with a warning."""
 
     def read() -> Mapping[str, App]:
-        if settings is None:
-            return {}
-        from tidegate.cli.opened_store import opened_store
-        from tidegate.project.settings.settings import load_settings
         from tidegate.scheduler.commands.live import deployed_apps
 
-        try:
-            whole = load_settings() if settings.unset else settings
-            with opened_store(whole, missing_is_empty=True) as store, store.reading() as reader:
-                return deployed_apps(reader)
-        except UserError as error:
-            typer.echo(f"warning: apps of other projects cannot be looked up: {error}", err=True)
-            return {}
+        return {} if settings is None else _asked(settings, deployed_apps)
 
     return read
+
+
+def known_namespaces(settings: "Settings") -> Callable[[], Mapping[str, str]]:
+    """Return a function that reads the namespaces of the deployed apps, by name; see `known_apps`."""
+    return lambda: _asked(settings, lambda reader: {each.name: each.namespace for each in reader.apps()})
+
+
+def _asked(settings: "Settings", question: "Callable[[Reader], Mapping[str, T]]") -> "Mapping[str, T]":
+    """Ask the store of a project; the answer is empty without a store, and with a warning if it fails."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.project.settings.settings import load_settings
+
+    try:
+        whole = load_settings() if settings.unset else settings
+        with opened_store(whole, missing_is_empty=True) as store, store.reading() as reader:
+            return question(reader)
+    except UserError as error:
+        typer.echo(f"warning: apps of other projects cannot be looked up: {error}", err=True)
+        return {}

@@ -25,6 +25,7 @@ from tidegate.compiler.rules.cycles.tasks import check_task_cycles
 from tidegate.compiler.rules.datasets.own_folder import Folders
 from tidegate.compiler.rules.former_names import check_former_app
 from tidegate.compiler.rules.group_limits import Limits, check_auto_pools, check_group_limits
+from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.one_maintenance import check_one_maintenance
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.rules.times.daylight_saving import check_daylight_saving
@@ -120,6 +121,7 @@ def compile_files(
     everywhere: bool = True,
     documents: Files[str, JsonText] | None = None,
     variables: Files[str, str] | None = None,
+    namespaces: Namespaces = NO_NAMESPACES,
 ) -> Compilation:
     """Compile files, each of which holds one app.
 
@@ -134,6 +136,7 @@ def compile_files(
         everywhere: upstream tasks are detected in all deployed apps; else only if a file names one of them.
         documents: further apps that are not files but values, by the name that their diagnostics have.
         variables: the values of `${env.NAME}` in files, by name; a document refers to none.
+        namespaces: of the files' project and of the deployed apps, for names that have one.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
@@ -161,6 +164,7 @@ def compile_files(
     apps: dict[str, CompiledApp] = {}
     for source, root, app, named in built:
         check_former_app(root, first, source.findings)
+        check_namespaces(root, first, namespaces, source.findings)
         if complete:
             check_unused(app, used, source.findings)
         scenarios = read_scenarios(root, with_others(app, named), source.findings, source.broken)
@@ -248,6 +252,7 @@ def compile_schedule(
     spec: dict[str, Any] | JsonText,
     at: At | None = None,
     on_update: OnUpdate = "reset",
+    namespaces: Namespaces = NO_NAMESPACES,
 ) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
     """Compile one schedule with the datasets, programs, groups and calendars of an app.
 
@@ -256,11 +261,13 @@ def compile_schedule(
         spec: the schedule as builtin values of its YAML, or as a text with the place of each value.
         at: the place of all diagnostics of builtin values.
         on_update: the default of a schedule that does not have it.
+        namespaces: see `compile_files`.
 
     Returns:
         The schedule, or None after an error, and the diagnostics.
     """
     node, findings = _alone(app, name, spec, at)
+    check_namespaces(node, (), namespaces, findings)
     schedule = None
     if isinstance(node, MappingNode) and check_schedule(node, findings):
         key = ScalarNode(name, node.line, node.column)
@@ -280,13 +287,16 @@ def compile_task(
     at: At | None = None,
     on_update: OnUpdate = "reset",
     others: Iterable[App] = (),
+    namespaces: Namespaces = NO_NAMESPACES,
 ) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
     """Compile one task as `compile_schedule` compiles a schedule, with its upstream tasks.
 
     Args:
         others: the other apps with their tasks, which may be detected or named; the app itself is ignored.
+        namespaces: see `compile_files`.
     """
     node, findings = _alone(app, name, spec, at)
+    check_namespaces(node, (), namespaces, findings)
     task = None
     if isinstance(node, MappingNode) and check_task(node, findings):
         key = ScalarNode(name, node.line, node.column)

@@ -2,20 +2,40 @@
 
 In the YAML of an app, `raw_flights` is a dataset of the app itself, and `feeds/raw_flights` one of the app
 `feeds`. The whole name, "app/name", is the same everywhere: in event keys, table ids and the commit store.
+
+People may write the namespace of the app too, `analytics/feeds/raw_flights`. Names of apps are unique in a
+store, so the namespace says nothing more: it is checked where the name is read, and left out from there on.
 """
 
 SEPARATOR = "/"
 """No name of an app or of its parts has this character."""
 
 
+DEFAULT_NAMESPACE = "default"
+"""The namespace of a project that names none."""
+
+_SEPARATORS_WITH_NAMESPACE = 2
+
+
+def namespace_of(name: str) -> str | None:
+    """Return the namespace in a name, "namespace/app/name"; None if it has none."""
+    return name.partition(SEPARATOR)[0] if name.count(SEPARATOR) == _SEPARATORS_WITH_NAMESPACE else None
+
+
+def without_namespace(name: str) -> str:
+    """Return a name without the namespace that it may begin with."""
+    return name if name.count(SEPARATOR) != _SEPARATORS_WITH_NAMESPACE else name.partition(SEPARATOR)[2]
+
+
 def whole_name(app: str, name: str) -> str:
     """Return the whole name, "app/name", of a part that an app names."""
+    name = without_namespace(name)
     return name if SEPARATOR in name else f"{app}{SEPARATOR}{name}"
 
 
 def name_in(app: str, whole: str) -> str:
     """Return the name that an app uses for a part: without its own name, whole for another app's."""
-    return whole.removeprefix(f"{app}{SEPARATOR}")
+    return without_namespace(whole).removeprefix(f"{app}{SEPARATOR}")
 
 
 def is_of_other(name: str) -> bool:

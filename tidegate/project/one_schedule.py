@@ -16,10 +16,12 @@ from tidegate.compiler.reader.json_text import JsonText
 from tidegate.compiler.render.written import written_schedule
 from tidegate.compiler.rules.channels import channel_diagnostics
 from tidegate.compiler.rules.house import house_diagnostics
+from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_others
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.store.protocol import Reader
 
 NEW_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of the language."""
@@ -40,27 +42,38 @@ def compile_one(
     name: str,
     document: JsonText,
     before: ScheduleState | None = None,
+    namespaces: Namespaces = NO_NAMESPACES,
 ) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
     """Compile the specification of a schedule of a deployed app.
 
     Args:
         apps: the deployed apps, by name.
         before: the schedule that it replaces; a task stays a task.
+        namespaces: see `namespaces_of`.
 
     Returns:
         The schedule, and why there is none: errors of the language, or broken rules of the project.
     """
     whole, on_update = with_others(apps[app], apps.values()), settings.on_update
     if before is not None and before.spec.task is not None:
-        found, diagnostics = compile_task(whole, name, document, None, on_update, apps.values())
+        found, diagnostics = compile_task(whole, name, document, None, on_update, apps.values(), namespaces)
     else:
-        found, diagnostics = compile_schedule(whole, name, document, None, on_update)
+        found, diagnostics = compile_schedule(whole, name, document, None, on_update, namespaces)
     if found is None:
         return None, tuple(diagnostics)
     named = msgspec.structs.replace(found, name=name)
     changed = msgspec.structs.replace(apps[app], schedules={**apps[app].schedules, name: named})
     broken = broken_rules(settings, changed, document, only=name)
     return (None, broken) if broken else (named, ())
+
+
+def namespaces_of(settings: Settings, reader: Reader) -> Namespaces:
+    """Return the namespaces of the project and of the deployed apps, for names that have one."""
+
+    def deployed() -> Mapping[str, str]:
+        return {each.name: each.namespace for each in reader.apps()}
+
+    return Namespaces(own=settings.namespace, deployed=deployed)
 
 
 def broken_rules(

@@ -14,6 +14,7 @@ from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
 from tidegate.compiler.rules.channels import channel_diagnostics
 from tidegate.compiler.rules.house import NO_RULES, HouseRules, house_diagnostics
+from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, nothing_known
 from tidegate.domain.model import At, OnUpdate
@@ -52,13 +53,14 @@ def compile_paths(
     variables: Mapping[str, str] | None = None,
     rules: HouseRules = NO_RULES,
     channels: Collection[str] | None = None,
+    namespaces: Namespaces = NO_NAMESPACES,
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
     Args:
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
-        today, on_update, formats, known, warehouse, everywhere, variables: see `compile_files`.
+        today, on_update, formats, known, warehouse, everywhere, variables, namespaces: see `compile_files`.
         drafts: files and folders that are not deployed; the project's rules do not count there.
         rules: the project's own, beside those of the language.
         channels: the names of the channels that `alerts` may name; None: any.
@@ -75,6 +77,7 @@ def compile_paths(
         drafts=not_deployed,
         everywhere=everywhere,
         variables=variables,
+        namespaces=namespaces,
     )
     apps = [app for app in compilation.models().values() if app.at is None or app.at.file not in not_deployed]
     broken = house_diagnostics(apps, rules, lambda at: _line(files.contents, at))

@@ -122,6 +122,11 @@ def caller_of(request: Request, service: Here) -> Caller:
         return Caller(None, reads_only=service.settings.anonymous == "read")
     if token is None:
         raise _unknown("the token is unknown or revoked")
+    if token.namespace not in (None, service.namespace):
+        raise Problem(
+            403,
+            f'your token is for the namespace "{token.namespace}" only, and this is "{service.namespace}"',
+        )
     return Caller(token)
 
 

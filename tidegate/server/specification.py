@@ -8,7 +8,7 @@ from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.reader.json_text import JsonText, TooLarge, json_text
 from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, Schedule
-from tidegate.project.one_schedule import broken_rules, compile_one
+from tidegate.project.one_schedule import broken_rules, compile_one, namespaces_of
 from tidegate.scheduler.commands.live import deployed_apps
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.protocol import Reader
@@ -34,6 +34,7 @@ def compiled_app(service: Service, reader: Reader, name: str, spec: dict[str, An
         known=lambda: known,
         warehouse=settings.warehouse_folder,
         documents={name: document},
+        namespaces=namespaces_of(settings, reader),
     )
     if not compilation.ok:
         raise _wrong(f"the specification of app {name}", compilation.diagnostics, document)
@@ -61,7 +62,15 @@ def compiled_schedule(
         Problem: 400 with diagnostics.
     """
     document = _text(spec)
-    found, diagnostics = compile_one(service.settings, deployed_apps(reader), app, name, document, before)
+    found, diagnostics = compile_one(
+        service.settings,
+        deployed_apps(reader),
+        app,
+        name,
+        document,
+        before,
+        namespaces_of(service.settings, reader),
+    )
     if found is None:
         raise _wrong(f"schedule {app}/{name}", diagnostics, document)
     return found

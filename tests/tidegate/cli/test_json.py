@@ -30,6 +30,9 @@ WRITES = {
     ("schedules", "resume"),
     ("schedules", "trigger"),
     ("schedules", "delete"),
+    ("schedules", "create"),
+    ("schedules", "update"),
+    ("overrides", "revert"),
     ("jobs", "cancel"),
     ("jobs", "retry"),
     ("jobs", "force"),
@@ -76,6 +79,8 @@ LISTS: dict[Path, int] = {
     ("maintenance", "plan"): 0,
     ("maintenance", "history"): 0,
     ("events", "list"): 0,
+    ("late",): 0,
+    ("overrides", "list"): 0,
     ("ledger",): 0,
     ("token", "list"): 0,
     ("status",): 1,
@@ -94,6 +99,7 @@ OF_SALES: dict[Path, int] = {
     ("plan",): 2,
     ("diff",): 2,
     ("schedules", "show", "report_daily"): 0,
+    ("overrides", "show", "sales/report_at_six"): 0,
     ("why", "report_daily"): 0,
     ("test",): 0,
 }
@@ -168,6 +174,7 @@ def filled(deployed: Project) -> Project:
         transaction.put_gauges([Gauge(name="cpu", value=42.0, reported_at=now - timedelta(minutes=1))])
     store.close()
     deployed.run("token", "create", "reader", "--role", "read")
+    deployed.run("schedules", "suspend", "report_at_six", "--reason", "no orders today")
     deployed.edit("count: 2", "count: 3")
     return deployed
 

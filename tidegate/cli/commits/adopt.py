@@ -30,6 +30,7 @@ def adopt(
 ) -> None:
     """Let runs write a table again that is newer than the schedule store."""
     with opened_project() as project:
+        dataset = project.named(dataset)
         refs = {
             ref.id: ref
             for app in project.apps()

@@ -36,7 +36,8 @@ DatasetArgument = Annotated[
 def list_commits(dataset: DatasetArgument = None, format: FormatOption = Format.TEXT) -> None:
     """List the unfinished commit sequences, oldest first."""
     with opened_project() as project:
-        rows = unfinished_commits(project.commits, now(), dataset)
+        named = None if dataset is None else project.named(dataset)
+        rows = unfinished_commits(project.commits, now(), named)
     if format is Format.JSON:
         print_json(rows)
     elif not rows:
@@ -69,6 +70,7 @@ def recover(dataset: DatasetArgument = None) -> None:
     A sequence that cannot be finished does not stop the others.
     """
     with opened_project() as project:
+        dataset = None if dataset is None else project.named(dataset)
         wanted = project.own_unfinished() if dataset is None else [dataset]
         if dataset is not None and app_of(dataset) in project.others():
             raise UserError(

@@ -18,6 +18,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.published import PartitionFact
 from tidegate.project.local_time import use_zone
 from tidegate.project.settings.settings import Settings, load_settings
+from tidegate.scheduler.explain.names import in_namespace
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -84,6 +85,15 @@ class CommitsProject:
         own = (self.settings.name, NO_PROJECT)
         with self.store.reading() as reader:
             return frozenset(deployed.name for deployed in reader.apps() if deployed.project not in own)
+
+    def named(self, name: str) -> str:
+        """Return the name of a dataset or program without the namespace that it may begin with.
+
+        Raises:
+            UserError: its app is in another namespace.
+        """
+        with self.store.reading() as reader:
+            return in_namespace(reader, name)
 
     def own_unfinished(self) -> list[str] | None:
         """Return the datasets with unfinished sequences of this project; None if it is alone in the store.

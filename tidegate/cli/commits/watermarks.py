@@ -54,6 +54,7 @@ def list_watermarks(format: FormatOption = Format.TEXT) -> None:
 def show(consumer: ConsumerArgument, source: SourceArgument, format: FormatOption = Format.TEXT) -> None:
     """Show how far a program has read each part of a dataset."""
     with opened_project() as project:
+        consumer, source = project.named(consumer), project.named(source)
         marks = known_watermarks(project.commits, consumer, source)
     if format is Format.JSON:
         print_json([position_row(part, mark) for part, mark in marks.items()])
@@ -81,6 +82,7 @@ def reset(
     """Reset watermarks to the beginning or to a position; the next run reads from there."""
     with opened_project() as project:
         commits = project.commits
+        consumer, source = project.named(consumer), project.named(source)
         moving = commits.list_unfinished(watermark_resource(consumer, source))
         if moving:
             raise UserError(
@@ -107,6 +109,7 @@ def forget(
     """Delete watermarks that no deployed program uses, such as those that a rename has left behind."""
     with opened_project() as project:
         commits = project.commits
+        consumer, source = project.named(consumer), project.named(source)
         marks = known_watermarks(commits, consumer, source)
         app, _, program = consumer.partition("/")
         for deployed in project.apps():

@@ -124,6 +124,7 @@ def project_scope(
             raise UserError(f'project {settings.name} has no app "{name}"', did_you_mean(name, known, "apps"))
     return Scope(
         project=settings.name,
+        namespace=settings.namespace,
         only=frozenset(only) if only else None,
         removable=None if remove_apps else frozenset(),
         storage=Storage(paths_from=str(settings.paths_from), warehouse=str(settings.warehouse)),

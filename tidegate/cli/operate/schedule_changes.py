@@ -116,12 +116,15 @@ def _compiled(
 ) -> "Schedule":
     """Compile a text; print what is wrong with it, and end the command."""
     from tidegate.compiler.reader.json_text import json_text
-    from tidegate.project.one_schedule import compile_one
+    from tidegate.project.one_schedule import compile_one, namespaces_of
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.live import deployed_apps
 
-    document = json_text(dict(text))
-    found, diagnostics = compile_one(load_settings(), deployed_apps(transaction), app, name, document, before)
+    document, settings = json_text(dict(text)), load_settings()
+    namespaces = namespaces_of(settings, transaction)
+    found, diagnostics = compile_one(
+        settings, deployed_apps(transaction), app, name, document, before, namespaces
+    )
     if found is None:
         for each in diagnostics:
             typer.echo(_line(each, document.paths), err=True)

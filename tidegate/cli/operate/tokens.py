@@ -24,6 +24,9 @@ def create(
     name: NameArgument,
     role: Annotated[Role, typer.Option(help="What it allows; each role includes those before it.")],
     app: Annotated[str | None, typer.Option(help="Only this app.", metavar="NAME")] = None,
+    namespace: Annotated[
+        str | None, typer.Option(help="Only the apps of this namespace.", metavar="NAME")
+    ] = None,
 ) -> None:
     """Create a token, and print it: on the last line, this once."""
     from tidegate.cli.opened_store import opened_store
@@ -32,10 +35,10 @@ def create(
 
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with opened_store(create=True) as store, store.transaction() as transaction:
-        create_token(transaction, name, role, app, token_hash(secret), datetime.now(UTC), "cli")
-    typer.echo(
-        f"token {name} ({role}, {'all apps' if app is None else f'app {app}'}); it is not shown again:"
-    )
+        create_token(transaction, name, role, app, token_hash(secret), datetime.now(UTC), "cli", namespace)
+    whose = "all apps" if app is None else f"app {app}"
+    where = "" if namespace is None else f" of namespace {namespace}"
+    typer.echo(f"token {name} ({role}, {whose}{where}); it is not shown again:")
     typer.echo(secret)
 
 
@@ -53,6 +56,7 @@ def list_tokens(format: FormatOption = Format.TEXT) -> None:
                     "name": token.name,
                     "role": token.role,
                     "app": token.app,
+                    "namespace": token.namespace,
                     "created_at": token.created_at,
                     "revoked_at": token.revoked_at,
                 }
@@ -64,9 +68,16 @@ def list_tokens(format: FormatOption = Format.TEXT) -> None:
         typer.echo("There are no tokens: `tidegate serve` answers on loopback only.")
         return
     print_table(
-        ["token", "role", "app", "created", "revoked"],
+        ["token", "role", "namespace", "app", "created", "revoked"],
         [
-            [token.name, token.role, token.app or "all", instant(token.created_at), instant(token.revoked_at)]
+            [
+                token.name,
+                token.role,
+                token.namespace or "all",
+                token.app or "all",
+                instant(token.created_at),
+                instant(token.revoked_at),
+            ]
             for token in found
         ],
     )

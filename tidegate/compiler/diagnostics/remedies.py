@@ -92,6 +92,7 @@ REMEDIES: dict[str, str] = {
     "N317": "Rename the task or the schedule.",
     "N318": "Keep `maintenance` in one app.",
     "N319": "Correct the name, or add the channel to `tidegate.toml`.",
+    "N320": "Write the namespace that the hint names, or leave it out: `app/name`.",
     "N350": "Delete the part with the former name, or the `renamed_from` that claims it twice.",
     "L401": "Add a cron to one of the schedules with `all`, or remove a `run` trigger of the cycle.",
     "L402": "Move the member to a schedule of its own, or delete `for_each`.",

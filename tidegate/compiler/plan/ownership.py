@@ -6,21 +6,28 @@ an app of an older store has none until a project deploys an app of its name. Pu
 
 from collections.abc import Collection, Mapping
 
+from tidegate.domain.part_name import DEFAULT_NAMESPACE
 from tidegate.domain.value import Value
 
 NO_PROJECT = ""
 """The owner of an app without an owner, and the project of a deployment that belongs to none."""
 
 
-class TakenApp(Value, kw_only=True):
-    """An app of the YAML that cannot be deployed, since another project owns the app of its name."""
+class TakenApp(Value, kw_only=True, omit_defaults=True):
+    """An app of the YAML that cannot be deployed, since another project owns the app of its name.
+
+    Attributes:
+        namespace: of the owner, where it is not that of the project that deploys; else "".
+    """
 
     name: str
     owner: str
+    namespace: str = ""
 
     @property
     def summary(self) -> str:
-        return f'app {self.name} belongs to project "{self.owner}"'
+        where = f' of the namespace "{self.namespace}"' if self.namespace else ""
+        return f'app {self.name} belongs to project "{self.owner}"{where}'
 
     @property
     def remedy(self) -> str:
@@ -47,6 +54,7 @@ class Scope(Value, kw_only=True):
 
     Attributes:
         project: the project that deploys; it owns what it deploys.
+        namespace: of the project.
         only: the apps to look at, by name; None for all of the project.
         removable: the deployed apps of the project that may be removed where the YAML does not have them;
             None for each of them.
@@ -54,6 +62,7 @@ class Scope(Value, kw_only=True):
     """
 
     project: str = NO_PROJECT
+    namespace: str = DEFAULT_NAMESPACE
     only: frozenset[str] | None = None
     removable: frozenset[str] | None = None
     storage: Storage | None = None
@@ -78,11 +87,17 @@ class Reach(Value, kw_only=True):
     taken: tuple[TakenApp, ...]
 
 
-def reach(owners: Mapping[str, str], wanted: Collection[str], scope: Scope) -> Reach:
+def reach(
+    owners: Mapping[str, str],
+    wanted: Collection[str],
+    scope: Scope,
+    namespaces: Mapping[str, str] | None = None,
+) -> Reach:
     """Decide which apps a deployment touches.
 
     Args:
         owners: the owner of each deployed app, by app.
+        namespaces: the namespace of each deployed app; by default that of the project.
         wanted: the apps of the project's YAML.
     """
     names = frozenset(name for name in wanted if scope.only is None or name in scope.only)
@@ -99,5 +114,10 @@ def reach(owners: Mapping[str, str], wanted: Collection[str], scope: Scope) -> R
         removed=frozenset(removed),
         stays=tuple(sorted(absent - removed)),
         adopted=tuple(sorted(name for name in mine if owners.get(name, scope.project) != scope.project)),
-        taken=tuple(TakenApp(name=name, owner=owners[name]) for name in sorted(names & others)),
+        taken=tuple(_taken(name, owners[name], namespaces or {}, scope) for name in sorted(names & others)),
     )
+
+
+def _taken(name: str, owner: str, namespaces: Mapping[str, str], scope: Scope) -> TakenApp:
+    namespace = namespaces.get(name, scope.namespace)
+    return TakenApp(name=name, owner=owner, namespace="" if namespace == scope.namespace else namespace)

@@ -15,6 +15,7 @@ from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.diff import AppChange, Diff, ScheduleChange
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.part_name import DEFAULT_NAMESPACE
 from tidegate.domain.time.expiry import Until
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.change_jobs import change_jobs
@@ -82,7 +83,13 @@ def deploy(
         apply_renames(transaction, found, now)
         changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
         changes = msgspec.structs.replace(changes, renames=found, left=left)
-    deeds = Deeds(owners=dict.fromkeys(wanted, scope.project), force=force, by=by, rollback_to=rollback_to)
+    deeds = Deeds(
+        owners=dict.fromkeys(wanted, scope.project),
+        namespace=scope.namespace,
+        force=force,
+        by=by,
+        rollback_to=rollback_to,
+    )
     carry_out(transaction, changes, wanted, deeds, now)
     record_storage(transaction, scope)
     return changes
@@ -93,6 +100,7 @@ class Deeds(Value, kw_only=True):
 
     Attributes:
         owners: the owner of each remaining app.
+        namespace: of these apps from now on; None leaves it.
         source: who creates the schedules that are new. A call for one schedule makes a changed one an
             override, a deployment ends that.
         until: when the override of a call expires.
@@ -100,6 +108,7 @@ class Deeds(Value, kw_only=True):
     """
 
     owners: Mapping[str, str]
+    namespace: str | None = None
     force: bool
     by: By
     source: Source = "deploy"
@@ -120,7 +129,7 @@ def carry_out(
         raise _refused(changes)
     before = {deployed.name: deployed.app for deployed in transaction.apps()}
     known, after = _overrides(transaction, changes, wanted, deeds, now)
-    _put_apps(transaction, changes, deeds.owners, now)
+    _put_apps(transaction, changes, deeds, now)
     forget_former(transaction, changes.after)
     overridden = frozenset(each.ref for each in after if each.kind == "specification")
     _put_schedules(transaction, changes, wanted, deeds.source, overridden, now)
@@ -257,7 +266,7 @@ def _new(ref: str, spec: Schedule, source: Source, now: datetime) -> ScheduleSta
     )
 
 
-def _put_apps(transaction: Transaction, changes: Diff, owners: Mapping[str, str], now: datetime) -> None:
+def _put_apps(transaction: Transaction, changes: Diff, deeds: Deeds, now: datetime) -> None:
     deployed = {app.name: app for app in transaction.apps()}
     gone = [change.name for change in changes.apps if change.action == "delete"]
     changed: list[DeployedApp] = []
@@ -265,12 +274,14 @@ def _put_apps(transaction: Transaction, changes: Diff, owners: Mapping[str, str]
         if change.action == "delete":
             continue
         bare = msgspec.structs.replace(changes.after[change.name], schedules={})
-        before, owner = deployed.get(change.name), owners[change.name]
+        before, owner = deployed.get(change.name), deeds.owners[change.name]
+        namespace = deeds.namespace or (DEFAULT_NAMESPACE if before is None else before.namespace)
         if before is None or change.action != "unchanged":
             revision = 1 if before is None else before.revision + 1
-            changed.append(DeployedApp(app=bare, revision=revision, deployed_at=now, project=owner))
+            new = DeployedApp(app=bare, revision=revision, deployed_at=now, project=owner)
+            changed.append(msgspec.structs.replace(new, namespace=namespace))
         else:
-            same = msgspec.structs.replace(before, app=bare, project=owner)
+            same = msgspec.structs.replace(before, app=bare, project=owner, namespace=namespace)
             if same != before:
                 changed.append(same)
     transaction.put_apps(changed)

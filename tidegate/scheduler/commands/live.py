@@ -73,7 +73,8 @@ def difference(
     chosen = {name: app for name, app in wanted.items() if scope.only is None or name in scope.only}
     names = renames_of(deployed, owners, chosen, scope.project)
     rows = Renamed(reader, names) if names else reader
-    found = reach({names.app(name): owner for name, owner in owners.items()}, wanted, scope)
+    namespaces = {names.app(each.name): each.namespace for each in reader.apps()}
+    found = reach({names.app(name): owner for name, owner in owners.items()}, wanted, scope, namespaces)
     places = moved_places(record_of(reader).places, without_paths(names, deployed))
     placed = with_places({name: wanted[name] for name in found.wanted}, places)
     touched = found.wanted | found.removed

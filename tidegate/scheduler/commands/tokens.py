@@ -20,14 +20,24 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 APP = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of apps; a token may be created before its app is deployed."""
 
+NAMESPACE = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+"""Names of namespaces, as the settings take them."""
+
 
 def create_token(
-    transaction: Transaction, name: str, role: Role, app: str | None, hash: str, now: datetime, by: str
+    transaction: Transaction,
+    name: str,
+    role: Role,
+    app: str | None,
+    hash: str,
+    now: datetime,
+    by: str,
+    namespace: str | None = None,
 ) -> Token:
     """Store a new token; the name of a revoked one may be used again.
 
     Raises:
-        Refused: the name is malformed or taken, or the app is malformed.
+        Refused: the name is malformed or taken, or the app or the namespace is malformed.
     """
     if NAME.fullmatch(name) is None:
         raise Refused(
@@ -41,7 +51,12 @@ def create_token(
         )
     if app is not None and APP.fullmatch(app) is None:
         raise Refused(f"no app has the name {app!r:.100}", "write the name of one app, deployed or not")
-    token = Token(name=name, hash=hash, role=role, app=app, created_at=now)
+    if namespace is not None and NAMESPACE.fullmatch(namespace) is None:
+        raise Refused(
+            f"no namespace has the name {namespace!r:.100}",
+            "write that of [project] namespace of its project",
+        )
+    token = Token(name=name, hash=hash, role=role, app=app, namespace=namespace, created_at=now)
     transaction.put_tokens([token])
     transaction.add_journal([_entry(token, "create", by, now)])
     return token
@@ -64,4 +79,6 @@ def revoke_token(transaction: Transaction, name: str, now: datetime, by: str) ->
 
 def _entry(token: Token, action: str, by: str, now: datetime) -> Entry:
     data = {"action": action, "token": token.name, "role": str(token.role), "app": token.app, "by": by}
+    if token.namespace is not None:
+        data["namespace"] = token.namespace
     return Entry(at=now, kind=EntryKind.TOKEN, data=data)

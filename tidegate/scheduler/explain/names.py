@@ -1,12 +1,14 @@
 """Names: their lookup as users type them: "app/schedule", or the schedule alone if only one app has it.
 
-An unknown name is refused with the closest existing name.
+The namespace of the app may be before it, and is checked: "namespace/app/schedule". An unknown name is
+refused with the closest existing name.
 """
 
 from collections.abc import Collection, Sequence
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Program
+from tidegate.domain.part_name import app_of, namespace_of, without_namespace
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
@@ -25,6 +27,24 @@ TABLES_NAMED = 5
 """So many tables with the same end of their names are named."""
 
 
+def in_namespace(reader: Reader, name: str) -> str:
+    """Return a name without the namespace that it may begin with.
+
+    Raises:
+        UnknownName: its app is in another namespace.
+    """
+    namespace, rest = namespace_of(name), without_namespace(name)
+    if namespace is None:
+        return name
+    for app in reader.apps(names=[app_of(rest)]):
+        if app.namespace != namespace:
+            raise UnknownName(
+                f'app {app.name} is in the namespace "{app.namespace}", not in "{namespace}"',
+                f"write {app.namespace}/{rest}, or {rest}",
+            )
+    return rest
+
+
 def find_schedule(reader: Reader, name: str) -> ScheduleState:
     """Return the deployed schedule of a name.
 
@@ -32,6 +52,7 @@ def find_schedule(reader: Reader, name: str) -> ScheduleState:
         UnknownName: no app has it.
         AmbiguousName: several apps have it.
     """
+    name = in_namespace(reader, name)
     states = reader.schedules()
     found = [state for state in states if name in (state.ref, state.name)]
     if len(found) == 1:
@@ -60,6 +81,7 @@ def find_source_of_jobs(reader: Reader, name: str) -> str:
     Raises:
         UnknownName: nothing has it.
     """
+    name = in_namespace(reader, name)
     if _POLICY not in name:
         return find_schedule(reader, name).ref
     known = [
@@ -81,6 +103,7 @@ def find_task(reader: Reader, name: str, apps: Collection[str] | None = None) ->
         UnknownName: no app has it, or it is that of a schedule.
         AmbiguousName: several apps have it.
     """
+    name = in_namespace(reader, name)
     states = [state for state in reader.schedules() if apps is None or state.app in apps]
     tasks = [state for state in states if state.spec.task is not None]
     known = [state.ref for state in tasks] if "/" in name else [state.name for state in tasks]
@@ -103,7 +126,7 @@ def find_dataset(reader: Reader, name: str) -> str:
         AmbiguousName: several apps have it.
     """
     known = [f"{deployed.name}/{each}" for deployed in reader.apps() for each in deployed.app.datasets]
-    return _one_of("dataset", name, known)
+    return _one_of("dataset", in_namespace(reader, name), known)
 
 
 def find_program(reader: Reader, name: str, project: str) -> tuple[App, Program]:
@@ -118,7 +141,7 @@ def find_program(reader: Reader, name: str, project: str) -> tuple[App, Program]
     """
     apps = [each.app for each in reader.apps() if each.project in (NO_PROJECT, project)]
     known = {f"{app.name}/{each}": (app, program) for app in apps for each, program in app.programs.items()}
-    return known[_one_of("program", name, list(known))]
+    return known[_one_of("program", in_namespace(reader, name), list(known))]
 
 
 def _one_of(kind: str, name: str, known: Sequence[str]) -> str:
@@ -192,6 +215,7 @@ def find_table(reader: Reader, name: str) -> TableState:
     from tidegate.scheduler.explain.operations.measured import known_tables
     from tidegate.scheduler.tick.maintenance.tables import table_named
 
+    name = in_namespace(reader, name)
     found = table_named(reader, name)
     if found is not None:
         return found

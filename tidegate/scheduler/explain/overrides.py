@@ -7,6 +7,7 @@ from tidegate.compiler.plan.part_change import form_of
 from tidegate.compiler.render.written import written_schedule
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.explain.explanation import Overridden
+from tidegate.scheduler.explain.names import in_namespace
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
@@ -20,7 +21,7 @@ def find_overrides(reader: Reader, name: str) -> tuple[Override, ...]:
         UnknownName: nothing of this name was changed by hand.
         AmbiguousName: schedules of several apps.
     """
-    every = reader.overrides()
+    name, every = in_namespace(reader, name), reader.overrides()
     found = [each for each in every if name in (each.ref, each.name)]
     refs = dict.fromkeys(each.ref for each in found)
     if len(refs) > 1 and name not in refs:

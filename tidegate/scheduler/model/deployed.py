@@ -12,6 +12,7 @@ import msgspec
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.part_name import DEFAULT_NAMESPACE
 from tidegate.domain.value import Value
 
 Status = Literal["active", "suspended"]
@@ -24,12 +25,14 @@ class DeployedApp(Value, kw_only=True):
     Attributes:
         revision: number of deployments that changed this app, from 1.
         project: the project that owns the app; NO_PROJECT until a project deploys an app of this name.
+        namespace: of the project, when it deployed the app last.
     """
 
     app: App
     revision: int
     deployed_at: datetime
     project: str = NO_PROJECT
+    namespace: str = DEFAULT_NAMESPACE
 
     @property
     def name(self) -> str:

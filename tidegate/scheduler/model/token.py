@@ -30,6 +30,7 @@ class Token(Value, kw_only=True):
     Attributes:
         hash: see `token_hash`.
         app: the only app that it is for; None for all.
+        namespace: the only namespace that it is for; None for all.
         revoked_at: since when it is refused; None while it counts.
     """
 
@@ -37,6 +38,7 @@ class Token(Value, kw_only=True):
     hash: str
     role: Role
     app: str | None = None
+    namespace: str | None = None
     created_at: datetime
     revoked_at: datetime | None = None
 

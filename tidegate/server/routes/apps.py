@@ -188,6 +188,7 @@ def _scope(service: Service, app: str) -> Scope:
     settings = service.settings
     return Scope(
         project=settings.name,
+        namespace=settings.namespace,
         only=frozenset({app}),
         removable=frozenset(),
         storage=Storage(paths_from=str(settings.paths_from), warehouse=str(settings.warehouse)),

@@ -120,6 +120,7 @@ def rolled_back(service: Service, caller: Caller, number: int, wanted: Wanted) -
     settings = service.settings
     scope = Scope(
         project=settings.name,
+        namespace=settings.namespace,
         only=None if caller.app is None else frozenset({caller.app}),
         removable=frozenset(),
         storage=Storage(paths_from=str(settings.paths_from), warehouse=str(settings.warehouse)),

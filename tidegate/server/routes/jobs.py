@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.scheduler.commands.force import force
 from tidegate.scheduler.commands.manual import cancel
-from tidegate.scheduler.explain.names import find_schedule
+from tidegate.scheduler.explain.names import find_schedule, in_namespace
 from tidegate.scheduler.explain.shown_job import shown_job
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.dead_letter import requeue, retry
@@ -125,7 +125,8 @@ def _schedule(service: Service, reader: Reader, name: str) -> str | None:
     """Return the ref by which jobs are listed: of a schedule that is deployed, or that has left jobs."""
     if not name:
         return None
-    if "/" in name and reader.newest_jobs(JobsWanted(schedule=name), 1):
-        return name
     with named(unknown=400, ambiguous=400):
+        name = in_namespace(reader, name)
+        if "/" in name and reader.newest_jobs(JobsWanted(schedule=name), 1):
+            return name
         return find_schedule(reader, name).ref

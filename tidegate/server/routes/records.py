@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.explain.ledger_line import ledger_line
-from tidegate.scheduler.explain.names import find_schedule
+from tidegate.scheduler.explain.names import find_schedule, in_namespace
 from tidegate.scheduler.store.protocol import LedgerRow, Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
@@ -51,9 +51,10 @@ def ledger_rows(service: Service, reader: Reader, caller: Caller, app: str) -> l
 
 def _ref(reader: Reader, caller: Caller, name: str, known: set[str]) -> str:
     """Return the ref of a schedule: one with events, also if it was deleted, or a deployed one."""
-    if "/" in name:
-        caller.check_app(app_of(name))
-        if name in known:
-            return name
     with named(unknown=400, ambiguous=400):
+        name = in_namespace(reader, name)
+        if "/" in name:
+            caller.check_app(app_of(name))
+            if name in known:
+                return name
         return find_schedule(reader, name).ref

@@ -14,7 +14,7 @@ from tidegate.scheduler.store.error import StoreError, StoreMissing
 from tidegate.scheduler.store.sql.shown_url import shown
 from tidegate.scheduler.store.sql.store import NOTHING_KEPT, begin_writing, store_errors
 
-HEAD = "0033"
+HEAD = "0034"
 """The newest revision in `migrations/versions`; a test holds the two together."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

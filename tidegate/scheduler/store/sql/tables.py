@@ -1,10 +1,8 @@
-"""The tables of the schedule store, and the indexes that keep an idle tick cheap.
+"""The tables of the schedule store, and the indexes that keep an idle tick cheap. Migrations create them.
 
-Time is an index: `schedules.due_at`, `schedules.generate_at` and `jobs.due_at` are set only while the
-row waits for the clock, and `events.unrouted_since` only until the event is routed, so their partial
-indexes hold just what is still to be done, however much history the tables keep.
-
-Migrations are what creates them; a test compares the two.
+Time is an index: `schedules.due_at`, `schedules.generate_at` and `jobs.due_at` are set only while the row
+waits for the clock, and `events.unrouted_since` only until the event is routed, so their partial indexes
+hold just what is still to be done, however much history the tables keep.
 """
 
 from datetime import datetime
@@ -16,11 +14,11 @@ from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.event import EventKind
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan
-from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Serial, Span
+from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Span
+from tidegate.scheduler.store.sql.journal import journal as journal
 from tidegate.scheduler.store.sql.metadata import metadata
 
 APPS_KEPT = 1_000
@@ -40,6 +38,7 @@ apps = Table(
     Column("revision", Integer, nullable=False),
     Column("deployed_at", Instant, nullable=False),
     Column("project", Name, nullable=False, server_default=text("''")),
+    Column("namespace", Name, nullable=False, server_default=text("'default'")),
 )
 
 schedules = Table(
@@ -313,22 +312,3 @@ cursors = Table(
 )
 
 # SQLite would hand out the number of a deleted last row again; AUTOINCREMENT forbids that.
-journal = Table(
-    "journal",
-    metadata,
-    Column("number", Serial, primary_key=True, autoincrement=True),
-    Column("at", Instant, nullable=False),
-    Column("kind", Coded(EntryKind), nullable=False),
-    Column("schedule", Name),
-    Column("job", Name),
-    Column("run_id", Name),
-    Column("event", Name),
-    Column("reason", Text),
-    Column("data", Json(), nullable=False),
-    sqlite_autoincrement=True,
-)
-Index("ix_journal_at", journal.c.at)
-Index("ix_journal_schedule", journal.c.schedule, journal.c.number)
-Index("ix_journal_job", journal.c.job, journal.c.number)
-IS_RENAME = text("kind = 'rename'")
-Index("ix_journal_renames", journal.c.number, sqlite_where=IS_RENAME, postgresql_where=IS_RENAME)

@@ -18,6 +18,7 @@ tokens = Table(
     Column("hash", Text, nullable=False),
     Column("role", Coded(Role), nullable=False),
     Column("app", Name),
+    Column("namespace", Name),
     Column("created_at", Instant, nullable=False),
     Column("revoked_at", Instant),
 )

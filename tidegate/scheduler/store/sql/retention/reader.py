@@ -29,6 +29,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.bulk import among, listed
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.counted_events import counted
+from tidegate.scheduler.store.sql.journal import IS_RENAME
 from tidegate.scheduler.store.sql.queries import Queries, every
 from tidegate.scheduler.store.sql.retention.sizes import table_sizes
 from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
@@ -141,10 +142,7 @@ NEWEST_JOB = (
     .limit(1)
 )
 RENAMES = (
-    every(JOURNAL)
-    .add_columns(tables.journal.c.number)
-    .where(tables.IS_RENAME)
-    .order_by(tables.journal.c.number)
+    every(JOURNAL).add_columns(tables.journal.c.number).where(IS_RENAME).order_by(tables.journal.c.number)
 )
 ENDS = select(func.min(tables.journal.c.number), func.max(tables.journal.c.number))
 SNAPSHOTS = select(snapshots.c.number, snapshots.c.at).order_by(snapshots.c.number)

@@ -1,0 +1,27 @@
+"""The table of the journal, and the indexes by which its entries are read; one of `tables`."""
+
+from sqlalchemy import Column, Index, Table, Text, text
+
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Serial
+from tidegate.scheduler.store.sql.metadata import metadata
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("number", Serial, primary_key=True, autoincrement=True),
+    Column("at", Instant, nullable=False),
+    Column("kind", Coded(EntryKind), nullable=False),
+    Column("schedule", Name),
+    Column("job", Name),
+    Column("run_id", Name),
+    Column("event", Name),
+    Column("reason", Text),
+    Column("data", Json(), nullable=False),
+    sqlite_autoincrement=True,
+)
+Index("ix_journal_at", journal.c.at)
+Index("ix_journal_schedule", journal.c.schedule, journal.c.number)
+Index("ix_journal_job", journal.c.job, journal.c.number)
+IS_RENAME = text("kind = 'rename'")
+Index("ix_journal_renames", journal.c.number, sqlite_where=IS_RENAME, postgresql_where=IS_RENAME)
