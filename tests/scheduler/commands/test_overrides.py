@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from tests.scheduler.commands.overriding import FIRST, NEW, OPS, SLOW, Hands, S
-from tests.scheduler.world import app_of, at
+from tests.scheduler.world import DATASETS, app_of, at
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.held_apps import held_apps, hold_app, release_app
@@ -187,4 +187,17 @@ def test_an_app_that_is_released_by_hand_has_no_override():
     with world.store.transaction() as transaction:
         hold_app(transaction, "a", at("10:00"), OPS, Until(at=at("11:00")))
         assert release_app(transaction, "a", at("10:30"))
+    assert world.overrides() == ()
+
+
+def test_what_it_reverts_to_moves_with_a_rename():
+    world = Hands(S)
+    world.put("10:00", SLOW, until="12:00")
+    head = DATASETS.replace("  raw: {", "  fresh: {renamed_from: raw, ")
+    wanted = app_of(S.replace("raw", "fresh"), head)
+    with world.store.transaction() as transaction:
+        deploy(transaction, {"a": wanted}, at("11:00"), update_schedules=False)
+    assert world.kinds() == ["specification"]
+    world.tick("12:00")
+    assert world.state().spec.trigger == wanted.schedules["s"].trigger
     assert world.overrides() == ()
