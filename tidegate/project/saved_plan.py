@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -119,6 +119,25 @@ def check(plan: SavedPlan, now: Basis) -> None:
         )
 
 
+def check_shown(plan: SavedPlan, changes: Mapping[str, Any]) -> None:
+    """Refuse a plan whose file shows other changes of apps than those that would be carried out.
+
+    What becomes of waiting jobs is left out: they come and go between a plan and its deployment.
+
+    Args:
+        changes: what would be carried out, in the form of `SavedPlan.changes`.
+
+    Raises:
+        PlanMoved: they differ.
+    """
+    if _shown(plan.changes) != _shown(msgspec.json.decode(msgspec.json.encode(changes))):
+        raise PlanMoved(
+            f"the plan of {plan.made_at:%Y-%m-%d %H:%M:%SZ} shows other changes than those that it makes: "
+            "its file was edited",
+            "make it again: tidegate plan --out FILE",
+        )
+
+
 def write_plan(file: Path, plan: SavedPlan) -> None:
     """Write a plan to a file, whole or not at all.
 
@@ -167,3 +186,15 @@ def _digest(app: App) -> str:
         ),
     }
     return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
+
+
+def _shown(changes: Mapping[str, Any]) -> Any:
+    """Return the changes of apps, parts and schedules, without what becomes of their jobs."""
+
+    def without_jobs(value: Any) -> Any:
+        if isinstance(value, dict):
+            members = cast("dict[str, Any]", value)
+            return {key: without_jobs(each) for key, each in members.items() if key != "consequences"}
+        return [without_jobs(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
+
+    return without_jobs(changes.get("apps"))

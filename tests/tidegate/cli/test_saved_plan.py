@@ -66,6 +66,16 @@ def test_a_plan_is_refused_once_the_settings_have_moved(
     assert "the setting warehouse.path was" in message
 
 
+def test_a_plan_is_refused_whose_file_shows_something_else(deployed: Project, plan: Path) -> None:
+    found = json.loads(plan.read_text())
+    found["changes"]["apps"][0]["schedules"] = []
+    plan.write_text(json.dumps(found))
+    error = deployed.refused("deploy", "--plan", str(plan))
+    assert "its file was edited" in error.message
+    assert "plan --out" in error.hint
+    assert "trigger.count: 2 -> 3" in deployed.run("plan", exit_code=2)
+
+
 def test_a_plan_says_itself_what_is_deployed(deployed: Project, plan: Path) -> None:
     deployed.run("deploy", "--plan", str(plan), "--force", exit_code=64)
     plan.write_text("{}")

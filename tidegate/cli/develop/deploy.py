@@ -126,7 +126,8 @@ class Deployment:
             PlanMoved: the saved plan no longer holds.
             NotAgreed: something else would be lost than what was agreed to.
         """
-        from tidegate.project.saved_plan import basis_of, check
+        from tidegate.compiler.render.diff_json import diff_json
+        from tidegate.project.saved_plan import basis_of, check, check_shown
         from tidegate.scheduler.commands.deploy import deploy as deploy_apps
         from tidegate.scheduler.explain.operations.coverage import load_known
 
@@ -144,6 +145,8 @@ class Deployment:
                 scope=scope,
                 by=self.by,
             )
+            if self.saved is not None:
+                check_shown(self.saved, diff_json(applied))
             if agreed is not None and taken_away(applied) != agreed:
                 raise NotAgreed(taken_away(applied))
         return applied, known
