@@ -1,5 +1,6 @@
 """What was deployed as YAML again: the text that was written, or the same spelled from the model."""
 
+import json
 from pathlib import Path
 
 import msgspec
@@ -48,3 +49,20 @@ def test_an_app_without_a_text_has_none():
     (app,) = compile_files({"a.yaml": b"app: a\nprograms: {p: {run: m.p}}"}).models().values()
 
     assert written_app(msgspec.structs.replace(app, written={})) is None
+
+
+@pytest.mark.parametrize("deadline", ["09:00", {"within": "2h"}])
+def test_a_deadline_of_a_task_without_a_text_is_spelled_as_it_is_written(deadline: object) -> None:
+    task = {"program": "p", "cycle": "day", "at": {"time": "06:00"}, "deadline": deadline}
+    app = {
+        "app": "a",
+        "timezone": "UTC",
+        "datasets": {"d": {"partitions": {"cycle": "day", "start": "2026-01-01"}}},
+        "programs": {"p": {"run": "programs.p", "writes": ["d"]}},
+        "tasks": {"t": task},
+    }
+    compiled = compile_files({"a.yaml": json.dumps(app).encode()})
+    assert compiled.ok, compiled.diagnostics
+    spec = compiled.apps["a"].app.schedules["t"]
+
+    assert written_schedule(msgspec.structs.replace(spec, written={}))["deadline"] == deadline

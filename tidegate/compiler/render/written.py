@@ -35,7 +35,7 @@ def written_app(app: App) -> dict[str, Any] | None:
 
 def _spelled(spec: Schedule) -> dict[str, Any]:
     if spec.task is not None:
-        return task_form(spec)
+        return {**task_form(spec), **_deadline(spec)}
     form = canonical(spec)
     constraints = [_constraint(each) for each in form.get("constraints", ())]
     output = spec.output_partition
@@ -44,9 +44,16 @@ def _spelled(spec: Schedule) -> dict[str, Any]:
         "trigger": written_trigger(form["trigger"]),
         **({"constraints": constraints} if constraints else {}),
         **{key: value for key, value in form.items() if key not in (*_NOT_WRITTEN, "program")},
+        **_deadline(spec),
         "output_partition": output if spec.output_from is None else _named_output(spec.output_from),
         "status": spec.status,
     }
+
+
+def _deadline(spec: Schedule) -> dict[str, str]:
+    """Spell a time of the day as it is written; a span is a mapping, as in the model."""
+    by = spec.deadline.by if spec.deadline is not None else None
+    return {} if by is None else {"deadline": f"{by:%H:%M}"}
 
 
 def _named_output(dataset: str) -> dict[str, str]:
