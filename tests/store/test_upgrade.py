@@ -276,3 +276,23 @@ def test_the_last_deployment_of_an_older_store_can_be_rolled_back_to(sql_url: st
         (found,) = transaction.schedules()
         assert found.spec.program == "p"
     store.close()
+
+
+def write_0030(connection: Connection) -> None:
+    """Late jobs of a schedule: one waits, one has succeeded; and one that is not late."""
+    noon = NOON_MICROSECONDS
+    old_job(connection, "waits", JobState.PENDING_TRIGGER, late_at=noon)
+    old_job(connection, "ended", JobState.SUCCEEDED, late_at=noon, ended_at=noon + MINUTE_MICROSECONDS)
+    old_job(connection, "in_time", JobState.PENDING_TRIGGER)
+
+
+def test_late_jobs_of_an_older_store_are_counted(sql_url: str) -> None:
+    make_old(sql_url, "0030", write_0030)
+    store = open_sql_store(sql_url)
+    with store.reading() as reader:
+        assert reader.late_jobs() == {"a/s": 1}
+        assert [(each.kind, each.name, each.number) for each in reader.late_totals()] == [
+            ("schedule", "a/s", 2)
+        ]
+        assert reader.next_due_data() is None
+    store.close()

@@ -1,15 +1,19 @@
 """Data that is expected: a period of a dataset that has not landed by its deadline is late, once."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from tests.scheduler.world import World, app_of, at
+from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.decision.expected import CATCH_UP_PERIODS_MAX, expected_of
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.expected import ExpectedPeriod
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.tick.tick import TickReport, tick
 
 SCHEDULES = """
@@ -33,9 +37,9 @@ BY_SHOP = "{partitions: {day: {cycle: day, start: 2026-01-01}, shop: [north, sou
 class Expecting(World):
     """A world with a dataset that has a deadline."""
 
-    def __init__(self, raw: str, zone: str = "UTC") -> None:
+    def __init__(self, raw: str, zone: str = "UTC", store: Store | None = None) -> None:
         self.compiled = lambda text: app_of(text, HEAD.format(raw=raw, zone=zone))
-        super().__init__(SCHEDULES)
+        super().__init__(SCHEDULES, store=store)
 
     def tick(self, clock: str) -> TickReport:
         """The scheduler has worked for some minutes when it ticks; `return_at` lets it return."""
@@ -278,3 +282,55 @@ def test_a_key_that_the_dataset_does_not_have_lands_nowhere() -> None:
 def late_now(world: World) -> tuple[ExpectedPeriod, ...]:
     with world.store.reading() as reader:
         return reader.late_periods(LateWanted(now=True), 100)
+
+
+def test_a_renamed_dataset_goes_on_with_what_is_expected_and_what_was_late() -> None:
+    world = Expecting(DAILY)
+    world.tick("1d 08:00")
+    renamed = HEAD.format(raw=DAILY, zone="UTC").replace("  raw: {", "  orders: {renamed_from: raw, ")
+    world.compiled = lambda text: app_of(text, renamed.replace("reads: [raw]", "reads: [orders]"))
+    world.redeploy("1d 09:00", SCHEDULES.replace("dataset: raw", "dataset: orders"))
+    with world.store.reading() as reader:
+        assert [each.dataset for each in reader.expected_data()] == ["a/orders"]
+        assert [(each.kind, each.name) for each in reader.late_totals()] == [("dataset", "a/orders")]
+    assert [(each.dataset, each.period) for each in late_now(world)] == [("a/orders", "2026-03-10")]
+    world.arrive("1d 10:00", "orders", "2026-03-10")
+    world.tick("1d 10:00")
+    assert late_now(world) == ()
+    world.tick("2d 08:00")
+    assert [key for _, key in world.late()] == ["2026-03-10", "2026-03-11"]
+
+
+def test_a_removed_app_leaves_nothing_that_is_expected() -> None:
+    world = Expecting(DAILY)
+    world.tick("1d 08:00")
+    with world.store.transaction() as transaction:
+        deploy(transaction, {}, at("1d 09:00"), force=True)
+        assert transaction.expected_data() == ()
+    world.tick("3d 08:00")
+    assert len(world.late()) == 1
+
+
+def test_retention_drops_old_late_periods_and_keeps_the_totals() -> None:
+    world = Expecting(DAILY)
+    for day in (1, 2, 3):
+        world.tick(f"{day}d 08:00")
+    with world.store.transaction() as transaction:
+        assert transaction.drop_late_periods(at("2d 12:00"), 10) == 2
+    assert [each.period for each in late_now(world)] == ["2026-03-12"]
+    with world.store.reading() as reader:
+        assert [each.number for each in reader.late_totals()] == [3]
+
+
+def test_two_schedulers_note_a_period_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/store.db"
+    one, other = open_sql_store(url), open_sql_store(url)
+    world = Expecting(DAILY, store=one)
+    for clock in ("07:50", "07:59", "08:00", "08:00:01"):
+        for store in (one, other):
+            tick(store, at(f"1d {clock}"))
+    assert world.late() == [("03-11 08:00", "2026-03-10")]
+    with other.reading() as reader:
+        assert [each.number for each in reader.late_totals()] == [1]
+    one.close()
+    other.close()
