@@ -19,10 +19,10 @@ from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.engine import for_reading
-from tidegate.scheduler.store.sql.expected import DATA, PERIODS, TOTALS
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.alerts import ALERTS, INCIDENTS
+from tidegate.scheduler.store.sql.records.expected import DATA, PERIODS, TOTALS
 from tidegate.scheduler.store.sql.records.partitions_reports import REPORTS
 from tidegate.scheduler.store.sql.records.specifications import SPECIFICATIONS
 from tidegate.scheduler.store.sql.records.watched import FOLDERS, PARTITIONS

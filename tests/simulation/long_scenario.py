@@ -26,7 +26,7 @@ calendars: {office: {closed: ["2026-03-11"]}}
 datasets:
   raw: {partitions: {cycle: day, start: 2026-01-01}}
   other: {partitions: {cycle: day, start: 2026-01-01}}
-  plain: {}
+  plain: {deadline: 40m}
   out: {partitions: {cycle: day, start: 2026-01-01}}
 programs:
   p: {run: programs.p, writes: [out]}

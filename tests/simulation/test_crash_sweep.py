@@ -36,7 +36,10 @@ def essence(tables: Mapping[str, Any]) -> list[Any]:
     ]
     events = sorted(event["id"] for event in tables["events"] if event["kind"] != "run")
     deliveries = [each[:5] for each in tables["deliveries"] if not each[0].startswith("run:")]
-    return [jobs, deliveries, tables["slots"], events]
+    late = [
+        [each["dataset"], each["period"], each["landed_at"] is None] for each in tables["expected_periods"]
+    ]
+    return [jobs, deliveries, tables["slots"], events, late, tables["late_totals"]]
 
 
 def test_a_crash_at_any_point_of_a_long_scenario_changes_nothing(rewinding: Rewinding) -> None:

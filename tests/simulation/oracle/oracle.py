@@ -53,6 +53,7 @@ class Oracle:
         self.heeded = Heeded()
         self._consumed: dict[tuple[str, str, str, str], str] = {}
         self._decided_at: datetime | None = None
+        self._late: dict[tuple[str, str], bool] = {}
 
     def read_all(self, entries: Iterable[Entry]) -> None:
         """Read what the journal says after what has been read."""
@@ -92,8 +93,10 @@ class Oracle:
                 self._of_job(entry)
             case "waiting" | "discarded":
                 self._of_job(entry)
+            case "late" | "landed" if entry.job is None:
+                self._of_data(entry)
             case other:
-                assert other in ("deploy", "clock"), f"an entry of an unknown kind: {other}"
+                assert other in ("deploy", "clock", "override"), f"an entry of an unknown kind: {other}"
 
     def _spec(self, entry: Entry) -> None:
         if entry.schedule is None:
@@ -184,6 +187,16 @@ class Oracle:
         self.heeded.delivered(entry)
 
     # --- the life of a job ---
+
+    def _of_data(self, entry: Entry) -> None:
+        """A period of a dataset is late once, after its deadline, and lands after all once at most."""
+        period = entry.data["dataset"], entry.data["key"]
+        if entry.kind == "late":
+            assert period not in self._late, f"{period} is late twice"
+            assert entry.at >= datetime.fromisoformat(entry.data["due"]), f"{period} is not late yet"
+        else:
+            assert self._late.get(period), f"{period} was not late, or has landed before"
+        self._late[period] = entry.kind == "late"
 
     def _of_job(self, entry: Entry) -> None:
         self._whole()
