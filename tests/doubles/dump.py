@@ -23,6 +23,7 @@ from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORD
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.alerts import ALERTS, INCIDENTS
 from tidegate.scheduler.store.sql.records.expected import DATA, PERIODS, TOTALS
+from tidegate.scheduler.store.sql.records.overrides import OVERRIDES
 from tidegate.scheduler.store.sql.records.partitions_reports import REPORTS
 from tidegate.scheduler.store.sql.records.specifications import SPECIFICATIONS
 from tidegate.scheduler.store.sql.records.watched import FOLDERS, PARTITIONS
@@ -84,6 +85,7 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         watched_folders=held.watched_folders.values(),
         watched_partitions=held.watched_partitions.values(),
         expected_data=held.expected_data.values(),
+        overrides=held.overrides.values(),
         expected_periods=held.expected_periods.values(),
         late_totals=held.late_totals.values(),
         incidents=held.incidents.values(),
@@ -135,6 +137,7 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
         watched_folders=values(FOLDERS),
         watched_partitions=values(PARTITIONS),
         expected_data=values(DATA),
+        overrides=values(OVERRIDES),
         expected_periods=values(PERIODS),
         late_totals=values(TOTALS),
         incidents=values(INCIDENTS),
