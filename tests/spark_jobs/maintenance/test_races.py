@@ -164,7 +164,6 @@ def rest(spark: SparkSession, tmp_path: Path) -> Iterator[tuple[RestCatalog, Yar
     activate(spark)
 
 
-@pytest.mark.soak  # all operations in a metastore: test_metastore.py
 def test_a_table_of_another_catalog(rest: tuple[RestCatalog, Yard], monkeypatch: pytest.MonkeyPatch) -> None:
     server, yard = rest
     for number in range(5):
