@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tidegate.compiler.compile import compile_files, compile_schedule
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.compile_one import compile_schedule
 from tidegate.domain.model import App, At
 
 APP = b"""\

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tidegate.compiler.compile import CompiledApp, compile_files, compile_schedule
+from tidegate.compiler.compile import CompiledApp, compile_files
+from tidegate.compiler.compile_one import compile_schedule
 from tidegate.compiler.fingerprint import canonical, fingerprint
 from tidegate.domain.model import App, Schedule, encode
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.two_apps import FEEDS as PARTS
 from tests.two_apps import SALES as OTHER
-from tidegate.compiler.compile import Compilation, compile_files, compile_schedule
+from tidegate.compiler.compile import Compilation, compile_files
+from tidegate.compiler.compile_one import compile_schedule
 from tidegate.compiler.plan.diff import diff
 from tidegate.compiler.plan.refusal import Refusal
 from tidegate.domain.model import App

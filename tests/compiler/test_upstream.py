@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tidegate.compiler.compile import Compilation, compile_files, compile_task
+from tidegate.compiler.compile import Compilation, compile_files
+from tidegate.compiler.compile_one import compile_task
 from tidegate.compiler.plan.renamed_app import renamed_app
 from tidegate.compiler.plan.renames import Renames
 from tidegate.compiler.render.detected import detected_json, detected_lines, detected_notes

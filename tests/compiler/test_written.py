@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from tests.effort import pick
-from tidegate.compiler.compile import CompiledApp, compile_files, compile_schedule
+from tidegate.compiler.compile import CompiledApp, compile_files
+from tidegate.compiler.compile_one import compile_schedule
 from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.render.written import written_app, written_schedule
 from tidegate.domain.model.others import with_others

@@ -6,9 +6,6 @@ that Spark brings along does not suit it). `test_what_others_do_page.py` compare
 """
 
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +15,15 @@ from pyspark.sql import SparkSession
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import EFFORT, some
 from tests.spark_jobs.iceberg.house import D22, D23
-from tests.spark_jobs.iceberg.other_catalogs import JDBC, jdbc_options, metastore_options, other_catalog
-from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
+from tests.spark_jobs.iceberg.other_catalogs import JDBC, other_catalog
+from tests.spark_jobs.others_catalogs import Catalogs
+from tests.spark_jobs.others_catalogs import catalogs as catalogs
 from tests.spark_jobs.others_table import Row, Table
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import CommitFailed, StoreBehind
 from tidegate.spark_jobs.iceberg.catalog_options import with_defaults
 
 pytestmark = pytest.mark.spark
-
-Catalogs = Callable[[str], tuple[dict[str, str], str]]
 
 ICEBERG = ("hadoop", "rest", "hive", *JDBC)
 ROWS: dict[str, dict[str, Row]] = {"parquet": {}, "iceberg": {}}
@@ -321,25 +317,6 @@ CASES = [
     *(pytest.param(*case, marks=pytest.mark.endurance) for case in OTHERS),
 ]
 """Every row in the first catalog; in the others, which test_catalogs.py tests too, one; each in a soak."""
-
-
-@pytest.fixture(scope="module")
-def catalogs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogs]:
-    """The options of each catalog, and the folder of its tables; it is started when it is asked for."""
-    with ExitStack() as servers:
-
-        @cache
-        def started(name: str) -> tuple[dict[str, str], str]:
-            folder = str(tmp_path_factory.mktemp(name))
-            if name == "rest":
-                server = RestCatalog(spark, folder)
-                servers.callback(server.close)
-                return {"type": "rest", "uri": server.uri}, folder
-            if name == "jdbc":
-                return jdbc_options(spark, folder), folder
-            return ({"type": "hadoop"} if name == "hadoop" else metastore_options(spark, folder)), folder
-
-        yield started
 
 
 @pytest.mark.parametrize("name", ROWS["parquet"])

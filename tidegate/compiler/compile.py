@@ -1,44 +1,36 @@
 """The entry point of the compiler.
 
 `compile_files` reads, checks and builds every file and collects all diagnostics; an error in one file
-does not affect the others. `compile_schedule` does the same for a single schedule whose specification
-comes from a scenario's `update` or from the command line.
+does not affect the others.
 """
 
-import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from collections.abc import Mapping as Files
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
-import msgspec
-
 from tidegate.compiler.builders.app import build_app, offered_app
-from tidegate.compiler.builders.schedule import build_schedule
-from tidegate.compiler.builders.task import build_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Related
-from tidegate.compiler.reader import MappingNode, Node, ScalarNode, from_value, plain, read
+from tidegate.compiler.reader import MappingNode, plain, read
 from tidegate.compiler.reader.json_text import JsonText
-from tidegate.compiler.rules.cycles.schedules import check_cycles, check_cycles_across
+from tidegate.compiler.rules.cycles.schedules import check_cycles_across
 from tidegate.compiler.rules.cycles.tasks import check_task_cycles
 from tidegate.compiler.rules.datasets.own_folder import Folders
 from tidegate.compiler.rules.former_names import check_former_app
 from tidegate.compiler.rules.group_limits import Limits, check_auto_pools, check_group_limits
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.one_maintenance import check_one_maintenance
-from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.rules.times.daylight_saving import check_daylight_saving
 from tidegate.compiler.rules.times.polls import check_polls
 from tidegate.compiler.rules.unused import check_unused, used_programs
 from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.scenarios.scenario import Scenario
-from tidegate.compiler.schema.check import Broken, check_app, check_schedule, check_task
+from tidegate.compiler.schema.check import Broken, check_app
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, OtherApp, Others, nothing_known
-from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.upstream import FileApp, Tasks, link, link_files, stages
-from tidegate.domain.model import App, At, Maintenance, OnUpdate, Schedule
+from tidegate.compiler.upstream import FileApp, link_files, stages
+from tidegate.domain.model import App, At, Maintenance, OnUpdate
 from tidegate.domain.model.others import with_others
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.value import Value
@@ -144,18 +136,7 @@ def compile_files(
     sources = [_source(file, files[file], variables) for file in sorted(files)]
     sources += [_of_value(name, document) for name, document in sorted((documents or {}).items())]
     others = Others(files=_offers(sources, formats), known=known)
-    built = [
-        _Built(
-            source,
-            source.root,
-            *build_app(source.root, source.findings, source.broken, others, on_update, formats),
-        )
-        for source in sources
-        if source.root is not None
-    ]
-    file_apps = [FileApp(each.root, each.app, each.source.findings) for each in built]
-    linked = link_files(file_apps, others, everywhere=everywhere)
-    built = [each._replace(app=app) for each, app in zip(built, linked, strict=True)]
+    built = _built(sources, others, on_update, formats, everywhere)
     first = _by_name(built, warehouse, drafts)
     everything = _check_across(first, others)
     used = used_programs((*(each.app for each in first.values()), *others.of_store()))
@@ -182,6 +163,24 @@ def compile_files(
             )
     diagnostics = [each for source in sources for each in source.findings.diagnostics()]
     return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
+
+
+def _built(
+    sources: list[_Source], others: Others, on_update: OnUpdate, formats: Formats, everywhere: bool
+) -> list[_Built]:
+    """Return the apps of the files that could be read, with their upstream tasks."""
+    built = [
+        _Built(
+            source,
+            source.root,
+            *build_app(source.root, source.findings, source.broken, others, on_update, formats),
+        )
+        for source in sources
+        if source.root is not None
+    ]
+    file_apps = [FileApp(each.root, each.app, each.source.findings) for each in built]
+    linked = link_files(file_apps, others, everywhere=everywhere)
+    return [each._replace(app=app) for each, app in zip(built, linked, strict=True)]
 
 
 def _by_name(built: list[_Built], warehouse: str | None, drafts: Collection[str]) -> dict[str, _Built]:
@@ -244,97 +243,6 @@ def _offers(sources: list[_Source], formats: Formats) -> dict[str, Callable[[], 
         if root is not None:
             found.setdefault(root.text("app"), partial(offered_app, root, broken, formats))
     return found
-
-
-def compile_schedule(
-    app: App,
-    name: str,
-    spec: dict[str, Any] | JsonText,
-    at: At | None = None,
-    on_update: OnUpdate = "reset",
-    namespaces: Namespaces = NO_NAMESPACES,
-) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
-    """Compile one schedule with the datasets, programs, groups and calendars of an app.
-
-    Args:
-        app: the app, with the parts of other apps that the schedule may name (`with_others`).
-        spec: the schedule as builtin values of its YAML, or as a text with the place of each value.
-        at: the place of all diagnostics of builtin values.
-        on_update: the default of a schedule that does not have it.
-        namespaces: see `compile_files`.
-
-    Returns:
-        The schedule, or None after an error, and the diagnostics.
-    """
-    node, findings = _alone(app, name, spec, at)
-    check_namespaces(node, (), namespaces, findings)
-    schedule = None
-    if isinstance(node, MappingNode) and check_schedule(node, findings):
-        key = ScalarNode(name, node.line, node.column)
-        schedule = build_schedule(key, node, _scope(app, findings, on_update))
-    if schedule is not None:
-        whole = _with(app, schedule)
-        check_cycles(whole, findings)
-        args = node.get("args") if isinstance(node, MappingNode) else None
-        check_upstream_arguments(whole, {name: args} if args else {}, findings)
-    return (None if findings.failed else schedule), findings.diagnostics()
-
-
-def compile_task(
-    app: App,
-    name: str,
-    spec: dict[str, Any] | JsonText,
-    at: At | None = None,
-    on_update: OnUpdate = "reset",
-    others: Iterable[App] = (),
-    namespaces: Namespaces = NO_NAMESPACES,
-) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
-    """Compile one task as `compile_schedule` compiles a schedule, with its upstream tasks.
-
-    Args:
-        others: the other apps with their tasks, which may be detected or named; the app itself is ignored.
-        namespaces: see `compile_files`.
-    """
-    node, findings = _alone(app, name, spec, at)
-    check_namespaces(node, (), namespaces, findings)
-    task = None
-    if isinstance(node, MappingNode) and check_task(node, findings):
-        key = ScalarNode(name, node.line, node.column)
-        task = build_task(key, node, _scope(app, findings, on_update))
-        if task is not None:
-            apps = (_with(app, task), *(other for other in others if other.name != app.name))
-            task = link(task, node, apps[0], Tasks(apps), findings)
-            check_task_cycles((_with(app, task), *apps[1:]), {app.name: findings})
-    return (None if findings.failed else task), findings.diagnostics()
-
-
-def _alone(app: App, name: str, spec: dict[str, Any] | JsonText, at: At | None) -> tuple[Node, Findings]:
-    """Return one specification as a node at its place, and the collector of its diagnostics."""
-    if isinstance(spec, JsonText):
-        return spec.root, Findings(f"{app.name}/{name}", spec.text)
-    place = at if at is not None else At(file=f"{app.name}/{name}", line=1, column=1)
-    findings = Findings(
-        place.file,
-        "\n" * (place.line - 1) + json.dumps(spec, default=str) if at is None else "",
-    )
-    return from_value(spec, place.line, place.column), findings
-
-
-def _scope(app: App, findings: Findings, on_update: OnUpdate) -> Scope:
-    return Scope(
-        findings=findings,
-        timezone=app.timezone,
-        app=app.name,
-        datasets=app.datasets,
-        programs=app.programs,
-        groups=app.groups,
-        calendars=app.calendars,
-        on_update=on_update,
-    )
-
-
-def _with(app: App, schedule: Schedule) -> App:
-    return msgspec.structs.replace(app, schedules={**app.schedules, schedule.name: schedule})
 
 
 def _report_duplicate_name(root: MappingNode, app: App, earlier: At, findings: Findings) -> None:

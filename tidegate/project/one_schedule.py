@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.compiler.compile import compile_schedule, compile_task
+from tidegate.compiler.compile_one import compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.reader.json_text import JsonText
 from tidegate.compiler.render.written import written_schedule

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.store.samples import NOON, at
-from tidegate.compiler.compile import compile_files, compile_schedule
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.compile_one import compile_schedule
 from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.live import deployed_apps, difference

@@ -21,6 +21,7 @@ from typing import Any
 from tests.simulation.heeded import Heeded
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
 from tests.simulation.oracle.join import check_opened, closes
+from tests.simulation.oracle.late_data import LateData
 from tests.simulation.oracle.launch import Launch, check_again, check_launch, may_go
 from tests.simulation.oracle.retry import check_retry, read_recovered
 from tests.simulation.oracle.run import read_run
@@ -53,7 +54,7 @@ class Oracle:
         self.heeded = Heeded()
         self._consumed: dict[tuple[str, str, str, str], str] = {}
         self._decided_at: datetime | None = None
-        self._late: dict[tuple[str, str], bool] = {}
+        self._late_data = LateData()
 
     def read_all(self, entries: Iterable[Entry]) -> None:
         """Read what the journal says after what has been read."""
@@ -94,7 +95,7 @@ class Oracle:
             case "waiting" | "discarded":
                 self._of_job(entry)
             case "late" | "landed" if entry.job is None:
-                self._of_data(entry)
+                self._late_data.read(entry)
             case other:
                 assert other in ("deploy", "clock", "override"), f"an entry of an unknown kind: {other}"
 
@@ -187,16 +188,6 @@ class Oracle:
         self.heeded.delivered(entry)
 
     # --- the life of a job ---
-
-    def _of_data(self, entry: Entry) -> None:
-        """A period of a dataset is late once, after its deadline, and lands after all once at most."""
-        period = entry.data["dataset"], entry.data["key"]
-        if entry.kind == "late":
-            assert period not in self._late, f"{period} is late twice"
-            assert entry.at >= datetime.fromisoformat(entry.data["due"]), f"{period} is not late yet"
-        else:
-            assert self._late.get(period), f"{period} was not late, or has landed before"
-        self._late[period] = entry.kind == "late"
 
     def _of_job(self, entry: Entry) -> None:
         self._whole()

@@ -5,7 +5,7 @@
     table facts of an asset           for each of three graphs, although an asset states none
     the snapshot as text              for each process that reads the location: webserver, daemon, host
 
-The results are the same objects and texts (docs/adr/0043). Only a code server with many programs does this.
+The results are the same objects and texts (docs/adr/0044). Only a code server with many programs does this.
 Each replacement looks first whether Dagster is as expected; if not, Dagster goes on by itself, more slowly.
 """
 

@@ -10,7 +10,8 @@ from typing import Any, assert_never, cast
 
 import msgspec
 
-from tidegate.compiler.compile import compile_files, compile_schedule, compile_task
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.compile_one import compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.plan.blocked import second_maintenance
 from tidegate.compiler.scenarios.scenario import (

@@ -1,0 +1,115 @@
+"""One schedule or task, compiled with the parts of a deployed app.
+
+Its specification comes from a scenario's `update`, from the command line or from a call, not from a file.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from tidegate.compiler.builders.schedule import build_schedule
+from tidegate.compiler.builders.task import build_task
+from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
+from tidegate.compiler.reader import MappingNode, Node, ScalarNode, from_value
+from tidegate.compiler.reader.json_text import JsonText
+from tidegate.compiler.rules.cycles.schedules import check_cycles
+from tidegate.compiler.rules.cycles.tasks import check_task_cycles
+from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
+from tidegate.compiler.rules.references import check_upstream_arguments
+from tidegate.compiler.schema.check import check_schedule, check_task
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.upstream import Tasks, link
+from tidegate.domain.model import App, At, OnUpdate, Schedule
+
+
+def compile_schedule(
+    app: App,
+    name: str,
+    spec: dict[str, Any] | JsonText,
+    at: At | None = None,
+    on_update: OnUpdate = "reset",
+    namespaces: Namespaces = NO_NAMESPACES,
+) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
+    """Compile one schedule with the datasets, programs, groups and calendars of an app.
+
+    Args:
+        app: the app, with the parts of other apps that the schedule may name (`with_others`).
+        spec: the schedule as builtin values of its YAML, or as a text with the place of each value.
+        at: the place of all diagnostics of builtin values.
+        on_update: the default of a schedule that does not have it.
+        namespaces: see `compile_files`.
+
+    Returns:
+        The schedule, or None after an error, and the diagnostics.
+    """
+    node, findings = _alone(app, name, spec, at)
+    check_namespaces(node, (), namespaces, findings)
+    schedule = None
+    if isinstance(node, MappingNode) and check_schedule(node, findings):
+        key = ScalarNode(name, node.line, node.column)
+        schedule = build_schedule(key, node, _scope(app, findings, on_update))
+    if schedule is not None:
+        whole = _with(app, schedule)
+        check_cycles(whole, findings)
+        args = node.get("args") if isinstance(node, MappingNode) else None
+        check_upstream_arguments(whole, {name: args} if args else {}, findings)
+    return (None if findings.failed else schedule), findings.diagnostics()
+
+
+def compile_task(
+    app: App,
+    name: str,
+    spec: dict[str, Any] | JsonText,
+    at: At | None = None,
+    on_update: OnUpdate = "reset",
+    others: Iterable[App] = (),
+    namespaces: Namespaces = NO_NAMESPACES,
+) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
+    """Compile one task as `compile_schedule` compiles a schedule, with its upstream tasks.
+
+    Args:
+        others: the other apps with their tasks, which may be detected or named; the app itself is ignored.
+        namespaces: see `compile_files`.
+    """
+    node, findings = _alone(app, name, spec, at)
+    check_namespaces(node, (), namespaces, findings)
+    task = None
+    if isinstance(node, MappingNode) and check_task(node, findings):
+        key = ScalarNode(name, node.line, node.column)
+        task = build_task(key, node, _scope(app, findings, on_update))
+        if task is not None:
+            apps = (_with(app, task), *(other for other in others if other.name != app.name))
+            task = link(task, node, apps[0], Tasks(apps), findings)
+            check_task_cycles((_with(app, task), *apps[1:]), {app.name: findings})
+    return (None if findings.failed else task), findings.diagnostics()
+
+
+def _alone(app: App, name: str, spec: dict[str, Any] | JsonText, at: At | None) -> tuple[Node, Findings]:
+    """Return one specification as a node at its place, and the collector of its diagnostics."""
+    if isinstance(spec, JsonText):
+        return spec.root, Findings(f"{app.name}/{name}", spec.text)
+    place = at if at is not None else At(file=f"{app.name}/{name}", line=1, column=1)
+    findings = Findings(
+        place.file,
+        "\n" * (place.line - 1) + json.dumps(spec, default=str) if at is None else "",
+    )
+    return from_value(spec, place.line, place.column), findings
+
+
+def _scope(app: App, findings: Findings, on_update: OnUpdate) -> Scope:
+    return Scope(
+        findings=findings,
+        timezone=app.timezone,
+        app=app.name,
+        datasets=app.datasets,
+        programs=app.programs,
+        groups=app.groups,
+        calendars=app.calendars,
+        on_update=on_update,
+    )
+
+
+def _with(app: App, schedule: Schedule) -> App:
+    return msgspec.structs.replace(app, schedules={**app.schedules, schedule.name: schedule})
