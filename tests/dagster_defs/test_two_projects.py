@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -9,6 +10,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance, build_senso
 
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
+from tidegate.dagster_defs.definitions import asset_plan
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import DISPATCHER
@@ -131,7 +133,7 @@ def test_a_run_reads_the_other_app_s_table_from_the_plan_that_came_with_it() -> 
     assert AssetPlan(everything).programs["sales", "revenue"].elsewhere == frozenset()
 
 
-def test_apps_that_read_each_other_hide_the_same_read_in_both_locations() -> None:
+def apps_that_read_each_other() -> Plan:
     flights = sample_app()
     programs = {
         **flights.programs,
@@ -142,7 +144,11 @@ def test_apps_that_read_each_other_hide_the_same_read_in_both_locations() -> Non
     for app in (msgspec.structs.replace(flights, programs=programs), SALES):
         deploy(store, app)
     with store.reading() as reader:
-        plan = deployed_plan(reader, "")
+        return deployed_plan(reader, "")
+
+
+def test_apps_that_read_each_other_hide_the_same_read_in_both_locations() -> None:
+    plan = apps_that_read_each_other()
     assets = AssetPlan(plan)
     reads = {ref: set(each.reads) for ref, each in assets.programs.items()}
     revenue = AssetKey(["sales", "revenue"])
@@ -151,3 +157,25 @@ def test_apps_that_read_each_other_hide_the_same_read_in_both_locations() -> Non
         part = Plan(apps=tuple(plan.apps[i] for i in apps), others=tuple(plan.apps[i] for i in others))
         for ref, each in AssetPlan(part).programs.items():
             assert set(each.reads) == reads[ref]
+
+
+def test_a_run_hides_what_its_code_server_hid_and_looks_at_its_own_app_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = apps_that_read_each_other()
+    expected = AssetPlan(plan).program_of[CLEAN]
+    hidden = tuple(sorted(AssetPlan(plan).hidden_reads))
+    shipped = decode_plan(encode_plan(msgspec.structs.replace(plan, hidden_reads=hidden)))
+    seen: list[str] = []
+
+    def of_app(app: App, *rest: Any) -> Any:
+        seen.append(app.name)
+        return original(app, *rest)
+
+    original = asset_plan._programs_of
+    monkeypatch.setattr(asset_plan, "_programs_of", of_app)
+    monkeypatch.setattr(asset_plan, "_closing_reads", None)
+    (found,) = AssetPlan(shipped).programs_of({CLEAN})
+    assert (found.ref, set(found.reads), found.op) == (expected.ref, set(expected.reads), expected.op)
+    assert hidden
+    assert seen == ["flights"]

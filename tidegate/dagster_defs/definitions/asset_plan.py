@@ -75,14 +75,27 @@ class AssetPlan:
     def programs(self) -> Mapping[Owned, ProgramAssets]:
         """Every program, by app and name."""
         apps = [loaded.app for loaded in self.plan.apps]
-        ops = unique_names((app.name, name) for app in apps for name in app.programs)
-        known, own = self.plan.by_name, frozenset(app.name for app in apps)
-        cut = _closing_reads(known.values())
-        return {
-            (app.name, assets.program.name): assets
-            for app in apps
-            for assets in _programs_of(app, with_named(app, known), ops, cut, own)
-        }
+        return {(app.name, each.program.name): each for app in apps for each in self._programs_of(app)}
+
+    @cached_property
+    def hidden_reads(self) -> frozenset[tuple[str, str]]:
+        """The (program, dataset) reads that are not shown, since they would close a cycle.
+
+        They depend on all apps. A code server computes them, and its runs get them with the plan.
+        """
+        known = self.plan.hidden_reads
+        return frozenset(_closing_reads(self._known.values()) if known is None else known)
+
+    @cached_property
+    def _known(self) -> Mapping[str, App]:
+        return self.plan.by_name
+
+    @cached_property
+    def _ops(self) -> Mapping[Owned, str]:
+        return unique_names((each.app.name, name) for each in self.plan.apps for name in each.app.programs)
+
+    def _programs_of(self, app: App) -> Iterator[ProgramAssets]:
+        return _programs_of(app, with_named(app, self._known), self._ops, self.hidden_reads, self.plan.own)
 
     @cached_property
     def everything(self) -> "AssetPlan":
@@ -93,6 +106,25 @@ class AssetPlan:
     def program_of(self) -> Mapping[AssetKey, ProgramAssets]:
         """The program that materialises each asset."""
         return {key: assets for assets in self.programs.values() for key in assets.keys}
+
+    def programs_of(self, keys: Collection[AssetKey]) -> Iterator[ProgramAssets]:
+        """Yield the programs that materialise some assets, in the order of their keys.
+
+        Unlike `program_of` it looks at no other app, so that its cost does not grow with the location.
+        """
+        apps = {key.path[0] for key in keys}
+        found = (
+            each
+            for loaded in self.plan.apps
+            if loaded.app.name in apps
+            for each in self._programs_of(loaded.app)
+        )
+        writers = {key: each for each in found for key in each.keys}
+        refs: set[str] = set()
+        for key in sorted(keys):
+            if key in writers and writers[key].ref not in refs:
+                refs.add(writers[key].ref)
+                yield writers[key]
 
     @cached_property
     def datasets(self) -> Mapping[AssetKey, tuple[str, Dataset]]:

@@ -11,6 +11,7 @@ pass gets what the first one has built.
 
 import gc
 
+import msgspec
 from dagster import Definitions, JobDefinition, in_process_executor
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
@@ -61,7 +62,7 @@ def build_definitions(location: Location) -> Definitions:
         compute_once()
     built = Definitions.merge(_built(assets, location), _automation(assets, states, location))
     _built_here.clear()
-    _built_here[ship(plan)] = built
+    _built_here[ship(msgspec.structs.replace(plan, hidden_reads=tuple(sorted(assets.hidden_reads))))] = built
     return built
 
 

@@ -39,10 +39,12 @@ class Plan(Value, frozen=True, kw_only=True):
     Attributes:
         apps: the apps of the location's project: their programs are loaded and launched here.
         others: the apps of other projects in the same store: their datasets may be read and waited for.
+        hidden_reads: see `AssetPlan.hidden_reads`; None where they are not computed yet.
     """
 
     apps: tuple[LoadedApp, ...]
     others: tuple[LoadedApp, ...] = ()
+    hidden_reads: tuple[tuple[str, str], ...] | None = None
 
     @property
     def everything(self) -> "Plan":
@@ -105,8 +107,8 @@ def ship(plan: Plan) -> str:
 
 def encode_plan(plan: Plan) -> str:
     """Encode the plan as text that is safe inside JSON."""
-    without_schedules = Plan(apps=_bare(plan.apps), others=_bare(plan.others))
-    return base64.b85encode(zlib.compress(msgspec.json.encode(without_schedules, order="sorted"))).decode()
+    without_schedules = msgspec.structs.replace(plan, apps=_bare(plan.apps), others=_bare(plan.others))
+    return base64.b64encode(zlib.compress(msgspec.json.encode(without_schedules, order="sorted"))).decode()
 
 
 def _bare(apps: tuple[LoadedApp, ...]) -> tuple[LoadedApp, ...]:
@@ -118,4 +120,4 @@ def _bare(apps: tuple[LoadedApp, ...]) -> tuple[LoadedApp, ...]:
 
 def decode_plan(text: str) -> Plan:
     """Decode a text written by `encode_plan`."""
-    return msgspec.json.decode(zlib.decompress(base64.b85decode(text)), type=Plan)
+    return msgspec.json.decode(zlib.decompress(base64.b64decode(text)), type=Plan)

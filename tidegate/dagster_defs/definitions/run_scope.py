@@ -34,8 +34,7 @@ class RunScope:
         """Return the programs whose assets are to be built."""
         if self.assets is None:
             return tuple(plan.programs.values())
-        found = (plan.program_of.get(key) for key in sorted(self.assets))
-        return tuple({each.ref: each for each in found if each is not None}.values())
+        return tuple(plan.programs_of(self.assets))
 
     def external(self, plan: AssetPlan) -> Iterator[tuple[str, Dataset]]:
         """Yield the datasets that are shown without a program, with their app's name."""
