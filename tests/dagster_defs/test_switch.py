@@ -146,8 +146,9 @@ def test_switching_off_suspends_and_is_journaled_as_done_in_the_ui(ui: Ui, store
 
     assert stored(store) == (OFF, "ui")
     with store.reading() as reader:
-        entry = reader.journal(schedule=REF)[-1]
-    assert (entry.kind, entry.data) == (EntryKind.STATUS, {"status": "suspended", "by": "ui"})
+        status, override = reader.journal(schedule=REF)[-2:]
+    assert (status.kind, status.data) == (EntryKind.STATUS, {"status": "suspended", "by": "ui"})
+    assert (override.kind, override.data["owner"]) == (EntryKind.OVERRIDE, "ui")
 
 
 def test_switching_on_resumes(ui: Ui, store: MemoryStore) -> None:

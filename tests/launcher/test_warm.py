@@ -17,7 +17,7 @@ from tidegate.launcher.warm.worker import MEGABYTE, within_limits
 
 pytestmark = pytest.mark.dagster
 
-RUNS = 4
+RUNS = 6
 """A worker of these tests ends after so many."""
 
 

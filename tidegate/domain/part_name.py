@@ -7,24 +7,31 @@ People may write the namespace of the app too, `analytics/feeds/raw_flights`. Na
 store, so the namespace says nothing more: it is checked where the name is read, and left out from there on.
 """
 
+import re
+
 SEPARATOR = "/"
 """No name of an app or of its parts has this character."""
-
 
 DEFAULT_NAMESPACE = "default"
 """The namespace of a project that names none."""
 
 _SEPARATORS_WITH_NAMESPACE = 2
+_WITH_NAMESPACE = re.compile(r"[a-z][a-z0-9_-]*/[a-z][a-z0-9_]*/[^/]+")
+"""A pattern of tables between slashes ("lake./r[0-9]+/") is not such a name."""
 
 
 def namespace_of(name: str) -> str | None:
     """Return the namespace in a name, "namespace/app/name"; None if it has none."""
-    return name.partition(SEPARATOR)[0] if name.count(SEPARATOR) == _SEPARATORS_WITH_NAMESPACE else None
+    return name.partition(SEPARATOR)[0] if _has_namespace(name) else None
 
 
 def without_namespace(name: str) -> str:
     """Return a name without the namespace that it may begin with."""
-    return name if name.count(SEPARATOR) != _SEPARATORS_WITH_NAMESPACE else name.partition(SEPARATOR)[2]
+    return name.partition(SEPARATOR)[2] if _has_namespace(name) else name
+
+
+def _has_namespace(name: str) -> bool:
+    return name.count(SEPARATOR) == _SEPARATORS_WITH_NAMESPACE and bool(_WITH_NAMESPACE.fullmatch(name))
 
 
 def whole_name(app: str, name: str) -> str:

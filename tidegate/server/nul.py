@@ -35,15 +35,24 @@ def refuse_nul(value: Any) -> None:
     Raises:
         Problem: 400.
     """
+    for key, member in value.items() if isinstance(value, dict) else [("", value)]:
+        if _has_nul(key):
+            raise _malformed("a key of the body")
+        if _has_nul(member):
+            raise _malformed(f'"{key}" in the body' if key else "the body")
+
+
+def _has_nul(value: Any) -> bool:
     rest = [value]
     while rest:
         each = rest.pop()
         if isinstance(each, str) and NUL in each:
-            raise _malformed("the body")
+            return True
         if isinstance(each, dict):
             rest += [*each, *each.values()]
         elif isinstance(each, list):
             rest += each
+    return False
 
 
 def _malformed(where: str) -> Problem:

@@ -92,6 +92,8 @@ def test_without_channels_the_list_says_where_to_read_on(deployed: Project) -> N
 
 
 def test_a_change_of_alerts_in_the_yaml_resets_nothing(deployed: Project) -> None:
+    with (deployed.folder / "tidegate.toml").open("a") as settings:
+        settings.write('[alerts.channels.ops]\nkind = "webhook"\nurl = "http://127.0.0.1:1"\n')
     deployed.edit("    constraints:\n", "    alerts: {failed: [ops]}\n    constraints:\n")
     assert "nothing is reset" in deployed.run("plan", exit_code=2)
     deployed.run("deploy")

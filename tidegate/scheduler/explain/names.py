@@ -14,7 +14,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import TableState, policy_ref
 from tidegate.scheduler.model.refused import AmbiguousName, MaintenanceRefused, UnknownName
-from tidegate.scheduler.retention.prune import CURSOR
+from tidegate.scheduler.model.retention import PASS_CURSOR
 from tidegate.scheduler.store.protocol import Reader
 
 JOBS_COMPARED = 1000
@@ -180,7 +180,7 @@ def find_job(reader: Reader, name: str) -> Job:
 
 def pruned_hint(reader: Reader) -> str:
     """Return what to say of an unknown job: that it may have been pruned; "" where nothing ever was."""
-    if reader.cursor(CURSOR) is None:
+    if reader.cursor(PASS_CURSOR) is None:
         return ""
     return (
         "; jobs that ended longer ago than `finished_jobs` in [retention] are removed, the ledger counts them"

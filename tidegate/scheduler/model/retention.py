@@ -11,6 +11,9 @@ from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import Run
 
+PASS_CURSOR = "retention"
+"""Name of the cursor that holds where the pass is; without it nothing was ever pruned."""
+
 
 class Keep(Value, kw_only=True):
     """How long rows are kept; None keeps them without end.

@@ -23,15 +23,12 @@ from tidegate.scheduler.decision.retention import (
     launches_before,
     run_may_go,
 )
-from tidegate.scheduler.model.retention import Keep, OldJob, Pruned
+from tidegate.scheduler.model.retention import PASS_CURSOR, Keep, OldJob, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import prune_journal
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 from tidegate.scheduler.store.retention import Position
 from tidegate.scheduler.tick.tick import engine_clock
-
-CURSOR = "retention"
-"""Name of the cursor that holds where the pass is."""
 
 ROWS_PER_SLICE = 200
 """Old rows that one transaction looks at: some milliseconds."""
@@ -61,7 +58,7 @@ def prune_slice(store: Store, keep: Keep, now: datetime, *, at_once: bool = Fals
         at_once: begin a pass even if one has ended a short time ago.
     """
     with store.reading() as reader:
-        noted: dict[str, Any] = reader.cursor(CURSOR) or {}
+        noted: dict[str, Any] = reader.cursor(PASS_CURSOR) or {}
         if not at_once and _rests(noted, now):
             return Slice(ended=True)
         promised = frozenset(work_of_commit(each.commit).job for each in reader.commitments())
@@ -69,12 +66,12 @@ def prune_slice(store: Store, keep: Keep, now: datetime, *, at_once: bool = Fals
         clock = engine_clock(transaction)
         if clock is None:
             return Slice(ended=True)
-        stage, after = _place(transaction.cursor(CURSOR) or {})
+        stage, after = _place(transaction.cursor(PASS_CURSOR) or {})
         page = Page(transaction, keep, min(clock, now), after, promised)
         done = STAGES[stage](page)
         ended = done.after is None and stage == len(STAGES) - 1
         noted = {"ended": now.isoformat()} if ended else _noted(stage, done.after)
-        transaction.set_cursor(CURSOR, noted)
+        transaction.set_cursor(PASS_CURSOR, noted)
         return Slice(pruned=done.pruned, ended=ended)
 
 
