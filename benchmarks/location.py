@@ -19,10 +19,11 @@ import msgspec
 from benchmarks.deployed import START, apps
 from tidegate.domain.model import App, Dataset, Program
 from tidegate.project.location import location_of
-from tidegate.project.settings.settings import load_settings
+from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.live import Scope
 from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
 
 SIZES = (100, 1_000, 10_000)
 AIM_SECONDS = 8.0
@@ -70,6 +71,17 @@ def with_programs(schedules: int) -> Iterator[App]:
         )
 
 
+def deployed_programs(folder: Path, schedules: int) -> tuple[Settings, Store]:
+    """Deploy schedules, each with a program of its own, as a project in a folder."""
+    (folder / "tidegate.toml").write_text('[project]\nname = "bench"\n')
+    settings = load_settings(folder)
+    store = open_store(settings.store_url)
+    with store.transaction() as transaction:
+        wanted = {app.name: app for app in with_programs(schedules)}
+        deploy(transaction, wanted, START, scope=Scope(project=settings.name))
+    return settings, store
+
+
 def measure(schedules: int) -> None:
     """Load a location in this process, and print its parts."""
     from dagster import deserialize_value, serialize_value
@@ -83,12 +95,7 @@ def measure(schedules: int) -> None:
     from tidegate.dagster_defs.definitions.definitions import build_definitions
 
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "tidegate.toml").write_text('[project]\nname = "bench"\n')
-        settings = load_settings(Path(folder))
-        store = open_store(settings.store_url)
-        with store.transaction() as transaction:
-            wanted = {app.name: app for app in with_programs(schedules)}
-            deploy(transaction, wanted, START, scope=Scope(project=settings.name))
+        settings, store = deployed_programs(Path(folder), schedules)
         location, parts = location_of(settings), list[tuple[str, float]]()
         began = time.process_time()
 

@@ -14,13 +14,8 @@ from pathlib import Path
 from dagster import AssetKey
 
 from benchmarks.aims import verdict
-from benchmarks.deployed import START
-from benchmarks.location import with_programs
+from benchmarks.location import deployed_programs
 from tidegate.project.location import location_of
-from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import Scope
-from tidegate.scheduler.store.open import open_store
 
 SIZES = (100, 1_000, 10_000)
 WAYS = ("its own program", "the whole location")
@@ -62,12 +57,7 @@ def measure(schedules: int, way: str) -> None:
     from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, run_scope, scope_of
 
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "tidegate.toml").write_text('[project]\nname = "bench"\n')
-        settings = load_settings(Path(folder))
-        store = open_store(settings.store_url)
-        with store.transaction() as transaction:
-            wanted = {app.name: app for app in with_programs(schedules)}
-            deploy(transaction, wanted, START, scope=Scope(project=settings.name))
+        settings, store = deployed_programs(Path(folder), schedules)
         location = location_of(settings)
         context = DefinitionsLoadContext(DefinitionsLoadType.INITIALIZATION)
         with DefinitionsLoadContext.scoped(context):

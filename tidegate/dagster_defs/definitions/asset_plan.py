@@ -110,7 +110,7 @@ class AssetPlan:
     def programs_of(self, keys: Collection[AssetKey]) -> Iterator[ProgramAssets]:
         """Yield the programs that materialise some assets, in the order of their keys.
 
-        Unlike `program_of` it looks at no other app, so that its cost does not grow with the location.
+        Unlike `program_of` it looks at no program of another app, but for its name.
         """
         apps = {key.path[0] for key in keys}
         found = (
@@ -120,11 +120,7 @@ class AssetPlan:
             for each in self._programs_of(loaded.app)
         )
         writers = {key: each for each in found for key in each.keys}
-        refs: set[str] = set()
-        for key in sorted(keys):
-            if key in writers and writers[key].ref not in refs:
-                refs.add(writers[key].ref)
-                yield writers[key]
+        yield from {writers[key].ref: writers[key] for key in sorted(keys) if key in writers}.values()
 
     @cached_property
     def datasets(self) -> Mapping[AssetKey, tuple[str, Dataset]]:
