@@ -1,12 +1,15 @@
 """Dagster's storage in development: used by threads, processes and forks at once."""
 
+import fcntl
 import multiprocessing
 import os
 import shutil
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +21,7 @@ from tests.dagster_defs.conftest import KEPT, ONE_FILE, SHARDED
 from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
 from tidegate.dagster_defs.sqlite.fork_gate import GATE
-from tidegate.dagster_defs.sqlite.storage import SqliteStorage
+from tidegate.dagster_defs.sqlite.storage import CREATING, HISTORY, SqliteStorage
 
 pytestmark = pytest.mark.dagster
 
@@ -79,6 +82,29 @@ def test_the_files_of_a_new_home_are_created_once_by_processes_that_begin_togeth
             assert found == newest
         instance.upgrade()
     assert not list((tmp_path / "history").glob("runs/*.db"))
+
+
+def test_a_home_that_another_process_is_creating_is_not_opened_before_it_is_done(tmp_path: Path) -> None:
+    (tmp_path / HISTORY).mkdir()
+    locked = threading.Event()
+
+    def create() -> None:
+        with (tmp_path / HISTORY / CREATING).open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with closing(sqlite3.connect(tmp_path / HISTORY / "runs.db")) as connection:
+                connection.execute("CREATE TABLE written (number)")
+                connection.execute("BEGIN IMMEDIATE")  # a change to WAL does not wait for it
+                locked.set()
+                time.sleep(0.5)
+                connection.rollback()
+
+    with ThreadPoolExecutor(1) as threads:
+        creating = threads.submit(create)
+        locked.wait(60)
+        storage = SqliteStorage(str(tmp_path))
+        creating.result()
+
+    assert storage.run_storage.get_runs() == []
 
 
 def test_a_creation_that_was_cut_short_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

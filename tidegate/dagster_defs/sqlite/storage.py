@@ -5,8 +5,8 @@
     history/runs/*.db        Dagster's own event log; where it exists and the other does not, it is used on
     schedules/schedules.db   ticks and switches, as Dagster's own storage has them
 
-A file is created by one process while the others wait. After that a process looks only whether it is
-complete.
+A file is created by one process while the others wait, even with looking whether it is complete: they would
+meet the locks that SQLite takes at once or not at all, as that of a change to write-ahead logging.
 """
 
 import fcntl
@@ -127,8 +127,10 @@ def _created(folder: Path, name: str, create: Callable[[Connections], None]) -> 
     """Return the connections to a file, after it was created if it is not there or not complete."""
     folder.mkdir(parents=True, exist_ok=True)
     connections = Connections(str(folder), name)
-    if not _is_complete(connections):
-        with _locked(folder / CREATING):
+    with _locked(folder / CREATING, fcntl.LOCK_SH):
+        complete = _is_complete(connections)
+    if not complete:
+        with _locked(folder / CREATING, fcntl.LOCK_EX):
             if not _is_complete(connections):
                 create(connections)
     return connections
@@ -165,7 +167,7 @@ def _create_schedules(connections: Connections) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Generator[None]:
+def _locked(path: Path, kind: int) -> Generator[None]:
     with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, kind)
         yield
