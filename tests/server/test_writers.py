@@ -78,7 +78,7 @@ def test_kill_9_during_writes_leaves_old_or_new(servers: list[ServerProcess], pr
     with server.client() as client:
         assert client.put(APP, json={"spec": shadow.APP}).status_code == 200
     answered = 0
-    for _ in range(much(2)):
+    for _ in range(much(1)):
         timer = threading.Timer(chance.uniform(0.3, 2.0), server.kill)
         timer.start()
         answered += _write_until_it_dies(server, writers)

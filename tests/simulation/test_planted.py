@@ -98,7 +98,7 @@ def test_the_copy_as_it_is_has_none(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "patch",
-    [*some(PATCHES, 4), *TASK_PATCHES, *some(OPERATION_PATCHES, 2), *some(RETENTION_PATCHES, 3)],
+    [*some(PATCHES, 3), *some(TASK_PATCHES, 5), *some(OPERATION_PATCHES, 2), *some(RETENTION_PATCHES, 1)],
     ids=lambda patch: patch.stem,
 )
 def test_a_planted_bug_is_found(patch: Path, folder: Path) -> None:
