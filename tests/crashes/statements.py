@@ -17,7 +17,9 @@ class Boom(Exception):
 
 @contextmanager
 def listening(
-    engine: Engine, call: Callable[..., object], moments: tuple[Moment, ...] = ("before_cursor_execute",)
+    engine: Engine | type[Engine],
+    call: Callable[..., object],
+    moments: tuple[Moment, ...] = ("before_cursor_execute",),
 ) -> Iterator[None]:
     """Call a function with the arguments of SQLAlchemy's event at each of these moments."""
     for moment in moments:
@@ -30,15 +32,20 @@ def listening(
 
 
 @contextmanager
-def dying_before(engine: Engine, point: int) -> Iterator[list[int]]:
-    """The engine fails before its n-th statement or COMMIT. Yields a list as long as what came before."""
+def dying_before(
+    engine: Engine | type[Engine], point: int, death: type[BaseException] = Boom
+) -> Iterator[list[int]]:
+    """An engine, or every engine, fails before its n-th statement or COMMIT; at point 0 none does.
+
+    Yields a list as long as what came before.
+    """
     passed: list[int] = []
 
     def counted(connection: Connection, *_: Any) -> None:
         if len(passed) == point - 1:
             # At a COMMIT SQLAlchemy takes the transaction for ended, and would leave it open.
             connection.connection.rollback()
-            raise Boom
+            raise death
         passed.append(point)
 
     with listening(engine, counted, BOTH):
