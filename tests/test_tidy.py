@@ -12,6 +12,7 @@ import yaml
 from tests.tidy.codes import CATALOGUE_FILE, REASON_FILE, REFUSAL_FILE, check_catalogue, check_codes
 from tests.tidy.english import LISTS, check_english, check_page, check_source
 from tests.tidy.finding import Finding, Source
+from tests.tidy.kinds import check_kinds
 from tests.tidy.links import check_links
 from tests.tidy.purity import BARE_NAMES, check_purity
 from tests.tidy.rules import RULES_FILE, check_cited, check_shown, rules
@@ -71,6 +72,10 @@ def test_folders_and_figures_of_the_product_are_as_style_asks_for() -> None:
 
 def test_modules_reach_only_what_they_may() -> None:
     report(finding for source in sources() for finding in check_purity(source))
+
+
+def test_no_code_tests_for_a_kind_of_trigger() -> None:
+    report(finding for source in sources() if source.package == PRODUCT for finding in check_kinds(source))
 
 
 def test_every_code_in_the_source_is_in_its_catalogue() -> None:
@@ -193,6 +198,14 @@ def test_purity_rules_catch(path: str, line: str, caught: str) -> None:
     assert len(found) == 1, found
     assert found[0].startswith(f"{path}:2: error: ")
     assert caught in found[0]
+
+
+def test_a_test_for_a_kind_of_trigger_is_caught() -> None:
+    text = DOC + "def f(trigger): return isinstance(trigger, CronTrigger)\n"
+    assert [*check_kinds(Source(path="tidegate/compiler/triggers/cron.py", text=text))] == []
+    assert [str(one) for one in check_kinds(Source(path="tidegate/server/x.py", text=text))] == [
+        "tidegate/server/x.py:2: error: names CronTrigger; ask the trigger for a fact"
+    ]
 
 
 def test_prefixes_full_folders_and_sizes_are_caught() -> None:

@@ -12,8 +12,10 @@ FOLLOWER = "  follow: {run: programs.follow, reads: [{dataset: report, increment
 
 
 def play(folder: Path) -> None:
-    """Take the dataset through settings, lint, plan and deploy, and ask the registry for its format."""
+    """Take the dataset through settings, lint, plan and deploy, and ask the registries for its format."""
     from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
+    from tidegate.spark_jobs.maintenance.formats import maintained_format
+    from tidegate.spark_jobs.maintenance.target import TableTarget
     from tidegate.spark_jobs.publication.formats import format_of
 
     os.chdir(folder)
@@ -33,8 +35,9 @@ def play(folder: Path) -> None:
     with project.store().reading() as reader:
         for deployed in reader.apps():
             for dataset in deployed.app.datasets.values():
-                kind = type(format_of(dataset_ref(deployed.name, dataset))).__name__
-                print(deployed.name, dataset.name, dataset.format, kind)
+                ref = dataset_ref(deployed.name, dataset)
+                kinds = (format_of(ref), maintained_format(TableTarget(name=ref.id, ref=ref)))
+                print(deployed.name, dataset.name, dataset.format, *(type(kind).__name__ for kind in kinds))
 
 
 if __name__ == "__main__":

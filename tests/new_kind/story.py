@@ -25,8 +25,12 @@ def play(folder: Path) -> None:
     print(project.run("why", KEY))
     project.arrive("2026-01-03")
     print(project.run("jobs", "list"))
-    project.edit("streak: {dataset: orders, length: 3}", "streak: {dataset: report}")
-    project.edit("trigger: {partitions: {dataset: orders}}", "trigger: {streak: {dataset: order}}")
+    project.edit("  orders: {", "  sold: {renamed_from: orders, ")
+    project.edit("dataset: orders", "dataset: sold")
+    project.edit("reads: [orders]", "reads: [sold]")
+    print(project.run("plan", "--no-imports", exit_code=1))
+    project.edit("streak: {dataset: sold, length: 3}", "streak: {dataset: report}")
+    project.edit("trigger: {partitions: {dataset: sold}}", "trigger: {streak: {dataset: sole}}")
     print(project.run("lint", exit_code=1))
 
 

@@ -1,7 +1,7 @@
-"""A new table format is a folder of `spark_jobs` and a line in each of two registries.
+"""A new table format is a folder of `spark_jobs`, one of its maintenance, and a line in each registry.
 
 As in `test_new_kind`, the format is added to a copy of the package, and a dataset of it is taken through what
-meets a format: settings, lint, plan, deploy, and the registry that reads and writes tables.
+meets a format: settings, lint, plan, deploy, and the registries that read, write and maintain tables.
 """
 
 import os
@@ -26,10 +26,12 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("copy")
     for part in ("tidegate", "tests/new_kind", "tests/tidegate"):
         shutil.copytree(PROJECT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    package = folder / "tidegate/spark_jobs/archive"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    shutil.copy(HERE / "added/spark_jobs_archive_format.txt", package / "format.py")
+    for room in ("spark_jobs/archive", "spark_jobs/maintenance/archive"):
+        package = folder / "tidegate" / room
+        package.mkdir()
+        (package / "__init__.py").touch()
+        added = HERE / "added" / f"{room.replace('/', '_')}_format.txt"
+        shutil.copy(added, package / "format.py")
     apply_patch((HERE / "format.patch").read_text("utf-8"), folder)
     found = subprocess.run(
         [sys.executable, "-m", "tests.new_kind.format_story", str(tmp_path_factory.mktemp("project"))],
@@ -50,6 +52,7 @@ def test_files_that_exist_get_a_line_in_each_registry_and_a_word_in_the_schema()
     assert added == {
         "tidegate/domain/model/table_format.py": 1,
         "tidegate/spark_jobs/publication/formats.py": 2,
+        "tidegate/spark_jobs/maintenance/formats.py": 2,
         "tidegate/compiler/schema/app.schema.json": 1,
     }
 
@@ -60,6 +63,6 @@ def test_the_language_knows_what_the_format_says_of_itself(printed: str) -> None
 
 
 def test_each_dataset_of_it_is_given_to_it(printed: str) -> None:
-    assert "sales report archive ArchiveFormat" in printed
-    assert "sales orders parquet ParquetFormat" in printed
-    assert "stock bins archive ArchiveFormat" in printed
+    assert "sales report archive ArchiveFormat MaintainedArchive" in printed
+    assert "sales orders parquet ParquetFormat MaintainedParquet" in printed
+    assert "stock bins archive ArchiveFormat MaintainedArchive" in printed

@@ -77,6 +77,8 @@ def test_a_schedule_of_the_new_kind_goes_from_lint_to_its_launch(copy: Path, tmp
     assert "2 of 3 days in a row of orders" in found
     assert "a day of orders beside those that have come" in found
     assert "PENDING_LAUNCH" in found
+    assert "~ dataset sales/sold (renamed from sales/orders" in found
+    assert "Schedules: no changes." in found
     assert "error[L401]: schedules must not trigger each other in a cycle" in found
     assert "error[N301]" in found
 

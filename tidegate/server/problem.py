@@ -28,33 +28,38 @@ METHODS = ("DELETE", "GET", "POST", "PUT")
 LOG = logging.getLogger("tidegate.server")
 
 
-class Problem(Exception):
+class Problem(UserError):
     """An error that is answered to the caller.
 
     Attributes:
         status: of HTTP.
-        detail: what is wrong with this request.
-        more: further members of the answer, such as `hint`, `code` and `diagnostics`.
+        more: further members of the answer, such as `code` and `diagnostics`.
     """
 
     def __init__(
-        self, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any
+        self,
+        status: int,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        hint: str = "",
+        **more: Any,
     ) -> None:
-        super().__init__(detail)
+        super().__init__(message, hint)
         self.status = status
-        self.detail = detail
         self.headers = dict(headers or {})
         self.more = more
 
 
 def answer_of(problem: Problem) -> Response:
     """Return the answer of a problem."""
+    more = {"hint": problem.hint, **problem.more}
     content = {
         "type": "about:blank",
         "title": HTTPStatus(problem.status).phrase,
         "status": problem.status,
-        "detail": problem.detail,
-        **{name: value for name, value in problem.more.items() if value not in (None, "")},
+        "detail": problem.message,
+        **{name: value for name, value in more.items() if value not in (None, "")},
     }
     return Response(
         msgspec.json.encode(content), problem.status, headers=problem.headers, media_type=MEDIA_TYPE
@@ -79,7 +84,7 @@ def refused_as(status: int) -> Generator[None]:
     """Answer a refusal of the engine with a status; one that has a code with that of the code."""
     try:
         yield
-    except StoreError:
+    except (Problem, StoreError):
         raise
     except UserError as error:
         code = error.code if isinstance(error, RefusedWithCode) else None

@@ -30,6 +30,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store import patience
 from tidegate.spark_jobs.commit.process import this_process
 from tidegate.spark_jobs.errors import CommitBlocked
+from tidegate.spark_jobs.maintenance.iceberg.format import spark_name
 from tidegate.spark_jobs.maintenance.request import Control
 
 pytestmark = pytest.mark.dagster
@@ -56,7 +57,7 @@ def test_it_carries_out_what_was_decided_and_closes_the_record(shop: Shop, opera
     assert result.success
     (request,) = operator.calls
     assert (request.table.name, request.operation) == (SALES, Operation.REWRITE_DATA_FILES)
-    assert (request.table.spark_name, request.table.is_iceberg) == ("tidegate.shop.sales", True)
+    assert (spark_name(request.table), request.table.format) == ("tidegate.shop.sales", "iceberg")
     assert (request.options["min_input_files"], request.rules) == (2, HealthRules())
     job, run = shop.job(), shop.run()
     assert (job.state, job.run_id, request.job) == (JobState.SUCCEEDED, result.run_id, job.id)
@@ -117,7 +118,7 @@ def test_a_table_that_is_not_a_dataset_is_named_as_in_spark(
 
     (observation,) = observed(execute(shop))
 
-    assert operator.calls[0].table.spark_name == EVENTS
+    assert spark_name(operator.calls[0].table) == EVENTS
     assert observation.asset_key == AssetKey(["maintenance", "lake", "raw", "events"])
 
 

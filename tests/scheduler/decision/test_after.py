@@ -77,7 +77,7 @@ def test_a_job_that_ends_gives_back_what_it_holds(
 ) -> None:
     job = Job(id="j", schedule="a/s", opened_at=at("10:00"), state=JobState(state), next_check_at=at("12:00"))
     end = end_job(job, ending)
-    assert (end.frees_slots, end.forgets_launch) == (frees, forgets)
+    assert (end.released.slots, end.released.launch) == (frees, forgets)
     assert (end.job.state, end.job.next_check_at) == (ends, None)
     with pytest.raises(IllegalTransition):
         end_job(end.job, ending if ends != "SUCCEEDED" else discard_entry(end.job, "D-TIMEOUT", at("12:00")))

@@ -11,6 +11,7 @@ from tidegate.domain.maintenance.ended import Ended, Ending
 from tidegate.domain.maintenance.health import Health
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.maintenance import operation
+from tidegate.spark_jobs.maintenance.iceberg import format
 from tidegate.spark_jobs.maintenance.progress import Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.target import TableTarget
@@ -43,13 +44,13 @@ class Jvm:
 def spark(monkeypatch: pytest.MonkeyPatch) -> Any:
     made = Jvm()
     monkeypatch.setattr(operation, "measure", made.measure)
-    monkeypatch.setattr(operation, "CatalogTable", lambda *_: None)
+    monkeypatch.setattr(format, "CatalogTable", lambda *_: None)
     monkeypatch.setattr("tidegate.spark_jobs.jvm.has_ended", lambda: made.lost)
     return made
 
 
 def run(spark: Any, monkeypatch: pytest.MonkeyPatch, work: Callable[[Progress], None]) -> Ended:
-    monkeypatch.setattr(operation, "rewrite_data_files", lambda *args: work(args[-1]))
+    monkeypatch.setattr(format, "rewrite_data_files", lambda *args: work(args[-1]))
     request = OperationRequest(table=TableTarget(name="a.b.c"), operation=REWRITE)
     return operation.run_operation(MaintenanceContext(spark=lambda: spark), request, Steered())
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.domain.model import App, Composite, Dependency, Schedule, TaskTrigger, Trigger
+from tidegate.domain.model import App, Composite, Schedule, Trigger
 from tidegate.domain.part_name import SEPARATOR, name_in, whole_name
 
 REFERENCE = re.compile(r"(\{\{\s*[\w.-]*\b(?:partitions|outputs)\.)((?:[\w-]+/)?[\w-]+)(\s*\}\})")
@@ -65,23 +65,17 @@ def renamed_schedule(schedule: Schedule, app: str, names: Renames) -> Schedule:
 def _trigger(trigger: Trigger, app: str, names: Renames) -> Trigger:
     if isinstance(trigger, Composite):
         return msgspec.structs.replace(trigger, of=tuple(_trigger(each, app, names) for each in trigger.of))
-    changes: dict[str, Any] = {}
-    dataset: str | None = getattr(trigger, "dataset", None)
-    program: str | None = getattr(trigger, "program", None)
-    if dataset is not None:
-        changes["dataset"] = names.local("datasets", dataset, app)
-    if program is not None:
-        changes["program"] = names.local("programs", program, app)
-    if isinstance(trigger, TaskTrigger):
-        changes["depends_on"] = tuple(_dependency(each, app, names) for each in trigger.depends_on)
-    return msgspec.structs.replace(trigger, **changes)
+    return trigger.renamed(
+        dataset=lambda name: names.local("datasets", name, app),
+        program=lambda name: names.local("programs", name, app),
+        task=lambda name: _task(name, app, names),
+    )
 
 
-def _dependency(dependency: Dependency, app: str, names: Renames) -> Dependency:
-    """Return an upstream task with the new name of its app."""
-    former, _, task = whole_name(app, dependency.task).partition(SEPARATOR)
-    renamed = name_in(names.app(app), whole_name(names.app(former), task))
-    return msgspec.structs.replace(dependency, task=renamed)
+def _task(name: str, app: str, names: Renames) -> str:
+    """Return the name of an upstream task with the new name of its app."""
+    former, _, task = whole_name(app, name).partition(SEPARATOR)
+    return name_in(names.app(app), whole_name(names.app(former), task))
 
 
 def _arguments(value: Any, app: str, names: Renames) -> Any:

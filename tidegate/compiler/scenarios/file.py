@@ -26,6 +26,7 @@ from tidegate.compiler.scenarios.reader import brought, read_scenario
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.scenarios.scope import ExampleScope
 from tidegate.compiler.schema.check import ALONE, check_example
+from tidegate.domain.error import UserError
 from tidegate.domain.model import At
 from tidegate.domain.wording import listed, shown
 
@@ -106,12 +107,12 @@ def _first(actions: tuple[Node, ...], zone: str) -> Node | None:
 # --- files of events --------------------------------------------------------------------
 
 
-class _WrongLine(Exception):
-    """A line that cannot be read: its number, what is wrong with it, and what to write."""
+class _WrongLine(UserError):
+    """A line that cannot be read, with its number."""
 
-    def __init__(self, line: int, summary: str, hint: str) -> None:
-        super().__init__(summary)
-        self.line, self.summary, self.hint = line, summary, hint
+    def __init__(self, line: int, message: str, hint: str) -> None:
+        super().__init__(message, hint)
+        self.line = line
 
 
 def _events(file: str, data: bytes, rows: Any) -> tuple[MappingNode | None, Findings]:
@@ -124,7 +125,7 @@ def _events(file: str, data: bytes, rows: Any) -> tuple[MappingNode | None, Find
             raise _WrongLine(1, "a file of events holds at least one, got none", "write one event a line")
     except _WrongLine as wrong:
         place = At(file=file, line=wrong.line, column=1)
-        findings.add("S106", place, wrong.summary, wrong.hint)
+        findings.add("S106", place, wrong.message, wrong.hint)
         return None, findings
     given = SequenceNode(items, 1, 1)
     return MappingNode({"given": given}, {"given": ScalarNode("given", 1, 1)}, 1, 1), findings

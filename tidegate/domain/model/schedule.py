@@ -95,6 +95,6 @@ class Schedule(Value, kw_only=True):
         Raises:
             ValueError: it has another trigger.
         """
-        if not isinstance(self.trigger, TaskTrigger):
+        if self.task is None:
             raise ValueError(f"schedule {self.name} is not a task")
-        return self.trigger
+        return self.task

@@ -1,7 +1,8 @@
 """The registry of table formats, one entry each, with the facts that the language asks of a format.
 
-How a format reads and writes is in its folder of `spark_jobs`; `publication/formats.py` has a line for it.
-Here is what the text of an app depends on. The schema of the language has the same names.
+How a format reads and writes is in its folder of `spark_jobs`, for which `publication/formats.py` has a line;
+how it is maintained is in another one, with a line in `maintenance/formats.py`. Here is what the text of an
+app depends on. The schema of the language has the same names.
 """
 
 from typing import TYPE_CHECKING, Literal

@@ -6,7 +6,8 @@
     recovery has finished its publish ─────────────┤
     an instance: paused, marked, reported, run again┘
 
-Pure. `scheduler.tick.end_jobs` writes the end into the store, and `scheduler.explain.past` into the past.
+Pure. `scheduler.tick.end_jobs` writes the end into the store; `scheduler.explain.past` folds it with `after`
+and `released`.
 """
 
 from datetime import datetime
@@ -20,20 +21,30 @@ from tidegate.scheduler.model.job import ACTIVE, Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 
 
+class Released(Value, kw_only=True):
+    """What a job releases at its end.
+
+    Attributes:
+        slots: whether it held slots.
+        launch: whether its launch led to no run and no longer counts in rates.
+    """
+
+    slots: bool
+    launch: bool
+
+
 class End(Value, kw_only=True):
     """The end of one job.
 
     Attributes:
         job: the ended job.
-        frees_slots: whether it held slots, which it releases.
-        forgets_launch: whether its launch led to no run and no longer counts in rates.
+        released: what it releases.
         events: of the failed run before, which no further attempt follows any more (rule 26): of its failure,
             or of its success if recovery has finished its publish.
     """
 
     job: Job
-    frees_slots: bool
-    forgets_launch: bool
+    released: Released
     events: tuple[Event, ...] = ()
 
 
@@ -43,13 +54,18 @@ def end_job(job: Job, entry: Entry) -> End:
     Raises:
         IllegalTransition: the job has ended already.
     """
-    held_slots = job.state in ACTIVE
     return End(
         job=record(job, entry, next_check_at=None, blocked_on=None),
-        frees_slots=held_slots,
-        forgets_launch=held_slots and job.run_id is None and entry.kind is not EntryKind.RUN,
+        released=released(job, entry),
         events=_events(job, entry),
     )
+
+
+def released(job: Job, entry: Entry) -> Released:
+    """Return what a job releases that ends with an entry."""
+    held_slots = job.state in ACTIVE
+    without_run = job.run_id is None and entry.kind is not EntryKind.RUN
+    return Released(slots=held_slots, launch=held_slots and without_run)
 
 
 def _events(job: Job, entry: Entry) -> tuple[Event, ...]:

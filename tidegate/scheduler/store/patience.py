@@ -8,8 +8,10 @@ repeated may have been done: only those are given here of which a second call ch
 import logging
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeVar, cast
 
+from tidegate.domain.back_off import back_off
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.error import StoreAway
 
@@ -40,12 +42,16 @@ def patiently(
         try:
             return deed()
         except StoreAway as error:
-            seconds = min(FIRST_PAUSE_SECONDS * 2**failures, LONGEST_PAUSE_SECONDS)
             failures += 1
+            seconds = min(_pause_after(failures), LONGEST_PAUSE_SECONDS)
             if clock() + seconds > until:
                 raise
             log.warning("the store is away, next try in %.1f s: %s", seconds, error)
             pause(seconds)
+
+
+def _pause_after(failures: int) -> float:
+    return back_off(timedelta(seconds=FIRST_PAUSE_SECONDS), failures).total_seconds()
 
 
 def patient_commits(store: CommitStepStore) -> CommitStepStore:

@@ -37,10 +37,10 @@ def end_jobs(transaction: Transaction, endings: Sequence[tuple[Job, Entry]]) -> 
     transaction.put_jobs([end.job for _, end, _ in ends])
     transaction.add_events([event for _, end, _ in ends for event in end.events])
     for before, end, at in ends:
-        if end.forgets_launch:
+        if end.released.launch:
             transaction.remove_launch(before.launch_holder)
         if end.job.instance is not None:
             transaction.wake({instance_resource(end.job.id)}, at)
-        if end.frees_slots:
+        if end.released.slots:
             transaction.wake(transaction.release_slots(end.job.id), at)
     return tuple(end.job for _, end, _ in ends)

@@ -7,7 +7,6 @@ from itertools import islice
 
 from fastapi import APIRouter, Request, Response
 
-from tidegate.domain.model import CronTrigger
 from tidegate.domain.part_name import app_of
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
@@ -190,6 +189,7 @@ def _ahead(reader: Reader, now: datetime, apps: frozenset[str] | None) -> Iterab
 
 
 def _fires(state: ScheduleState, now: datetime, until: datetime) -> Iterable[datetime]:
-    if isinstance(state.spec.trigger, CronTrigger):
-        return islice(fire_times.fires(state.spec.trigger, now, until), FIRES_SHOWN)
+    clock = state.spec.trigger.wall_clock
+    if clock is not None:
+        return islice(fire_times.fires(clock, now, until), FIRES_SHOWN)
     return () if state.next_fire_at is None else (max(state.next_fire_at, now),)

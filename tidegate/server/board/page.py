@@ -148,7 +148,7 @@ class PageRoute(APIRoute):
 
 def _problem_page(request: Request, problem: Problem) -> Response:
     service: Service = request.app.state.service
-    view = {"status": problem.status, "detail": problem.detail, "hint": problem.more.get("hint", "")}
+    view = {"status": problem.status, "detail": problem.message, "hint": problem.hint}
     if problem.status == UNAUTHORIZED:
         view["next"] = request.url.path
         return rendered(request, service.namespace, "sign_in", "Sign in", view, None, problem.status)

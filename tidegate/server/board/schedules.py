@@ -9,7 +9,6 @@ import yaml
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.compiler.render.written import written_schedule
-from tidegate.domain.model import CronTrigger
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.processes.explained import explained
@@ -197,9 +196,10 @@ def act(
 
 
 def _next_fires(state: ScheduleState, now: datetime) -> Iterable[datetime]:
-    if not state.active or not isinstance(state.spec.trigger, CronTrigger):
+    clock = state.spec.trigger.wall_clock
+    if not state.active or clock is None:
         return ()
-    return islice(fire_times.fires(state.spec.trigger, now, now + FIRES_WITHIN), FIRES_SHOWN)
+    return islice(fire_times.fires(clock, now, now + FIRES_WITHIN), FIRES_SHOWN)
 
 
 def _after(page_of: Page, app: str) -> str | None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from tidegate.domain.model import RunTrigger, leaves
+from tidegate.domain.model import leaves
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.manual import resume
@@ -85,11 +85,12 @@ def triggered_by(
 
 
 def _waits_for(state: ScheduleState, program: str, statuses: Sequence[str]) -> bool:
+    collected = (leaf.trigger for leaf in leaves(state.spec.trigger) if leaf.trigger.program_collected)
+    heard = (trigger.runs_heard(state.spec.program) for trigger in collected)
     return any(
-        isinstance(leaf.trigger, RunTrigger)
-        and whole_name(state.app, leaf.trigger.program) == program
-        and leaf.trigger.status in statuses
-        for leaf in leaves(state.spec.trigger)
+        whole_name(state.app, runs[0]) == program and runs[1] in statuses
+        for runs in heard
+        if runs is not None
     )
 
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from tidegate.domain.model import CronTrigger
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -116,7 +115,8 @@ def _times(service: Service, reader: Reader, app: str, program: str, look: Look)
     now = service.clock()
     found = [
         time
-        for state in reader.schedules_page(SchedulesWanted(app=app, program=program, kind="cron"), MOST)
+        for state in reader.schedules_page(SchedulesWanted(app=app, program=program), MOST)
+        if state.spec.trigger.wall_clock is not None
         for time in look(reader, state, now)
     ]
     return sorted(found, key=lambda each: (each.time, each.schedule))
@@ -125,10 +125,10 @@ def _times(service: Service, reader: Reader, app: str, program: str, look: Look)
 def _next(count: int) -> Look:
     def look(_reader: Reader, state: ScheduleState, now: datetime) -> list[RunTime]:
         found: list[RunTime] = []
+        clock = state.spec.trigger.wall_clock if state.active else None
         after: datetime | None = now
-        while state.active and after is not None and len(found) < count:
-            assert isinstance(state.spec.trigger, CronTrigger)
-            after = fire_times.next_fire(state.spec.trigger, after)
+        while clock is not None and after is not None and len(found) < count:
+            after = fire_times.next_fire(clock, after)
             if after is not None:
                 found.append(RunTime(schedule=state.name, time=after))
         return found

@@ -15,9 +15,8 @@ from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.java_classes import java_classes
-from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, java_message
-from tidegate.spark_jobs.maintenance.iceberg.health import measure_iceberg
-from tidegate.spark_jobs.maintenance.parquet.health import measure_parquet
+from tidegate.spark_jobs.java_message import java_message
+from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.progress import TableGone
 from tidegate.spark_jobs.maintenance.target import Gone, TableTarget
 
@@ -53,11 +52,7 @@ def measure(
         SparkLost: the JVM has ended, so no table can be measured.
     """
     try:
-        if table.is_iceberg:
-            return measure_iceberg(CatalogTable(spark, table.spark_name), rules, now)
-        assert warehouse is not None, f"{table.name} is in a warehouse"
-        assert table.ref is not None, "only a dataset is in Parquet"
-        return measure_parquet(table.ref, warehouse, rules, now)
+        return maintained_format(table).measure(spark, table, rules, now, warehouse)
     except TableGone:
         return Gone(name=table.name)
     except Exception as error:

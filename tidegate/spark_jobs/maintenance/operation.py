@@ -5,7 +5,6 @@ and counts. Only if it ends before the operation has begun there is no report.
 """
 
 import logging
-from collections.abc import Callable
 
 import msgspec
 
@@ -13,20 +12,13 @@ from tidegate.domain.error import UserError
 from tidegate.domain.maintenance.ended import Ended, Ending
 from tidegate.domain.maintenance.health import Health
 from tidegate.domain.maintenance.options import OPTIONS, with_defaults
-from tidegate.domain.model import Operation
 from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import CommitBusy, CommitConflict, CommitFenced
 from tidegate.spark_jobs.maintenance.deadline import ended_by
-from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
-from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import expire_snapshots
-from tidegate.spark_jobs.maintenance.iceberg.remove_orphan_files import remove_orphan_files
-from tidegate.spark_jobs.maintenance.iceberg.rewrite_data_files import rewrite_data_files
-from tidegate.spark_jobs.maintenance.iceberg.rewrite_manifests import rewrite_manifests
+from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.measuring import failure_text, measure
-from tidegate.spark_jobs.maintenance.parquet.compaction import compact
-from tidegate.spark_jobs.maintenance.parquet.expire_versions import expire_versions
-from tidegate.spark_jobs.maintenance.parquet.health import LandedFiles
 from tidegate.spark_jobs.maintenance.progress import (
+    LandedFiles,
     LostRace,
     MaintenanceRefused,
     Progress,
@@ -50,7 +42,8 @@ def run_operation(context: MaintenanceContext, request: OperationRequest, contro
     ending, detail, lost = Ending.SUCCEEDED, "", False
     try:
         with ended_by(control, spark, context.clock):
-            _work(context, _with_all_options(request), progress)()
+            wanted = _with_all_options(request)
+            maintained_format(request.table).run(context, wanted, progress)
     except TimedOut:
         ending, detail = Ending.FAILED, "its timeout is over"
     except Yielded:
@@ -76,37 +69,6 @@ def run_operation(context: MaintenanceContext, request: OperationRequest, contro
         results=progress.results,
         detail="; ".join(filter(None, (detail, progress.remark))),
     )
-
-
-def _work(context: MaintenanceContext, request: OperationRequest, progress: Progress) -> Callable[[], None]:
-    """Return the function that does the work of an operation."""
-    operation = request.operation
-    if not request.table.is_iceberg:
-        return _parquet_work(context, request, progress)
-    table = CatalogTable(context.spark(), request.table.spark_name)
-    return {
-        Operation.REWRITE_DATA_FILES: lambda: rewrite_data_files(table, request, progress),
-        Operation.REWRITE_MANIFESTS: lambda: rewrite_manifests(table, request, progress),
-        Operation.EXPIRE_SNAPSHOTS: lambda: expire_snapshots(table, request, context, progress),
-        Operation.REMOVE_ORPHAN_FILES: lambda: remove_orphan_files(table, request, context, progress),
-    }[operation]
-
-
-def _parquet_work(
-    context: MaintenanceContext, request: OperationRequest, progress: Progress
-) -> Callable[[], None]:
-    nothing = {
-        Operation.REWRITE_MANIFESTS: "a Parquet table has no manifests",
-        Operation.REMOVE_ORPHAN_FILES: "the recovery of commits removes what dead runs have staged, and each "
-        "publish the folders of no version",
-    }
-    match request.operation:
-        case Operation.REWRITE_DATA_FILES:
-            return lambda: compact(request, context, progress)
-        case Operation.EXPIRE_SNAPSHOTS:
-            return lambda: expire_versions(request, context, progress)
-        case other:
-            return lambda: progress.not_applicable(nothing[other])
 
 
 def _with_all_options(request: OperationRequest) -> OperationRequest:

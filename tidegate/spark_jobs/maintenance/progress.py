@@ -7,7 +7,7 @@ has what the run has changed.
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidegate.spark_jobs.errors import SparkJobError
+from tidegate.spark_jobs.errors import SourceError, SparkJobError
 from tidegate.spark_jobs.maintenance.request import Control
 
 RACE_TRIES = 4
@@ -32,6 +32,10 @@ class MaintenanceRefused(SparkJobError):
 
 class TableGone(SparkJobError):
     """The table does not exist."""
+
+
+class LandedFiles(SourceError):
+    """The files of a dataset come from outside: no version of a table says which of them count."""
 
 
 @dataclass(kw_only=True, slots=True)

@@ -2,9 +2,9 @@
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.iceberg.runtime import CATALOG
 
-ICEBERG = "iceberg"
+FORMAT_IN_CATALOGS = "iceberg"
+"""Tables of this format are found in Spark's catalogs, whether they are datasets or not."""
 
 
 class TableTarget(Value, kw_only=True):
@@ -22,16 +22,9 @@ class TableTarget(Value, kw_only=True):
     ref: DatasetRef | None = None
 
     @property
-    def is_iceberg(self) -> bool:
-        """Whether it is an Iceberg table."""
-        return self.ref is None or self.ref.format == ICEBERG
-
-    @property
-    def spark_name(self) -> str:
-        """The name of an Iceberg table in Spark, its parts joined by dots."""
-        if self.catalog_name:
-            return self.catalog_name
-        return self.name if self.ref is None else ".".join((CATALOG, *self.ref.place))
+    def format(self) -> str:
+        """Its format, see `maintenance.formats`."""
+        return FORMAT_IN_CATALOGS if self.ref is None else self.ref.format
 
 
 class Gone(Value, kw_only=True):

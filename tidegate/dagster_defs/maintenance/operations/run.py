@@ -43,6 +43,7 @@ from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.errors import CommitBusy
+from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.operation import run_operation
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.target import TableTarget
@@ -151,13 +152,13 @@ def _of_missing_dataset(dataset: str, theirs: Collection[str]) -> Ended:
 def _finish_commits(
     table: TableTarget, context: MaintenanceContext, instance: DagsterInstance, location: Location
 ) -> None:
-    """Finish the publishes into a Parquet table that dead runs have left.
+    """Finish the publishes into a table that dead runs have left, if its format needs that.
 
     Raises:
         CommitBusy: another process has been finishing one of them for long.
         SparkJobError: one of them cannot be finished, so the table must not be written.
     """
-    if table.ref is None or table.is_iceberg or context.store is None:
+    if table.ref is None or context.store is None or not maintained_format(table).needs_recovery:
         return
     events = CommitEvents(location.open_store, location.clock, instance)
     acting = CommitContext(files=location.warehouse.files, spark=context.spark, events=events)

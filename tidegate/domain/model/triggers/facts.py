@@ -4,8 +4,9 @@ A kind overrides the facts that hold for it; the defaults describe a leaf that o
 No other code tests whether a trigger is of a certain kind.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 import msgspec
 
@@ -13,6 +14,8 @@ from tidegate.domain.model.calendar import Calendar
 from tidegate.domain.model.dataset import Cycle
 from tidegate.domain.model.place import At
 from tidegate.domain.value import Value
+
+Renaming = Callable[[str], str]
 
 CatchUp = Literal["none", "latest", "all"]
 
@@ -142,6 +145,13 @@ class LeafTrigger(TriggerBase, kw_only=True):
     def counts_each_write(self) -> bool:
         """Whether a partition that is written again counts again."""
         return False
+
+    def renamed(self, *, dataset: Renaming, program: Renaming, task: Renaming) -> Self:
+        """Return it with other names of what it names: each argument turns a name into the new one."""
+        wanted = {"dataset": dataset, "program": program}
+        names = {field: getattr(self, field, None) for field in wanted}
+        changes = {field: wanted[field](name) for field, name in names.items() if name is not None}
+        return msgspec.structs.replace(self, **changes)
 
     @property
     def least_events(self) -> int:

@@ -6,11 +6,13 @@ all its upstream instances are successful.
 """
 
 from datetime import date, timedelta
-from typing import Literal
+from typing import Literal, Self
+
+import msgspec
 
 from tidegate.domain.model.calendar import Calendar, Day
 from tidegate.domain.model.dataset import Cycle
-from tidegate.domain.model.triggers.facts import LeafTrigger
+from tidegate.domain.model.triggers.facts import LeafTrigger, Renaming
 from tidegate.domain.value import Value
 
 TaskType = Literal["source", "materialization", "acceleration", "external"]
@@ -106,6 +108,11 @@ class TaskTrigger(LeafTrigger, kw_only=True, tag="task"):
     @property
     def tasks_heard(self) -> tuple[str, ...]:
         return tuple(each.task for each in self.depends_on if not each.itself)
+
+    def renamed(self, *, dataset: Renaming, program: Renaming, task: Renaming) -> Self:
+        depends_on = tuple(msgspec.structs.replace(each, task=task(each.task)) for each in self.depends_on)
+        changed = super().renamed(dataset=dataset, program=program, task=task)
+        return msgspec.structs.replace(changed, depends_on=depends_on)
 
     @property
     def noun(self) -> str:

@@ -17,6 +17,7 @@ from tidegate.domain.model.others import with_named
 from tidegate.scheduler.commands.activation import takes_events
 from tidegate.scheduler.decision.after import after
 from tidegate.scheduler.decision.carry import carry
+from tidegate.scheduler.decision.end_job import released
 from tidegate.scheduler.decision.fate import Change, after_fate, fate
 from tidegate.scheduler.decision.fires import starts_again, timer_leaves
 from tidegate.scheduler.explain.past.entries import event_of, observation_of, under_present_names
@@ -25,13 +26,22 @@ from tidegate.scheduler.explain.past.rows import PastRows
 from tidegate.scheduler.intake.observe import merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, EventKind
-from tidegate.scheduler.model.job import ACTIVE, Job, JobState
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import Gauge, Launched
 
 _OPENS = (EntryKind.JOB_OPENED, EntryKind.MANUAL, EntryKind.INSTANCE)
 
-_STOPS = (EntryKind.PAUSED, EntryKind.MARKED, EntryKind.RERUN, EntryKind.REPORTED, EntryKind.GONE)
+_ENDS = (
+    EntryKind.DISCARDED,
+    EntryKind.OPERATION,
+    EntryKind.PAUSED,
+    EntryKind.MARKED,
+    EntryKind.RERUN,
+    EntryKind.REPORTED,
+    EntryKind.GONE,
+)
+"""Entries of a job that ends, or stops, without an observed run."""
 
 Recalled = Callable[["Past", Entry], tuple[Job | None, Mapping[tuple[str, str], Delivery]]]
 
@@ -62,11 +72,9 @@ class Past(PastRows):
             EntryKind.RUN: self._run,
             EntryKind.SLOTS_TAKEN: self._slots_taken,
             EntryKind.CLAIM: self._slots_taken,
-            EntryKind.DISCARDED: self._without_launch,
-            EntryKind.LAUNCH_FAILED: self._without_launch,
-            EntryKind.RECOVERED: self._without_launch,
-            EntryKind.OPERATION: self._without_launch,
-            **dict.fromkeys(_STOPS, self._stopped),
+            EntryKind.LAUNCH_FAILED: self._launch_failed,
+            EntryKind.RECOVERED: self._recovered,
+            **dict.fromkeys(_ENDS, self._ended),
         }
 
     def with_schedules(self) -> "Past":
@@ -272,24 +280,28 @@ class Past(PastRows):
             holder = job.launch_holder
             self._launches[holder] = Launched(program=job.program, holder=holder, at=entry.at)
 
-    def _without_launch(self, entry: Entry) -> None:
-        """Remove the launch and the slots of a job that ended without a run, or gave them back."""
+    def _launch_failed(self, entry: Entry) -> None:
+        """Remove the slots and the launch of a job that is over, or gives them back until it is offered."""
         job = self._jobs[entry.job or ""]
-        tried_again = entry.kind is EntryKind.LAUNCH_FAILED and entry.reason is None
-        if tried_again and not after(job, entry).gave_back:
-            return
-        if entry.kind is EntryKind.RECOVERED and job.state is not JobState.PENDING_LAUNCH:
-            return
-        self._slots.pop(job.id, None)
-        self._launches.pop(job.launch_holder, None)
-
-    def _stopped(self, entry: Entry) -> None:
-        """Remove the slots of an instance whose run a person has stopped, and a launch without a run."""
-        job = self._jobs[entry.job or ""]
-        if job.state in ACTIVE:
+        if entry.reason is not None:
+            self._ended(entry)
+        elif after(job, entry).gave_back:
             self._slots.pop(job.id, None)
-            if job.run_id is None:
-                self._launches.pop(job.launch_holder, None)
+            self._launches.pop(job.launch_holder, None)
+
+    def _recovered(self, entry: Entry) -> None:
+        """Remove them of a job that ends by it; a launched one ends with its run."""
+        if self._jobs[entry.job or ""].state is JobState.PENDING_LAUNCH:
+            self._ended(entry)
+
+    def _ended(self, entry: Entry) -> None:
+        """Remove the slots and the launch that a job releases at its end."""
+        job = self._jobs[entry.job or ""]
+        gone = released(job, entry)
+        if gone.slots:
+            self._slots.pop(job.id, None)
+        if gone.launch:
+            self._launches.pop(job.launch_holder, None)
 
     def _run(self, entry: Entry) -> None:
         if entry.job is not None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import AnalysisException
 from pyspark.sql import SparkSession
 
@@ -124,10 +124,3 @@ class CatalogTable:
 def is_lost_race(error: Exception) -> bool:
     """Return whether Iceberg refused a commit because others have changed the table; nothing has happened."""
     return isinstance(error, Py4JJavaError) and error.java_exception.getClass().getName() in LOST_RACE
-
-
-def java_message(error: Py4JError) -> str:
-    """Return what Java says of a failure, without its stack trace."""
-    if isinstance(error, Py4JJavaError):
-        return f"{error.java_exception.getClass().getSimpleName()}: {error.java_exception.getMessage()}"
-    return str(error)

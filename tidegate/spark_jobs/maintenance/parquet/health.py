@@ -9,18 +9,13 @@ from datetime import datetime
 from tidegate.domain.maintenance.health import Health
 from tidegate.domain.model import HealthRules
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
-from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.maintenance.file_counts import File, count_files, extrapolated, spread, values_of
-from tidegate.spark_jobs.maintenance.progress import TableGone
+from tidegate.spark_jobs.maintenance.progress import LandedFiles, TableGone
 from tidegate.spark_jobs.parquet.steps.publish.folder import data_files
 from tidegate.spark_jobs.parquet.version_log import VERSIONS_FOLDER, TableVersion, head, version_numbers
 
 NONE_OF_THEM = {"delete_files": 0, "delete_ratio": 0, "manifests": 0, "manifest_size": 0}
-
-
-class LandedFiles(SourceError):
-    """The files of a dataset come from outside: no version of a table says which of them count."""
 
 
 def newest_version(ref: DatasetRef, warehouse: Warehouse) -> TableVersion:

@@ -1,0 +1,56 @@
+"""Iceberg tables in maintenance; see `maintenance.table_format.MaintainedFormat` for each method."""
+
+from datetime import datetime
+
+from pyspark.sql import SparkSession
+
+from tidegate.domain.maintenance.health import Health
+from tidegate.domain.model import HealthRules, Operation
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.iceberg.runtime import CATALOG
+from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
+from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import expire_snapshots
+from tidegate.spark_jobs.maintenance.iceberg.health import measure_iceberg
+from tidegate.spark_jobs.maintenance.iceberg.remove_orphan_files import remove_orphan_files
+from tidegate.spark_jobs.maintenance.iceberg.rewrite_data_files import rewrite_data_files
+from tidegate.spark_jobs.maintenance.iceberg.rewrite_manifests import rewrite_manifests
+from tidegate.spark_jobs.maintenance.progress import Progress
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
+from tidegate.spark_jobs.maintenance.target import TableTarget
+
+
+def spark_name(table: TableTarget) -> str:
+    """Return the name of a table in Spark, its parts joined by dots."""
+    if table.catalog_name:
+        return table.catalog_name
+    return table.name if table.ref is None else ".".join((CATALOG, *table.ref.place))
+
+
+class MaintainedIceberg:
+    """Tables of datasets, and all others of Spark's catalogs."""
+
+    needs_recovery = False
+
+    def measure(
+        self,
+        spark: SparkSession,
+        table: TableTarget,
+        rules: HealthRules,
+        now: datetime,
+        warehouse: Warehouse | None,
+    ) -> Health:
+        """See `MaintainedFormat.measure`."""
+        return measure_iceberg(CatalogTable(spark, spark_name(table)), rules, now)
+
+    def run(self, context: MaintenanceContext, request: OperationRequest, progress: Progress) -> None:
+        """See `MaintainedFormat.run`."""
+        table = CatalogTable(context.spark(), spark_name(request.table))
+        match request.operation:
+            case Operation.REWRITE_DATA_FILES:
+                rewrite_data_files(table, request, progress)
+            case Operation.REWRITE_MANIFESTS:
+                rewrite_manifests(table, request, progress)
+            case Operation.EXPIRE_SNAPSHOTS:
+                expire_snapshots(table, request, context, progress)
+            case Operation.REMOVE_ORPHAN_FILES:
+                remove_orphan_files(table, request, context, progress)
