@@ -153,7 +153,7 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
     tests with a daemon have Spark as it is.
     """
     from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
-    from tidegate.spark_jobs.java_classes import java_classes
+    from tidegate.spark_jobs.java.classes import java_classes
     from tidegate.spark_jobs.session.session import SparkSettings, session
 
     started = session(

@@ -23,9 +23,9 @@ from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.commit.lease import Heartbeat
 from tidegate.spark_jobs.commit.process import ProcessState, this_process
+from tidegate.spark_jobs.java import jvm
 
 pytestmark = pytest.mark.dagster
 

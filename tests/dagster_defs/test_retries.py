@@ -17,8 +17,8 @@ from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.scheduler.store import patience
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import CommitConflict, CommitFailed, CommitFenced, OutputError
+from tidegate.spark_jobs.java import jvm
 
 pytestmark = pytest.mark.dagster
 

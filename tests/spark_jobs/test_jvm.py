@@ -21,9 +21,9 @@ from tests.spark_jobs.commit.notes import (
     promise,
 )
 from tests.spark_jobs.commit.notes import empty_world as empty_world
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.commit.finish import finish
 from tidegate.spark_jobs.commit.lease import LEASE, RENEWALS_PER_LEASE, AttemptLease, Heartbeat
+from tidegate.spark_jobs.java import jvm
 
 THIRD = LEASE / RENEWALS_PER_LEASE
 SHORT_SECONDS = 0.2

@@ -27,8 +27,8 @@ from tidegate.domain.model import App
 from tidegate.scheduler.model.maintenance import Health, TableState
 from tidegate.scheduler.store import patience
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import SparkLost
+from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.maintenance.target import Gone
 
 pytestmark = pytest.mark.dagster

@@ -45,7 +45,7 @@ def spark(monkeypatch: pytest.MonkeyPatch) -> Any:
     made = Jvm()
     monkeypatch.setattr(operation, "measure", made.measure)
     monkeypatch.setattr(format, "CatalogTable", lambda *_: None)
-    monkeypatch.setattr("tidegate.spark_jobs.jvm.has_ended", lambda: made.lost)
+    monkeypatch.setattr("tidegate.spark_jobs.java.jvm.has_ended", lambda: made.lost)
     return made
 
 

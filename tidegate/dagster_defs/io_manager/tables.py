@@ -30,9 +30,9 @@ from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.domain.error import UserError
 from tidegate.scheduler.store.error import StoreAway, StoreError
 from tidegate.scheduler.store.patience import patiently
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, SparkLost
+from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.session.table_settings import table_settings
 

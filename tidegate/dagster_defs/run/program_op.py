@@ -38,8 +38,8 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patiently
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, RunOver, SparkJobError, SparkLost
+from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import program_conf, session
 

@@ -14,10 +14,10 @@ from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.scheduler.launch.owners import RunOwner, own
 from tidegate.scheduler.store.patience import patiently
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK
 from tidegate.spark_jobs.commit.lease import LEASE, Heartbeat
 from tidegate.spark_jobs.commit.process import this_process
+from tidegate.spark_jobs.java import jvm
 
 
 @contextmanager

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import SparkLost
+from tidegate.spark_jobs.java import jvm
 
 
 @contextmanager

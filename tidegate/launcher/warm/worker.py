@@ -24,7 +24,7 @@ from tidegate.launcher.protocol import Launch, receive_line
 from tidegate.launcher.warm.messages import Done, Message, Refused
 from tidegate.launcher.warm.process_state import ProcessState, seed
 from tidegate.project.settings.settings import SETTINGS_FILE
-from tidegate.spark_jobs import jvm
+from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.session.renewal import Renewal
 
 MEGABYTE = 1024 * 1024

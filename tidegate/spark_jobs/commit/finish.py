@@ -16,7 +16,6 @@ from typing import Any
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Ownership
@@ -31,6 +30,7 @@ from tidegate.spark_jobs.errors import (
     CommitFailed,
     CommitUnknown,
 )
+from tidegate.spark_jobs.java import jvm
 
 WAIT_SECONDS = 5 * LEASE_SECONDS
 """How long to wait for another living process that is finishing the same sequence."""

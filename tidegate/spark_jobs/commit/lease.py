@@ -14,9 +14,9 @@ from datetime import timedelta
 from types import TracebackType
 
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.errors import CommitFenced
+from tidegate.spark_jobs.java import jvm
 
 LEASE_SECONDS = 120
 """The longest time that a dead process keeps others waiting."""

@@ -24,8 +24,8 @@ from tidegate.spark_jobs.iceberg.failures import java_failures
 from tidegate.spark_jobs.iceberg.java_texts import JavaTexts
 from tidegate.spark_jobs.iceberg.runtime import CATALOG
 from tidegate.spark_jobs.iceberg.table_files import TableFiles
-from tidegate.spark_jobs.java_call import call_java
-from tidegate.spark_jobs.java_classes import java_classes
+from tidegate.spark_jobs.java.call import call_java
+from tidegate.spark_jobs.java.classes import java_classes
 
 STAGING_NAMESPACE = "_tidegate_staging"
 """No app has this name: names of apps begin with a letter."""

@@ -15,7 +15,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
 from tidegate.domain.value import Value
-from tidegate.spark_jobs.java_classes import java_classes
+from tidegate.spark_jobs.java.classes import java_classes
 from tidegate.spark_jobs.maintenance.measuring import failure_text
 
 OURS = "_tidegate_"

@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 from tidegate.domain.maintenance.health import Health
 from tidegate.domain.model import HealthRules
 from tidegate.domain.value import Value
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import SparkLost
-from tidegate.spark_jobs.java_classes import java_classes
-from tidegate.spark_jobs.java_message import java_message
+from tidegate.spark_jobs.java import jvm
+from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.message import java_message
 from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.progress import TableGone
 from tidegate.spark_jobs.maintenance.target import Gone, TableTarget

@@ -22,7 +22,7 @@ from pyspark.storagelevel import StorageLevel
 
 from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
-from tidegate.spark_jobs.java_classes import java_classes
+from tidegate.spark_jobs.java.classes import java_classes
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 
-from tidegate.spark_jobs import jvm
+from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.session import session
 
 DEFAULT_DATABASE = "default"
