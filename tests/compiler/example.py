@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tidegate.compiler.compile import Compilation, compile_files
-from tidegate.compiler.scenarios.scenario import Action, Expected, Scenario
+from tidegate.compiler.scenarios.model.scenario import Action, Expected, Scenario
 
 START = datetime(2026, 3, 10, tzinfo=UTC)
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tests.compiler.example import START, ExampleOf
-from tidegate.compiler.scenarios.scenario import Action, ExpectDiscarded, Expected, ExpectRefused
-from tidegate.compiler.scenarios.scenario_maintenance import (
+from tidegate.compiler.scenarios.model.maintenance import (
     DisablePolicy,
     ExpectDebt,
     ExpectDiscardedOperation,
@@ -18,6 +17,7 @@ from tidegate.compiler.scenarios.scenario_maintenance import (
     OperationEnds,
     TableWritten,
 )
+from tidegate.compiler.scenarios.model.scenario import Action, ExpectDiscarded, Expected, ExpectRefused
 from tidegate.domain.maintenance.measures import DAY, MEASURES
 from tidegate.domain.model import Operation
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.compiler.example import ExampleOf
 from tidegate.compiler.compile import Compilation, compile_files
-from tidegate.compiler.scenarios.scenario import (
+from tidegate.compiler.scenarios.model.scenario import (
     Behaviour,
     Deploy,
     Down,

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidegate.compiler.compile import CompiledApp, compile_files
-from tidegate.compiler.scenarios.file import ScenarioFile
-from tidegate.compiler.scenarios.scenario import PartitionsArrive, ReportGauges, Scenario
+from tidegate.compiler.scenario_file import ScenarioFile
+from tidegate.compiler.scenarios.model.scenario import PartitionsArrive, ReportGauges, Scenario
 
 APP = b"""
 app: a

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.compiler.example import START, ExampleOf
-from tidegate.compiler.scenarios.scenario import (
+from tidegate.compiler.scenarios.model.scenario import (
     Action,
     Behaviour,
     Delete,
@@ -19,7 +19,7 @@ from tidegate.compiler.scenarios.scenario import (
     Suspend,
     Update,
 )
-from tidegate.compiler.scenarios.scenario_tasks import (
+from tidegate.compiler.scenarios.model.tasks import (
     ActOnInstance,
     CancelBackfill,
     ExpectInstance,

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tidegate.compiler.compile import CompiledApp, compile_files
-from tidegate.compiler.scenarios.scenario import Scenario
+from tidegate.compiler.scenarios.model.scenario import Scenario
 
 ROOT = Path(__file__).parents[2]
 STORIES = ROOT / "schedules" / "stories"

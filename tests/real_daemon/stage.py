@@ -12,7 +12,7 @@ from tests.real_daemon import runs, scripted_time
 from tests.real_daemon.cases import Case
 from tests.real_daemon.real_dagster import RealDagster
 from tests.real_daemon.world import RealWorld
-from tidegate.compiler.scenarios.scenario import Scenario
+from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.simulation.play import Performance, play

@@ -23,7 +23,7 @@ from tests.real_daemon.gate import Order
 from tests.real_daemon.location import location_of, repository_of
 from tests.real_daemon.real_dagster import RealDagster
 from tests.real_daemon.runs import LiveRun, new_run
-from tidegate.compiler.scenarios.scenario import Behaviour, RunSeen, Scenario
+from tidegate.compiler.scenarios.model.scenario import Behaviour, RunSeen, Scenario
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
 from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan

@@ -16,7 +16,7 @@ from tests.effort import some
 from tests.simulation.history import history
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tidegate.compiler.compile import CompiledApp, compile_files
-from tidegate.compiler.scenarios.scenario import Scenario
+from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.scheduler.simulation.play import play
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.sql.open import open_sql_store

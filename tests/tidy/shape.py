@@ -23,9 +23,6 @@ FILES_OF_A_PREFIX = 3
 NUMBERED = "/migrations/versions"
 """Its files are named by their numbers."""
 
-ONE_WORD = frozenset({"tidegate/compiler/scenarios/given", "tidegate/compiler/scenarios/scenario"})
-"""Prefixes that are words of the language: a scenario and its `given`, of jobs, tasks and tables."""
-
 VAGUE_NAMES = frozenset(
     {"util", "utils", "common", "helper", "helpers", "manager", "managers", "misc", "base", "tools"}
 )
@@ -107,9 +104,8 @@ def check_folders(sources: Iterable[Source]) -> Iterator[Finding]:
             yield Finding(path=folder, line=1, message=message)
         counts = Counter(name.partition("_")[0] for name in names)
         for prefix in sorted(prefix for prefix, count in counts.items() if count >= FILES_OF_A_PREFIX):
-            if f"{folder}/{prefix}" not in ONE_WORD:
-                message = f'{counts[prefix]} files begin with "{prefix}"; make it a folder'
-                yield Finding(path=folder, line=1, message=message)
+            message = f'{counts[prefix]} files begin with "{prefix}"; make it a folder'
+            yield Finding(path=folder, line=1, message=message)
 
 
 def check_figures(sources: Iterable[Source]) -> Iterator[Finding]:

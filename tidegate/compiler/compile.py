@@ -24,8 +24,8 @@ from tidegate.compiler.rules.one_maintenance import check_one_maintenance
 from tidegate.compiler.rules.times.daylight_saving import check_daylight_saving
 from tidegate.compiler.rules.times.polls import check_polls
 from tidegate.compiler.rules.unused import check_unused, used_programs
+from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.compiler.scenarios.reader import read_scenarios
-from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.schema.check import Broken, check_app
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, OtherApp, Others, nothing_known
@@ -42,7 +42,7 @@ class CompiledApp(Value, kw_only=True):
     Attributes:
         document: the YAML as builtin values, without defaults.
         root: the whole file as nodes with places.
-        scenarios: the scenarios under `examples:`, see tidegate.compiler.scenarios.scenario.
+        scenarios: the scenarios under `examples:`, see tidegate.compiler.scenarios.model.scenario.
         on_update: the default of its schedules.
         default_format: the format of new datasets that name none.
         others: the other apps of which it names parts, by name; of their schedules only the tasks for which

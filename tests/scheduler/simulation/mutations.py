@@ -10,7 +10,13 @@ from typing import Any
 import msgspec
 
 from tests.scheduler.simulation.stories import Judged
-from tidegate.compiler.scenarios.scenario import (
+from tidegate.compiler.scenarios.model.maintenance import (
+    ExpectDebt,
+    ExpectDiscardedOperation,
+    ExpectDue,
+    ExpectMaintain,
+)
+from tidegate.compiler.scenarios.model.scenario import (
     Expectation,
     ExpectDiscarded,
     Expected,
@@ -21,13 +27,7 @@ from tidegate.compiler.scenarios.scenario import (
     ExpectWaiting,
     Scenario,
 )
-from tidegate.compiler.scenarios.scenario_maintenance import (
-    ExpectDebt,
-    ExpectDiscardedOperation,
-    ExpectDue,
-    ExpectMaintain,
-)
-from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances
+from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.domain.model import Operation
 from tidegate.scheduler.simulation.expectation import judge
 

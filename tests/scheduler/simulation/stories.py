@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tidegate.compiler.compile import Compilation, CompiledApp
-from tidegate.compiler.scenarios.scenario import Scenario
+from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.project.yaml_files import compile_paths
 from tidegate.scheduler.simulation import play as playing
 from tidegate.scheduler.simulation.expectation import judge

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.compiler.compile import compile_files
-from tidegate.compiler.scenarios.scenario import Scenario
+from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.domain.maintenance.measures import DAY, HEALTHY
 from tidegate.domain.model import DebtWeights, HealthRules
 from tidegate.scheduler.decision.maintenance.debt import debt

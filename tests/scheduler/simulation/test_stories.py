@@ -24,8 +24,8 @@ from tests.scheduler.simulation.stories import (
     reader_of,
     scenarios,
 )
-from tidegate.compiler.scenarios.scenario import ExpectLaunch, FailLaunch, Given, Restart, Scenario
-from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances
+from tidegate.compiler.scenarios.model.scenario import ExpectLaunch, FailLaunch, Given, Restart, Scenario
+from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.play import play
 

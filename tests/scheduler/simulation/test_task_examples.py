@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from tidegate.compiler.compile import compile_files
-from tidegate.compiler.scenarios.scenario import Expectation, Scenario
-from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances
+from tidegate.compiler.scenarios.model.scenario import Expectation, Scenario
+from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.domain.model import At
 from tidegate.scheduler.simulation.expectation import judge
 from tidegate.scheduler.simulation.observed import count_instances

@@ -15,7 +15,7 @@ from tidegate.cli.printing import Format, FormatOption, print_json
 if TYPE_CHECKING:
     from tidegate.compiler.compile import CompiledApp
     from tidegate.compiler.diagnostics.diagnostic import Diagnostic
-    from tidegate.compiler.scenarios.file import ScenarioFile
+    from tidegate.compiler.scenario_file import ScenarioFile
 
 FileArgument = Annotated[
     Path, typer.Argument(help="Events as YAML (one item of an app's `examples:`), .csv or .jsonl.")
@@ -61,7 +61,7 @@ def simulate(
 
 def _read(file: Path, format: Format) -> "ScenarioFile":
     from tidegate.compiler.reader.text import MAX_FILE_BYTES
-    from tidegate.compiler.scenarios.file import ScenarioFile
+    from tidegate.compiler.scenario_file import ScenarioFile
     from tidegate.domain.error import UserError
 
     try:

@@ -15,7 +15,7 @@ from tidegate.cli.printing import Format, FormatOption, print_json
 
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation, CompiledApp
-    from tidegate.compiler.scenarios.scenario import Scenario
+    from tidegate.compiler.scenarios.model.scenario import Scenario
     from tidegate.scheduler.simulation.play import Performance
 
 PathsArgument = Annotated[

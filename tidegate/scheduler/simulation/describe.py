@@ -4,7 +4,13 @@ from datetime import timedelta
 from typing import assert_never
 
 from tidegate.compiler.plan.policy_form import measured_form
-from tidegate.compiler.scenarios.scenario import (
+from tidegate.compiler.scenarios.model.maintenance import (
+    DisablePolicy,
+    MaintainByHand,
+    OperationEnds,
+    TableWritten,
+)
+from tidegate.compiler.scenarios.model.scenario import (
     Delete,
     Deploy,
     Down,
@@ -20,13 +26,7 @@ from tidegate.compiler.scenarios.scenario import (
     TriggerByHand,
     Update,
 )
-from tidegate.compiler.scenarios.scenario_maintenance import (
-    DisablePolicy,
-    MaintainByHand,
-    OperationEnds,
-    TableWritten,
-)
-from tidegate.compiler.scenarios.scenario_tasks import (
+from tidegate.compiler.scenarios.model.tasks import (
     ActOnInstance,
     CancelBackfill,
     ReportInstances,

@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from tidegate.compiler.scenarios.scenario import (
+from tidegate.compiler.scenarios.model.maintenance import (
+    ExpectDebt,
+    ExpectDiscardedOperation,
+    ExpectDue,
+    ExpectMaintain,
+)
+from tidegate.compiler.scenarios.model.scenario import (
     Expectation,
     ExpectDiscarded,
     Expected,
@@ -20,13 +26,7 @@ from tidegate.compiler.scenarios.scenario import (
     ExpectWaiting,
     Scenario,
 )
-from tidegate.compiler.scenarios.scenario_maintenance import (
-    ExpectDebt,
-    ExpectDiscardedOperation,
-    ExpectDue,
-    ExpectMaintain,
-)
-from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances
+from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import Work

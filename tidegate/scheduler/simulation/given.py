@@ -14,7 +14,13 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.compile_one import compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.plan.blocked import second_maintenance
-from tidegate.compiler.scenarios.scenario import (
+from tidegate.compiler.scenarios.model.maintenance import (
+    DisablePolicy,
+    MaintainByHand,
+    OperationEnds,
+    TableWritten,
+)
+from tidegate.compiler.scenarios.model.scenario import (
     Delete,
     Deploy,
     Down,
@@ -30,13 +36,7 @@ from tidegate.compiler.scenarios.scenario import (
     TriggerByHand,
     Update,
 )
-from tidegate.compiler.scenarios.scenario_maintenance import (
-    DisablePolicy,
-    MaintainByHand,
-    OperationEnds,
-    TableWritten,
-)
-from tidegate.compiler.scenarios.scenario_tasks import (
+from tidegate.compiler.scenarios.model.tasks import (
     ActOnInstance,
     CancelBackfill,
     ReportInstances,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tidegate.compiler.scenarios.scenario import Behaviour
+from tidegate.compiler.scenarios.model.scenario import Behaviour
 from tidegate.domain.model import App
 from tidegate.domain.partition_key import validate_key
 from tidegate.domain.value import Value

@@ -4,7 +4,7 @@ from datetime import date
 
 import msgspec
 
-from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances, InstanceStatus
+from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances, InstanceStatus
 from tidegate.domain.part_name import name_in, whole_name
 from tidegate.domain.time.tasks.grid import day_begins
 from tidegate.domain.value import Value

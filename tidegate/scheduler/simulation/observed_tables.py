@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from tidegate.compiler.scenarios.scenario_maintenance import ExpectDebt, ExpectDue
+from tidegate.compiler.scenarios.model.maintenance import ExpectDebt, ExpectDue
 from tidegate.domain.value import Value
 from tidegate.scheduler.explain.operations.maintenance import operation_status
 from tidegate.scheduler.explain.operations.measured import measured

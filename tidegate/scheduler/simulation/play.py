@@ -9,14 +9,14 @@ from typing import assert_never
 import msgspec
 
 from tidegate.compiler.compile import CompiledApp
-from tidegate.compiler.scenarios.scenario import Expectation, ExpectNone, ExpectWaiting, Scenario
-from tidegate.compiler.scenarios.scenario_maintenance import (
+from tidegate.compiler.scenarios.model.maintenance import (
     ExpectDebt,
     ExpectDiscardedOperation,
     ExpectDue,
     ExpectMaintain,
 )
-from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances
+from tidegate.compiler.scenarios.model.scenario import Expectation, ExpectNone, ExpectWaiting, Scenario
+from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deploy import deploy

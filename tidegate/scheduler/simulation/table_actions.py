@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import assert_never
 
-from tidegate.compiler.scenarios.scenario_maintenance import MaintainByHand, OperationEnds, TableWritten
+from tidegate.compiler.scenarios.model.maintenance import MaintainByHand, OperationEnds, TableWritten
 from tidegate.domain.part_name import SEPARATOR, whole_name
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.intake.tables import (

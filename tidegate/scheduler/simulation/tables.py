@@ -7,7 +7,7 @@ measured does not change with the clock. A run ends as the scenario says, or nev
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tidegate.compiler.scenarios.scenario_maintenance import OperationEnd, OperationEnds
+from tidegate.compiler.scenarios.model.maintenance import OperationEnd, OperationEnds
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value

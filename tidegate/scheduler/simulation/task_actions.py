@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import assert_never
 
-from tidegate.compiler.scenarios.scenario_tasks import (
+from tidegate.compiler.scenarios.model.tasks import (
     ActOnInstance,
     CancelBackfill,
     InstanceDo,

@@ -5,7 +5,13 @@ from datetime import datetime
 from typing import Any, assert_never
 from zoneinfo import ZoneInfo
 
-from tidegate.compiler.scenarios.scenario import (
+from tidegate.compiler.scenarios.model.maintenance import (
+    ExpectDebt,
+    ExpectDiscardedOperation,
+    ExpectDue,
+    ExpectMaintain,
+)
+from tidegate.compiler.scenarios.model.scenario import (
     ExpectDiscarded,
     Expected,
     ExpectLate,
@@ -14,13 +20,7 @@ from tidegate.compiler.scenarios.scenario import (
     ExpectRefused,
     ExpectWaiting,
 )
-from tidegate.compiler.scenarios.scenario_maintenance import (
-    ExpectDebt,
-    ExpectDiscardedOperation,
-    ExpectDue,
-    ExpectMaintain,
-)
-from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances
+from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.scheduler.simulation.describe import describe_work
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.observed import ObservedCount, ObservedInstance

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from tidegate.compiler.scenarios.scenario import Behaviour
+from tidegate.compiler.scenarios.model.scenario import Behaviour
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches

@@ -1,4 +1,4 @@
-"""What a scenario gives and expects of the maintenance of tables; see `compiler.scenarios.scenario`.
+"""What a scenario gives and expects of the maintenance of tables; see `compiler.scenarios.model.scenario`.
 
 A table is named as "catalog.namespace.table" or, if it is that of a dataset, as "app/dataset". The
 catalog name of a dataset's table means the dataset too; only the store knows it, so it is replaced when the

@@ -3,14 +3,14 @@
 from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, plain
-from tidegate.compiler.scenarios.scenario import Expected
-from tidegate.compiler.scenarios.scenario_maintenance import (
+from tidegate.compiler.scenarios.model.maintenance import (
     DebtPart,
     ExpectDebt,
     ExpectDiscardedOperation,
     ExpectDue,
     ExpectMaintain,
 )
+from tidegate.compiler.scenarios.model.scenario import Expected
 from tidegate.compiler.scenarios.scope import ExampleScope, optional_text, text_of
 from tidegate.domain.model import Operation
 from tidegate.domain.part_name import whole_name

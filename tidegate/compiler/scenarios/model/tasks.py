@@ -1,4 +1,4 @@
-"""What a scenario gives and expects of instances of tasks; see `compiler.scenarios.scenario`."""
+"""What a scenario gives and expects of instances of tasks; see `compiler.scenarios.model.scenario`."""
 
 from datetime import datetime
 from typing import Literal

@@ -8,7 +8,7 @@ the virtual clock; `at` is the place in the YAML, as everywhere in the model.
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from tidegate.compiler.scenarios.scenario_maintenance import (
+from tidegate.compiler.scenarios.model.maintenance import (
     DisablePolicy,
     ExpectDebt,
     ExpectDiscardedOperation,
@@ -18,7 +18,7 @@ from tidegate.compiler.scenarios.scenario_maintenance import (
     OperationEnds,
     TableWritten,
 )
-from tidegate.compiler.scenarios.scenario_tasks import (
+from tidegate.compiler.scenarios.model.tasks import (
     ActOnInstance,
     CancelBackfill,
     ExpectInstance,

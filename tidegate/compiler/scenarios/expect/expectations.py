@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
-from tidegate.compiler.scenarios import expect_maintenance
-from tidegate.compiler.scenarios.scenario import (
+from tidegate.compiler.scenarios.expect import maintenance
+from tidegate.compiler.scenarios.model.scenario import (
     Expectation,
     ExpectDiscarded,
     Expected,
@@ -20,7 +20,7 @@ from tidegate.compiler.scenarios.scenario import (
     ExpectRefused,
     ExpectWaiting,
 )
-from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances, InstanceStatus
+from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances, InstanceStatus
 from tidegate.compiler.scenarios.scope import ExampleScope, number_of, optional_text, texts
 from tidegate.domain.wording import shown
 
@@ -70,8 +70,8 @@ def _waiting(node: MappingNode, scope: ExampleScope) -> Expected | None:
 
 
 def _discarded(node: MappingNode, scope: ExampleScope) -> Expected | None:
-    if expect_maintenance.is_of_table(node):
-        return expect_maintenance.discarded(node, scope)
+    if maintenance.is_of_table(node):
+        return maintenance.discarded(node, scope)
     when = scope.instant(node.get("at"), "`at`")
     name = scope.name(node.values["discarded"], "schedule")
     if name is None:
@@ -178,7 +178,7 @@ EXPECTATIONS: dict[str, Callable[[MappingNode, ExampleScope], Expected | None]] 
     "instance": _instance,
     "instances": _instances,
     "refused": _refused,
-    "maintain": expect_maintenance.maintain,
-    "due": expect_maintenance.due,
-    "debt": expect_maintenance.debt,
+    "maintain": maintenance.maintain,
+    "due": maintenance.due,
+    "debt": maintenance.debt,
 }

@@ -7,8 +7,8 @@ played, so that `refused` can expect it.
 from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, SequenceNode
-from tidegate.compiler.scenarios.scenario import Action
-from tidegate.compiler.scenarios.scenario_tasks import (
+from tidegate.compiler.scenarios.model.scenario import Action
+from tidegate.compiler.scenarios.model.tasks import (
     ActOnInstance,
     CancelBackfill,
     InstanceDo,

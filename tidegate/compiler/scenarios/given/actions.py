@@ -1,7 +1,7 @@
 """Reads the actions of `given:`: one table, one reader for each kind.
 
 A new action is one entry in `ACTIONS` and in the JSON Schema, its value in
-`compiler.scenarios.scenario`, and what it does in `scheduler.simulation`. The schema has
+`compiler.scenarios.model.scenario`, and what it does in `scheduler.simulation`. The schema has
 checked the shapes, so that a reader only checks names, keys and times.
 """
 
@@ -11,9 +11,9 @@ from typing import Any, cast
 import msgspec
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
-from tidegate.compiler.scenarios.given_maintenance import disable, maintain, operation_ends, table
-from tidegate.compiler.scenarios.given_tasks import backfill, cancel_backfill, instance, report
-from tidegate.compiler.scenarios.scenario import (
+from tidegate.compiler.scenarios.given.maintenance import disable, maintain, operation_ends, table
+from tidegate.compiler.scenarios.given.tasks import backfill, cancel_backfill, instance, report
+from tidegate.compiler.scenarios.model.scenario import (
     Action,
     Delete,
     Deploy,

@@ -22,8 +22,8 @@ from tidegate.compiler.reader import MappingNode, Node, ScalarNode, SequenceNode
 from tidegate.compiler.reader.compose import MAX_DEPTH
 from tidegate.compiler.reader.scalar import MAX_INTEGER_DIGITS
 from tidegate.compiler.reader.text import decode
+from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.compiler.scenarios.reader import brought, read_scenario
-from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.scenarios.scope import ExampleScope
 from tidegate.compiler.schema.check import ALONE, check_example
 from tidegate.domain.error import UserError

@@ -7,8 +7,7 @@ policy that does not exist is refused when the example is played, so that `refus
 from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
-from tidegate.compiler.scenarios.scenario import Action
-from tidegate.compiler.scenarios.scenario_maintenance import (
+from tidegate.compiler.scenarios.model.maintenance import (
     DEFAULT_OPERATION_TAKES,
     DisablePolicy,
     MaintainByHand,
@@ -16,6 +15,7 @@ from tidegate.compiler.scenarios.scenario_maintenance import (
     OperationEnds,
     TableWritten,
 )
+from tidegate.compiler.scenarios.model.scenario import Action
 from tidegate.compiler.scenarios.scope import ExampleScope, optional_text, text_of
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.model import Operation

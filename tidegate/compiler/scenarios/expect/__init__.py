@@ -1,0 +1,1 @@
+"""Reads `expect:`, what a scenario expects."""

@@ -1,0 +1,1 @@
+"""Reads `given:`, the actions of a scenario."""

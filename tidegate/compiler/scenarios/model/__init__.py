@@ -1,0 +1,1 @@
+"""Scenarios as values: what they give and what they expect."""
