@@ -4,12 +4,13 @@ import random
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from tests.databases import sql_url as sql_url
-from tests.effort import much
+from tests.databases import SQL_KINDS, new_url
+from tests.effort import much, only
 from tests.server import shadow
 from tests.server.process import ServerProcess
 from tests.server.sales import APP, SCHEDULES, SPEC
@@ -19,6 +20,11 @@ from tidegate.scheduler.store.open import open_store
 pytestmark = [pytest.mark.store, pytest.mark.endurance]
 
 WRITERS = 2
+
+
+@pytest.fixture(params=only(SQL_KINDS, "sqlite"))
+def sql_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_url(request.param, request, tmp_path)
 
 
 @pytest.fixture
@@ -77,28 +83,30 @@ def test_kill_9_during_writes_leaves_old_or_new(servers: list[ServerProcess], pr
     server = started(servers, project)
     with server.client() as client:
         assert client.put(APP, json={"spec": shadow.APP}).status_code == 200
-    answered = 0
     for _ in range(much(1)):
-        timer = threading.Timer(chance.uniform(0.3, 2.0), server.kill)
-        timer.start()
-        answered += _write_until_it_dies(server, writers)
-        timer.join()
+        _write_until_it_dies(server, writers, chance)
         _check(sql_url, writers)
         server = started(servers, project)
         with server.client() as client:
             for writer in writers:
                 writer.report_again(client)
         _check(sql_url, writers)
-    assert answered > 10
 
 
-def _write_until_it_dies(server: ServerProcess, writers: list[shadow.Writer]) -> int:
-    def write(writer: shadow.Writer) -> int:
+def _write_until_it_dies(server: ServerProcess, writers: list[shadow.Writer], chance: random.Random) -> None:
+    """Kill the server a moment after a number of answers, most often while it works on the next."""
+    answers, enough, moment = count(1), chance.randint(12, 40), chance.uniform(0, 0.05)
+
+    def answered() -> None:
+        if next(answers) == enough:
+            threading.Timer(moment, server.kill).start()
+
+    def write(writer: shadow.Writer) -> None:
         with server.client() as client:
-            return writer.write(client)
+            writer.write(client, answered)
 
     with ThreadPoolExecutor(len(writers)) as threads:
-        return sum(threads.map(write, writers))
+        list(threads.map(write, writers))
 
 
 def _check(url: str, writers: list[shadow.Writer]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.dagster_defs.host.world import HostWorld, host_world
 from tests.databases import control, new_database
+from tests.effort import only
 from tidegate.dagster_defs.host.host import FAILED_SECONDS
 from tidegate.scheduler.commands.manual import trigger
 from tidegate.scheduler.model.job import JobState
@@ -40,7 +41,7 @@ def trigger_by_hand(world: HostWorld, day: str) -> str:
         return trigger(transaction, "flights/clean_as_it_comes", world.location.clock(), day, force=True).id
 
 
-@pytest.mark.parametrize("during_a_launch", [False, True])
+@pytest.mark.parametrize("during_a_launch", only([False, True], True))
 def test_what_waits_while_the_database_is_away_becomes_one_run(
     world: HostWorld, own_postgres_server: Any, monkeypatch: pytest.MonkeyPatch, during_a_launch: bool
 ) -> None:

@@ -134,6 +134,7 @@ def test_the_last_death_fails_the_run_with_the_remedy(
     in_fresh_process(work, monkeypatch)
 
 
+@pytest.mark.soak
 def test_after_a_death_in_the_code_of_an_asset_its_input_is_loaded_with_another_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from tidegate.domain.maintenance.ended import Ending
 from tidegate.spark_jobs.iceberg.runtime import CATALOG
 from tidegate.spark_jobs.maintenance.listing import list_tables
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.soak]  # of other catalogs: test_races.py
 
 FILES = 5
 
