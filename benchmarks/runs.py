@@ -4,13 +4,18 @@ A code server for each, and two threads that launch a run and wait for its end, 
 workers also four threads, and one alone. What counts is the number of runs in a minute, and the time from the
 launch of a run to the begin of its op. Tidegate's launchers run with the settings that are shipped for
 development, Dagster's with its own defaults. Trivial runs have a dummy for a session; the others write one
-row to a Parquet dataset.
+row to a Parquet dataset. At the end a worker is killed, and the time until its run has failed is measured.
 """
 
+import os
+import signal
 import sys
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from statistics import median
+from typing import TypeVar
 
 from dagster import AssetKey, DagsterEventType, DagsterInstance, DagsterRunStatus, RunRequest
 from dagster._core.workspace.context import WorkspaceProcessContext
@@ -36,6 +41,12 @@ AIM_A_MINUTE = 250
 AIM_SECONDS = 2.0
 """From the launch of a one-row run to its end, alone in a warm worker."""
 
+AIM_DEAD_SECONDS = 5.0
+"""From the death of a worker to the failure of its run."""
+
+KILLED = 3
+"""Workers, one after the other."""
+
 LOOK_SECONDS = 0.05
 GIVES_UP_SECONDS = 600.0
 
@@ -45,6 +56,7 @@ datasets: {row: {format: parquet}}
 programs:
   trivial: {run: trivial.run}
   row: {run: row.run, writes: [row]}
+  sleep: {run: sleep.run}
 schedules: {}
 """
 TRIVIAL_PROGRAM = """\
@@ -73,6 +85,14 @@ def run(spark, inputs, params):
 
 session._start = lambda _settings: DUMMY
 """
+_SLEEP = """\
+import time
+
+
+def run(spark, inputs, params):
+    time.sleep(600)
+    return {}
+"""
 _ROW = """\
 def run(spark, inputs, params):
     return spark.createDataFrame([(1,)], "number int")
@@ -88,6 +108,9 @@ LAUNCHERS = {
 }
 
 
+T = TypeVar("T")
+
+
 def main(*, short: bool = False) -> int:
     """Measure, print, and return the number of missed aims."""
     missed = 0
@@ -101,6 +124,8 @@ def main(*, short: bool = False) -> int:
             elif launcher == "warm":
                 _, seconds = _measured(launcher, settings, program, runs // 2, 1)
                 missed += verdict("a one-row Spark run, alone, warm", seconds, AIM_SECONDS, " s")
+    dead = _until_failed(LAUNCHERS["warm"])
+    missed += verdict("a killed worker's run has failed, warm", dead, AIM_DEAD_SECONDS, " s")
     return missed
 
 
@@ -108,7 +133,42 @@ def _measured(
     launcher: str, settings: str, program: str, runs: int, at_once: int = AT_ONCE
 ) -> tuple[float, float]:
     """Print and return the runs a minute, and the seconds of a run."""
-    files = {"trivial.py": TRIVIAL_PROGRAM, "row.py": _ROW}
+    with _served(settings) as (instance, submit):
+        _executed(instance, submit, [f"{program}-first-{n}" for n in range(at_once)], program)
+        keys = [f"{program}-{number}" for number in range(runs)]
+        began = time.perf_counter()
+        starts = _executed(instance, submit, keys, program, at_once)
+        seconds = time.perf_counter() - began
+    rate, each = 60 * runs / seconds, at_once * seconds / runs
+    print(
+        f"{launcher:18} {program:8} {at_once} at once {rate:7.1f} runs a minute   "
+        f"launch to op {median(starts):6.2f} s   {each:6.2f} s a run",
+        flush=True,
+    )
+    return rate, each
+
+
+def _until_failed(settings: str) -> float:
+    """Kill the workers of runs, and return the seconds until the slowest of them has failed."""
+    with _served(settings) as (instance, submit):
+        return max(_killed(instance, submit, f"sleep-{number}") for number in range(KILLED))
+
+
+def _killed(instance: DagsterInstance, submit: Runs, key: str) -> float:
+    run_id = _launch(submit, key, "sleep")
+    begun = _awaited(f"the op of {key}", lambda: instance.all_logs(run_id, DagsterEventType.STEP_START))
+    pid = begun[0].get_dagster_event().pid
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    killed = time.time()
+    failed = _awaited(f"the end of {key}", lambda: instance.all_logs(run_id, DagsterEventType.RUN_FAILURE))
+    return failed[0].timestamp - killed
+
+
+@contextmanager
+def _served(settings: str) -> Iterator[tuple[DagsterInstance, Runs]]:
+    """A deployed project and its code server."""
+    files = {"trivial.py": TRIVIAL_PROGRAM, "row.py": _ROW, "sleep.py": _SLEEP}
     with deployed_project({"bench": _APP}, settings, files) as folder:
         site = site_of(load_settings(folder))
         with DagsterProcesses(site) as processes:
@@ -117,19 +177,7 @@ def _measured(
                 DagsterInstance.from_config(str(site.home)) as instance,
                 WorkspaceProcessContext(instance, WorkspaceFileTarget([str(site.workspace)])) as workspace,
             ):
-                submit = Runs(instance, workspace, "bench")
-                _executed(instance, submit, [f"{program}-first-{n}" for n in range(at_once)], program)
-                keys = [f"{program}-{number}" for number in range(runs)]
-                began = time.perf_counter()
-                starts = _executed(instance, submit, keys, program, at_once)
-                seconds = time.perf_counter() - began
-    rate, each = 60 * runs / seconds, at_once * seconds / runs
-    print(
-        f"{launcher:18} {program:8} {at_once} at once {rate:7.1f} runs a minute   "
-        f"launch to op {median(starts):6.2f} s   {each:6.2f} s a run",
-        flush=True,
-    )
-    return rate, each
+                yield instance, Runs(instance, workspace, "bench")
 
 
 def _executed(
@@ -141,18 +189,32 @@ def _executed(
 
 
 def _run(instance: DagsterInstance, submit: Runs, key: str, program: str) -> float:
-    asset = AssetKey(["bench", program])
     launched = time.time()
-    submit.submit(RunRequest(run_key=key, job_name=ALL_ASSETS_JOB, asset_selection=[asset]), {})
-    run_id, until = run_id_of(key), time.monotonic() + GIVES_UP_SECONDS
-    while not (run := instance.get_run_by_id(run_id)) or not run.is_finished:
-        if time.monotonic() > until:
-            raise TimeoutError(f"{program} {key} has not ended within {GIVES_UP_SECONDS:.0f} s")
-        time.sleep(LOOK_SECONDS)
+    run_id = _launch(submit, key, program)
+    run = _awaited(
+        f"the end of {key}",
+        lambda: run if (run := instance.get_run_by_id(run_id)) and run.is_finished else None,
+    )
     if run.status is not DagsterRunStatus.SUCCESS:
         raise RuntimeError(f"{program} {key}: {run.status}")
     begun = instance.all_logs(run_id, of_type=DagsterEventType.STEP_START)
     return begun[0].timestamp - launched
+
+
+def _launch(submit: Runs, key: str, program: str) -> str:
+    asset = AssetKey(["bench", program])
+    submit.submit(RunRequest(run_key=key, job_name=ALL_ASSETS_JOB, asset_selection=[asset]), {})
+    return run_id_of(key)
+
+
+def _awaited(what: str, look: Callable[[], T | None]) -> T:
+    """Look again and again until there is something to see."""
+    until = time.monotonic() + GIVES_UP_SECONDS
+    while not (found := look()):
+        if time.monotonic() > until:
+            raise TimeoutError(f"{what} has not come within {GIVES_UP_SECONDS:.0f} s")
+        time.sleep(LOOK_SECONDS)
+    return found
 
 
 if __name__ == "__main__":
