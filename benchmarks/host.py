@@ -19,7 +19,7 @@ from statistics import quantiles
 from dagster import AssetKey, AssetMaterialization, DagsterInstance, RunsFilter
 
 from benchmarks.aims import verdict
-from tidegate.dagster_defs.run.tags import SCHEDULE
+from tidegate.dagster_defs.deployed.tags import SCHEDULE
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import load_settings

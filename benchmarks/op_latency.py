@@ -19,7 +19,7 @@ from benchmarks.aims import verdict
 from benchmarks.host import printed
 from benchmarks.project import deployed_project
 from benchmarks.runs import TRIVIAL_PROGRAM
-from tidegate.dagster_defs.run.tags import SCHEDULE
+from tidegate.dagster_defs.deployed.tags import SCHEDULE
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import DEVELOPMENT, Site, site_of
 from tidegate.project.settings.settings import load_settings

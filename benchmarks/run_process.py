@@ -53,8 +53,8 @@ def measure(schedules: int, way: str) -> None:
 
     from tidegate.dagster_defs.definitions import definitions
     from tidegate.dagster_defs.definitions.definitions import build_definitions
-    from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
     from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, run_scope, scope_of
+    from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
 
     with tempfile.TemporaryDirectory() as folder:
         settings, store = deployed_programs(Path(folder), schedules)

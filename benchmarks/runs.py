@@ -23,7 +23,7 @@ from dagster._core.workspace.load_target import WorkspaceFileTarget
 
 from benchmarks.aims import verdict
 from benchmarks.project import deployed_project
-from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
+from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import DEVELOPMENT, site_of

@@ -33,7 +33,7 @@ from dagster import (
 from pydantic import PrivateAttr
 from pyspark.sql import DataFrame, SparkSession
 
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.io_manager.dataset import dataset_of
 from tidegate.dagster_defs.io_manager.pyspark_resource import session_of
 from tidegate.dagster_defs.io_manager.tables import AssetTables

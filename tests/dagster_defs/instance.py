@@ -17,11 +17,11 @@ from dagster._core.definitions.sensor_definition import SensorExecutionData
 from dagster._core.test_utils import create_run_for_test
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.definitions import build_definitions
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import DISPATCHER
-from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import DISPATCHER
+from tidegate.dagster_defs.deployed.plan_state import deployed_plan
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim

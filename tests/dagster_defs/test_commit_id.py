@@ -9,8 +9,8 @@ from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 
 from tests.dagster_defs.instance import make_run
 from tests.dagster_defs.sample import sample_app
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
-from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.run.commit_id import commit_id
 
 pytestmark = pytest.mark.dagster

@@ -10,13 +10,13 @@ from tests.dagster_defs.instance import end_dead, evaluate, repository_of, start
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app, sample_store
 from tests.dagster_defs.test_program_op import Runner, add_job, execute
 from tests.spark_jobs.commit.test_process import of_a_dead_process
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import RECOVERY
+from tidegate.dagster_defs.deployed.tags import LAUNCH, PROJECT
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run import program_op, run_lease
 from tidegate.dagster_defs.run.dead_runs import SETTLED_SECONDS, START_SECONDS
-from tidegate.dagster_defs.run.tags import LAUNCH, PROJECT
 from tidegate.domain.model import App
 from tidegate.launcher.launcher import TidegateRunLauncher
 from tidegate.scheduler.launch.claim import claim

@@ -10,7 +10,7 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of, sample_app
 from tidegate.dagster_defs.definitions.definitions import build_definitions
-from tidegate.dagster_defs.definitions.names import DISPATCHER, RECOVERY
+from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY
 from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
 from tidegate.scheduler.store.memory.store import MemoryStore
 

@@ -23,7 +23,7 @@ from tests.dagster_defs.live import Live, live_app
 from tests.dagster_defs.neighbour import NAME, Neighbour
 from tests.effort import much
 from tests.tally import reach
-from tidegate.dagster_defs.definitions.names import DISPATCHER, RECOVERY
+from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY
 from tidegate.dagster_defs.dispatch.parking import is_parked
 from tidegate.domain.model import Dataset
 from tidegate.processes.alive import DagsterState, dagster_state

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidegate.dagster_defs.definitions.names import asset_key, program_key, unique_names
+from tidegate.dagster_defs.deployed.names import asset_key, program_key, unique_names
 from tidegate.domain.model import App, Dataset, Program
 
 pytestmark = pytest.mark.dagster

@@ -11,9 +11,10 @@ from dagster._core.test_utils import instance_for_test
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of, sample_app
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import DISPATCHER, NOTHING_DEPLOYED, RECOVERY
-from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT, RELOAD_TEXT
+from tidegate.dagster_defs.definitions.nothing_deployed import RELOAD_TEXT
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import DISPATCHER, NOTHING_DEPLOYED, RECOVERY
+from tidegate.dagster_defs.deployed.plan_state import NOTHING_DEPLOYED_TEXT
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 

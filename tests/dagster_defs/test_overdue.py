@@ -9,8 +9,8 @@ from dagster import DagsterInstance, DagsterRunStatus
 from tests.dagster_defs.instance import claimed, repository_of, started, status_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.dagster_defs.test_program_op import add_job
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.memory.store import MemoryStore

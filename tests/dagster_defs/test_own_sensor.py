@@ -8,7 +8,7 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.doubles.dump import dump
-from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.deployed.names import RECOVERY
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.held_apps import hold_app
 from tidegate.scheduler.model.deployed import Status

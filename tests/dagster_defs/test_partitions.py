@@ -7,7 +7,7 @@ import pytest
 from dagster import AllPartitionMapping
 from dagster._core.definitions.partitions.context import partition_loading_context
 
-from tidegate.dagster_defs.definitions.partitions import is_range, mapping_between, partitions_of
+from tidegate.dagster_defs.deployed.partitions import is_range, mapping_between, partitions_of
 from tidegate.domain.model import Cycle, Day, PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.partition_key import expected_keys, parse_time_key, validate_key
 from tidegate.domain.time.cycle import CYCLES, DAYS_OF_WEEK

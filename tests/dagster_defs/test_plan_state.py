@@ -8,8 +8,8 @@ from tests.dagster_defs.sample import location_of, sample_app, sample_store
 from tests.dagster_defs.shipped import Unreachable, reconstructing
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.definitions.definitions import build_definitions
-from tidegate.dagster_defs.definitions.names import DISPATCHER, RECOVERY
-from tidegate.dagster_defs.definitions.plan_state import (
+from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY
+from tidegate.dagster_defs.deployed.plan_state import (
     METADATA_KEY,
     LoadedApp,
     Plan,

@@ -7,7 +7,7 @@ from dagster import DagsterInstance
 
 from tests.dagster_defs.sample import location_of
 from tests.dagster_defs.test_program_op import add_job, execute
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.memory.store import MemoryStore

@@ -9,7 +9,7 @@ from dagster import AssetKey, DagsterInstance, ExecuteInProcessResult
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.domain.launch_input import Fired
 from tidegate.domain.model import Dataset, Program

@@ -22,11 +22,11 @@ from tests.dagster_defs.test_program_op import add_job
 from tests.spark_jobs.commit.test_process import of_a_dead_process
 from tests.spark_jobs.staging import put, read_rows, stage_rows
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import RECOVERY
+from tidegate.dagster_defs.deployed.tags import PROJECT
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run import cleaning, recovery
-from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim

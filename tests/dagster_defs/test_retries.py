@@ -11,7 +11,7 @@ from tests.dagster_defs.sample import location_of
 from tests.dagster_defs.test_program_op import Runner, add_job, execute, materialised
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.doubles.wired import wired
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import cleaning, program_op
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.scheduler.store import patience

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of
 from tests.effort import only
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.domain.model import App, Dataset, Program
 from tidegate.scheduler.model.instance import Instance

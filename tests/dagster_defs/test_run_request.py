@@ -8,9 +8,9 @@ import pytest
 from dagster import AssetKey, RunRequest
 
 from tests.dagster_defs.sample import DAILY_BY_ORIGIN, NOW, sample_app
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
-from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.domain.model import Dataset, Priority, Program
 from tidegate.domain.partition_key import period_before
 from tidegate.scheduler.launch.outbox import LaunchRequest

@@ -9,8 +9,8 @@ from tests.dagster_defs.sample import location_of, sample_store
 from tests.dagster_defs.shipped import Unreachable, reconstructing
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.definitions.definitions import build_definitions
-from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB, RECOVERY
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, run_scope, scope_of
+from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, RECOVERY
 
 pytestmark = pytest.mark.dagster
 

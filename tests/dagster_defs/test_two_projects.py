@@ -10,12 +10,17 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance, build_senso
 
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
-from tidegate.dagster_defs.definitions import asset_plan
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import DISPATCHER
-from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
-from tidegate.dagster_defs.definitions.plan_state import Plan, decode_plan, deployed_plan, encode_plan
+from tidegate.dagster_defs.deployed import asset_plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import DISPATCHER
+from tidegate.dagster_defs.deployed.plan_state import (
+    NOTHING_DEPLOYED_TEXT,
+    Plan,
+    decode_plan,
+    deployed_plan,
+    encode_plan,
+)
 from tidegate.domain.model import App, Dataset, PartitionsTrigger, Program, Schedule
 from tidegate.scheduler.model.event import partition_event_key
 from tidegate.scheduler.store.memory.store import MemoryStore

@@ -18,7 +18,7 @@ from tests.spark_jobs.flights.app import FlightsProject
 from tests.spark_jobs.flights.reference import Reference, Row
 from tests.spark_jobs.flights.test_flights import assert_same, collected
 from tidegate.compiler.compile import compile_files
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.scheduler.commands.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.deploy import deploy

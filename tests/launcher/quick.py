@@ -15,7 +15,7 @@ from dagster._core.workspace.load_target import WorkspaceFileTarget
 
 from tests.dagster_defs.live_project import LiveProject
 from tests.dagster_defs.sample import deploy
-from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
+from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
 from tidegate.domain.model import App, Program
 from tidegate.launcher.launcher import TidegateRunLauncher

@@ -16,10 +16,10 @@ from dagster._core.launcher.base import WorkerStatus
 
 from tests.launcher.quick import Quick, quick_project
 from tests.spark_jobs.commit.test_process import of_a_dead_process
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.plan_state import deployed_plan
+from tidegate.dagster_defs.deployed.tags import LAUNCH
 from tidegate.dagster_defs.run.dead_runs import SETTLED_SECONDS, end_dead_runs
-from tidegate.dagster_defs.run.tags import LAUNCH
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.liveness import LaunchNote
 from tidegate.project.location import location_of

@@ -8,7 +8,7 @@ import pytest
 from dagster import DagsterRun
 
 from tests.spark_jobs.commit.test_process import of_a_dead_process
-from tidegate.dagster_defs.run.tags import LAUNCH
+from tidegate.dagster_defs.deployed.tags import LAUNCH
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.liveness import NO_SERVER, LaunchNote, liveness_of, note_of_launch
 from tidegate.launcher.place import Place

@@ -31,9 +31,9 @@ from dagster._core.definitions.definitions_load_context import (
 from tests.real_daemon import scripted_time
 from tests.real_daemon.gate import Gate, Order
 from tidegate.dagster_defs.definitions.definitions import build_definitions
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.dispatch import dispatcher, steps
-from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
+from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store

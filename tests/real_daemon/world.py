@@ -24,11 +24,10 @@ from tests.real_daemon.location import location_of, repository_of
 from tests.real_daemon.real_dagster import RealDagster
 from tests.real_daemon.runs import LiveRun, new_run
 from tidegate.compiler.scenarios.model.scenario import Behaviour, RunSeen, Scenario
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
-from tidegate.dagster_defs.definitions.names import asset_key
-from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
-from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_RECORD
-from tidegate.dagster_defs.run.tags import (
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
+from tidegate.dagster_defs.deployed.tags import (
     ATTEMPT,
     DAGSTER_PARTITION,
     DAGSTER_RANGE_END,
@@ -36,6 +35,7 @@ from tidegate.dagster_defs.run.tags import (
     JOB,
     PROGRAM,
 )
+from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_RECORD
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import LaunchPlan

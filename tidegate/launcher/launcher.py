@@ -15,7 +15,7 @@ from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
 from dagster._core.storage.tags import GRPC_INFO_TAG
 from dagster._serdes import ConfigurableClassData, serialize_value
 
-from tidegate.dagster_defs.run.tags import LAUNCH
+from tidegate.dagster_defs.deployed.tags import LAUNCH
 from tidegate.launcher.client import ServerFailed, find_record, interrupt, launch
 from tidegate.launcher.config import SCHEMA, LauncherConfig, config_of
 from tidegate.launcher.liveness import NO_SERVER, liveness_of, note_of_launch

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from dagster import DagsterRun
 
-from tidegate.dagster_defs.run.tags import LAUNCH
+from tidegate.dagster_defs.deployed.tags import LAUNCH
 from tidegate.domain.value import Value
 from tidegate.launcher.place import Place
 from tidegate.launcher.records import NO_PROCESS, Records

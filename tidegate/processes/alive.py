@@ -127,7 +127,7 @@ def _dispatchers(instance: "DagsterInstance", locations: Collection[str] | None)
     """
     from dagster._core.definitions.run_request import InstigatorType
 
-    from tidegate.dagster_defs.definitions.names import DISPATCHER
+    from tidegate.dagster_defs.deployed.names import DISPATCHER
 
     for state in instance.all_instigator_state(instigator_type=InstigatorType.SENSOR):
         location = state.origin.repository_origin.code_location_origin.location_name

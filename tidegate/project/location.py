@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.project.settings.settings import Settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore

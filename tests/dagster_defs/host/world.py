@@ -12,7 +12,7 @@ from dagster._core.workspace.load_target import WorkspaceFileTarget
 
 from tests.dagster_defs.instance import report_day
 from tests.dagster_defs.live import Live
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.host.host import Host
 from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME
 from tidegate.project.location import location_of

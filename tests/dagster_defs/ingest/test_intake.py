@@ -9,8 +9,8 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance
 from tests.dagster_defs.ingest.log_rows import TABLE, hide, ids_of, show, storage_of
 from tests.dagster_defs.instance import report
 from tests.dagster_defs.sample import NOW, deploy, sample_app, sample_store
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest import intake
 from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.ingest.holes import HOLE_SECONDS

@@ -6,8 +6,8 @@ import pytest
 from dagster import AssetKey, AssetMaterialization, AssetRecordsFilter, DagsterInstance
 
 from tests.dagster_defs.sample import sample_app, sample_store
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest import owed_reports
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports

@@ -7,8 +7,8 @@ from dagster import DagsterInstance
 
 from tests.dagster_defs.instance import report
 from tests.dagster_defs.sample import sample_app, sample_store
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.domain.published import PartitionFact

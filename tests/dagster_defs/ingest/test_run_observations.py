@@ -11,8 +11,8 @@ from tests.dagster_defs.ingest.log_rows import hide, ids_of, show
 from tests.dagster_defs.instance import evaluate, make_run, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, location_of, sample_app
 from tests.doubles.dump import dump
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.reconcile import DELETED_AFTER, RECONCILE_EVERY, reconcile
 from tidegate.scheduler.model.job import JobState

@@ -22,7 +22,7 @@ from tests.dagster_defs.io_manager.house import House
 from tests.dagster_defs.sample import deploy
 from tidegate import TidegateIOManager, recovery_definitions
 from tidegate.compiler.compile import compile_files
-from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.deployed.names import RECOVERY
 from tidegate.domain.error import UserError
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.tick.tick import tick

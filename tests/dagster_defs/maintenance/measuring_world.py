@@ -8,8 +8,8 @@ from dagster import DagsterInstance, RunRequest
 
 from tests.dagster_defs.maintenance.shop import MINUTE, YAML, Shop, shop_app
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.names import MEASURING
-from tidegate.dagster_defs.run.tags import PROJECT
+from tidegate.dagster_defs.deployed.names import MEASURING
+from tidegate.dagster_defs.deployed.tags import PROJECT
 from tidegate.scheduler.model.maintenance import Health
 from tidegate.spark_jobs.maintenance.listing import Listing, Unlisted
 from tidegate.spark_jobs.maintenance.measuring import TableToMeasure

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from dagster import ExecuteInProcessResult
 
 from tests.dagster_defs.maintenance.shop import Shop
-from tidegate.dagster_defs.definitions.names import MAINTENANCE
+from tidegate.dagster_defs.deployed.names import MAINTENANCE
 from tidegate.scheduler.model.maintenance import Ended, Ending
 from tidegate.spark_jobs.maintenance.request import Control, MaintenanceContext, OperationRequest
 

@@ -11,8 +11,8 @@ from tests.dagster_defs.sample import location_of
 from tests.doubles.wired import Happens, quiet, wired
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import MAINTENANCE
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import MAINTENANCE
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.live import Scope

@@ -17,11 +17,11 @@ from tests.dagster_defs.maintenance.measuring_world import (
 )
 from tests.dagster_defs.maintenance.shop import EVENTS, SALES, Shop, shop_app
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.names import MEASURING
+from tidegate.dagster_defs.deployed.names import MEASURING
+from tidegate.dagster_defs.deployed.tags import PROJECT, REASON
 from tidegate.dagster_defs.maintenance.measuring import job as measuring_job
 from tidegate.dagster_defs.maintenance.measuring import run as measuring_run
 from tidegate.dagster_defs.maintenance.measuring.due import LISTED_EVERY, listing_due
-from tidegate.dagster_defs.run.tags import PROJECT, REASON
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.maintenance.listing import Listing
 

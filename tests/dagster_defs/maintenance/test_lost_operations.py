@@ -9,11 +9,11 @@ from tests.dagster_defs.instance import claimed, end_dead, started, status_of
 from tests.dagster_defs.maintenance.shop import NOW, SALES, Shop, shop_app
 from tests.spark_jobs.commit.test_process import of_a_dead_process
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.names import MAINTENANCE, MEASURING
+from tidegate.dagster_defs.deployed.names import MAINTENANCE, MEASURING
+from tidegate.dagster_defs.deployed.tags import PROJECT
 from tidegate.dagster_defs.dispatch.stopped import FORCED_AT, end_stopped
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run.dead_runs import START_SECONDS
-from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.owners import RunOwner, own
 from tidegate.scheduler.launch.stopped import FIRST_PAUSE, TIMEOUT_GRACE

@@ -10,7 +10,7 @@ from tests.dagster_defs.maintenance.shop import Shop, shop_app
 from tests.dagster_defs.sample import location_of, sample_store
 from tests.dagster_defs.shipped import Unreachable, reconstructing
 from tidegate.dagster_defs.definitions import definitions
-from tidegate.dagster_defs.definitions.names import (
+from tidegate.dagster_defs.deployed.names import (
     ALL_ASSETS_JOB,
     DISPATCHER,
     MAINTENANCE,

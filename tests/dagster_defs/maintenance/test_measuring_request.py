@@ -13,11 +13,11 @@ from tests.dagster_defs.maintenance.measuring_world import (
 )
 from tests.dagster_defs.maintenance.shop import MINUTE, SALES, Shop, shop_app
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.names import MEASURING
+from tidegate.dagster_defs.deployed.names import MEASURING
+from tidegate.dagster_defs.deployed.tags import PROJECT, REASON
 from tidegate.dagster_defs.maintenance.measuring import due as measuring_due
 from tidegate.dagster_defs.maintenance.measuring.due import due
 from tidegate.dagster_defs.maintenance.measuring.request import ASKED_AGAIN
-from tidegate.dagster_defs.run.tags import PROJECT, REASON
 from tidegate.scheduler.intake.tables import forget_health
 from tidegate.scheduler.model.maintenance import Health, TableState
 

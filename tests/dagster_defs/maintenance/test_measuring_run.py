@@ -18,11 +18,11 @@ from tests.dagster_defs.maintenance.shop import (
     shop_app,
 )
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.names import MEASURING
+from tidegate.dagster_defs.deployed.names import MEASURING
+from tidegate.dagster_defs.deployed.tags import PROJECT
 from tidegate.dagster_defs.maintenance.measuring import job as measuring_job
 from tidegate.dagster_defs.maintenance.measuring import run as measuring_run
 from tidegate.dagster_defs.maintenance.measuring.due import tables_due
-from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.model import App
 from tidegate.scheduler.model.maintenance import Health, TableState
 from tidegate.scheduler.store import patience

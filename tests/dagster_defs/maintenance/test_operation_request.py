@@ -5,7 +5,7 @@ import pytest
 from dagster import DagsterInstance
 
 from tests.dagster_defs.maintenance.shop import SALES, Shop, shop_app
-from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB, MAINTENANCE
+from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, MAINTENANCE
 from tidegate.domain.model import CronTrigger, Schedule
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.maintenance import table_resource

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from tests.dagster_dev import dagster_dev
 from tidegate.cli.main import application
-from tidegate.dagster_defs.definitions.names import NOTHING_DEPLOYED, RECOVERY
-from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
+from tidegate.dagster_defs.deployed.names import NOTHING_DEPLOYED, RECOVERY
+from tidegate.dagster_defs.deployed.plan_state import NOTHING_DEPLOYED_TEXT
 from tidegate.processes.dagster import LOCATION_NAME
 from tidegate.processes.graphql import ask, reload_location
 from tidegate.project.create import create_project

@@ -10,12 +10,12 @@ from typing import Any
 
 from dagster import AssetDep, AssetsDefinition, AssetSpec, MetadataValue, TextMetadataValue
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import asset_key
-from tidegate.dagster_defs.definitions.partitions import mapping_between, partitions_of
 from tidegate.dagster_defs.definitions.program_asset import function_of, program_asset
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.partitions import mapping_between, partitions_of
 from tidegate.domain.model import At
 
 SPARK = "spark"

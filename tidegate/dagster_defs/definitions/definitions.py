@@ -14,19 +14,19 @@ import gc
 import msgspec
 from dagster import Definitions, JobDefinition, in_process_executor
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.assets import build_assets
-from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.nothing_deployed import nothing_deployed
 from tidegate.dagster_defs.definitions.once import compute_once
-from tidegate.dagster_defs.definitions.plan_state import (
+from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope, current_scope
+from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.plan_state import (
     Plan,
     deployed_plan,
     reconstructed_plan,
     ship,
 )
-from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope, current_scope
-from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
 from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher
 from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.maintenance.measuring.job import measuring_job

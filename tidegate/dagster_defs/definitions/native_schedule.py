@@ -15,9 +15,9 @@ from dagster import (
     SkipReason,
 )
 
-from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
 from tidegate.dagster_defs.definitions.native_cron import pattern_for_dagster
-from tidegate.dagster_defs.run.tags import APP, SCHEDULE
+from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
+from tidegate.dagster_defs.deployed.tags import APP, SCHEDULE
 from tidegate.domain.model import WallClock
 from tidegate.scheduler.model.deployed import ScheduleState
 

@@ -6,12 +6,11 @@ deployed, its ticks ask for a reload, after which the dispatchers take its place
 
 from dagster import DefaultSensorStatus, SensorDefinition, SensorEvaluationContext, SkipReason
 
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import NOTHING_DEPLOYED
-from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import NOTHING_DEPLOYED
+from tidegate.dagster_defs.deployed.plan_state import NOTHING_DEPLOYED_TEXT, deployed_plan
 from tidegate.scheduler.store.error import StoreMissing
 
-NOTHING_DEPLOYED_TEXT = "nothing deployed, run `tidegate deploy`"
 RELOAD_TEXT = "something is deployed now: reload the code location"
 LOOK_SECONDS = 30
 

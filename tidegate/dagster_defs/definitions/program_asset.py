@@ -28,10 +28,10 @@ from dagster import (
 from dagster._core.definitions.definition_config_schema import convert_user_facing_definition_config_schema
 from dagster._core.definitions.resource_requirement import ResourceRequirement
 
-from tidegate.dagster_defs.definitions.asset_plan import ProgramAssets
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.tags import PROGRAM
 from tidegate.dagster_defs.run.program_op import run_op
-from tidegate.dagster_defs.run.tags import PROGRAM
 
 ARGS_HELP = "arguments of a manual run; the default is the arguments of the program's schedule"
 

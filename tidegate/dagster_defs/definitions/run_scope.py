@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from dagster import AssetKey
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
-from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB, MAINTENANCE, MEASURING, RECOVERY
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, MAINTENANCE, MEASURING, RECOVERY
 from tidegate.domain.model import Dataset
 
 OUR_JOBS = frozenset({RECOVERY, MAINTENANCE, MEASURING})

@@ -11,11 +11,11 @@ from datetime import datetime
 from dagster import ScheduleDefinition, SensorDefinition
 from dagster._core.definitions.run_request import InstigatorType
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import former_dispatcher, unique_names
 from tidegate.dagster_defs.definitions.native_cron import native_cron, pattern_for_dagster
 from tidegate.dagster_defs.definitions.native_schedule import native_schedule
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import former_dispatcher, unique_names
 from tidegate.dagster_defs.dispatch.own_sensor import own_sensor
 from tidegate.dagster_defs.dispatch.switch import Switched
 from tidegate.domain.model import WallClock

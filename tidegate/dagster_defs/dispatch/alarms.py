@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from tidegate.alerts.deliver import Delivery, deliver
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.alerts.collect import BlockedCommit, collect

@@ -26,9 +26,11 @@ from dagster._core.remote_origin import (
     RemoteRepositoryOrigin,
 )  # names the switches of this code location
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB, DISPATCHER, MAINTENANCE, MEASURING
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER, MAINTENANCE, MEASURING
+from tidegate.dagster_defs.deployed.tags import PROJECT
+from tidegate.dagster_defs.dispatch.host_text import host_text
 from tidegate.dagster_defs.dispatch.pace import Pace
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.rounds import Rounds
@@ -36,8 +38,6 @@ from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_re
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
 from tidegate.dagster_defs.dispatch.targets import sensor_of
-from tidegate.dagster_defs.host.text import host_text
-from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.scheduler.commands.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, active_host
 from tidegate.scheduler.model.job import WAITING

@@ -12,7 +12,7 @@ from dagster import DagsterInstance
 from dagster._core.definitions.run_request import InstigatorType
 from dagster._core.scheduler.instigation import InstigatorStatus
 
-from tidegate.dagster_defs.definitions.names import former_dispatcher
+from tidegate.dagster_defs.deployed.names import former_dispatcher
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.scheduler.commands.held_apps import hold_app
 from tidegate.scheduler.model.journal import By

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from dagster import DagsterInstance
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id
 from tidegate.domain.time.duration import duration_text

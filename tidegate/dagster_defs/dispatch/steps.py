@@ -14,14 +14,13 @@ from typing import TypeVar
 
 from dagster import DagsterInstance, RunRequest
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.dispatch.alarms import Alarms
 from tidegate.dagster_defs.dispatch.former_switches import FormerSwitches
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
-from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
 from tidegate.dagster_defs.dispatch.stopped import end_stopped
 from tidegate.dagster_defs.ingest.intake import Log, ingest
 from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
@@ -29,6 +28,7 @@ from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.dagster_defs.maintenance.measuring.request import measuring_request
 from tidegate.dagster_defs.maintenance.operations.request import operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
+from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.scheduler.commands.held_apps import held_apps
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.intake.watched import Watched

@@ -15,13 +15,13 @@ from threading import Event
 from dagster import DagsterInstance, RunRequest
 from dagster._core.workspace.context import IWorkspaceProcessContext
 
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import DISPATCHER
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.dispatch.pace import Turns
-from tidegate.dagster_defs.dispatch.run_request import Invalid
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.host.changes import Changes
 from tidegate.dagster_defs.host.runs import Runs
+from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.launch.active_host import LEASE, ActiveHost, active_host, release, take
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.store.protocol import Store

@@ -22,8 +22,8 @@ from dagster._core.storage.tags import RUN_KEY_TAG
 from dagster._core.workspace.context import BaseWorkspaceRequestContext, IWorkspaceProcessContext
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.names import DISPATCHER
-from tidegate.dagster_defs.run.tags import PROJECT
+from tidegate.dagster_defs.deployed.names import DISPATCHER
+from tidegate.dagster_defs.deployed.tags import PROJECT
 
 RUN_IDS = UUID("6f0c1d4e-6d5b-5c39-9f0e-5a6d0c2f7b11")
 """The name space of run ids."""

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from dagster import DagsterInstance, DagsterRun, RunsFilter
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog, entry_of, instant_of
 from tidegate.dagster_defs.ingest.partition_events import NO_FORMER_NAMES, partition_event
 from tidegate.dagster_defs.ingest.position import (

@@ -11,8 +11,8 @@ from datetime import datetime
 import msgspec
 from dagster import AssetMaterialization, DagsterInstance
 
-from tidegate.dagster_defs.definitions.names import asset_key
-from tidegate.dagster_defs.run.tags import EVENT
+from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.tags import EVENT
 from tidegate.scheduler.commands.rename import record_of
 from tidegate.scheduler.model.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.store.protocol import Store

@@ -12,11 +12,11 @@ from datetime import datetime
 
 from dagster import AssetMaterialization, EventLogEntry, IntMetadataValue, MetadataValue, TextMetadataValue
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.names import asset_key
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.tags import COMMIT, EVENT
 from tidegate.dagster_defs.ingest.event_log import instant_of
 from tidegate.dagster_defs.ingest.position import content_id
-from tidegate.dagster_defs.run.tags import COMMIT, EVENT
 from tidegate.domain.model import Dataset
 from tidegate.domain.partition_key import validate_key
 from tidegate.scheduler.intake.refused_reports import RefusedReport

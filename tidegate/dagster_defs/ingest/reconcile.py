@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import msgspec
 from dagster import DagsterInstance, RunsFilter
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog
 from tidegate.dagster_defs.ingest.intake import RUNS_PER_QUERY, Log, cursor_name, translate
 from tidegate.dagster_defs.ingest.position import decode_position

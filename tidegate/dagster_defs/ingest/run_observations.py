@@ -24,8 +24,8 @@ from dagster._core.storage.dagster_run import (
     RunRecord,
 )  # what instance.get_run_records returns
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
-from tidegate.dagster_defs.run.tags import (
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.deployed.tags import (
     DAGSTER_PARTITION,
     DAGSTER_RANGE_END,
     DAGSTER_RANGE_START,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from dagster import MultiPartitionsDefinition, PartitionsDefinition, TimeWindowPartitionsDefinition
 
-from tidegate.dagster_defs.definitions.partitions import CLOCKS
+from tidegate.dagster_defs.deployed.partitions import CLOCKS
 from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.domain.time.cycle import DAYS_OF_WEEK
 from tidegate.spark_jobs.errors import OutputError

@@ -14,12 +14,12 @@ from typing import Any
 from dagster import AssetMaterialization, AssetSpec, OutputContext
 from pyspark.sql import DataFrame, SparkSession
 
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.dagster_defs.io_manager import dagster_step
 from tidegate.dagster_defs.io_manager.commit_id import step_commit_id
 from tidegate.dagster_defs.io_manager.dagster_step import StepExecutionContext
 from tidegate.dagster_defs.run.commit_events import CommitEvents
-from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.store.patience import patiently
 from tidegate.spark_jobs.attempt import Output, OutputAttempt, PublishedOutput

@@ -19,7 +19,7 @@ from dagster import (
 )
 from pyspark.sql import DataFrame, SparkSession
 
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.io_manager import dagster_step
 from tidegate.dagster_defs.io_manager.dagster_step import StepExecutionContext
 from tidegate.dagster_defs.io_manager.pyspark_resource import renew

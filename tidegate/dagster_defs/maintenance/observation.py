@@ -12,7 +12,7 @@ from typing import Any
 
 from dagster import AssetObservation, FloatMetadataValue, IntMetadataValue, MetadataValue
 
-from tidegate.dagster_defs.definitions.names import table_key
+from tidegate.dagster_defs.deployed.names import table_key
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import Ended

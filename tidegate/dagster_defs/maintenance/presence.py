@@ -1,6 +1,6 @@
 """Presence: which code locations have the jobs of maintenance: those of projects that have policies."""
 
-from tidegate.dagster_defs.definitions.plan_state import Plan
+from tidegate.dagster_defs.deployed.plan_state import Plan
 
 
 def apps_with_policies(plan: Plan) -> frozenset[str]:

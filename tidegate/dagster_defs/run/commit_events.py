@@ -12,8 +12,8 @@ from datetime import datetime
 
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
-from tidegate.dagster_defs.definitions.names import asset_key
-from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG
+from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.patience import patiently

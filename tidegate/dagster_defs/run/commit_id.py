@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 
-from tidegate.dagster_defs.definitions.asset_plan import ProgramAssets
-from tidegate.dagster_defs.run.tags import commit_of
+from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
+from tidegate.dagster_defs.deployed.tags import commit_of
 
 ANCESTORS_MAX = 1000
 """The maximum length of a chain of re-executions; older ancestors are ignored."""

@@ -22,13 +22,13 @@ from typing import Protocol, runtime_checkable
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import MEASURING, RECOVERY
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import MEASURING, RECOVERY
+from tidegate.dagster_defs.deployed.tags import JOB, LAUNCH, PROJECT, commit_of, job_of
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import programs_of
-from tidegate.dagster_defs.run.tags import JOB, LAUNCH, PROJECT, commit_of, job_of
 from tidegate.scheduler.intake.recovered import observe_recovered
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.owners import RunOwner, disown, owners

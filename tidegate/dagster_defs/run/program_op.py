@@ -23,15 +23,15 @@ from dagster import (
     RetryRequested,
 )
 
-from tidegate.dagster_defs.definitions.asset_plan import ProgramAssets
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import asset_key
+from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG, DIAGNOSTIC, job_of
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_loss
-from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG, DIAGNOSTIC, job_of
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition

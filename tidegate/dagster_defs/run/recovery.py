@@ -27,16 +27,15 @@ from dagster import (
 )
 from pyspark.sql import SparkSession
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import RECOVERY, RECOVERY_OP
-from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
-from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import RECOVERY, RECOVERY_OP
+from tidegate.dagster_defs.deployed.plan_state import NOTHING_DEPLOYED_TEXT, Plan, deployed_plan
+from tidegate.dagster_defs.deployed.tags import PROJECT
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.dagster_defs.run.run_lease import run_lease
-from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.error import StoreMissing
 from tidegate.scheduler.store.patience import patiently

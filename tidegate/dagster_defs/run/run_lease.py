@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from dagster import DagsterInstance
 
-from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.scheduler.launch.owners import RunOwner, own
 from tidegate.scheduler.store.patience import patiently

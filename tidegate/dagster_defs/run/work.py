@@ -12,9 +12,9 @@ from typing import Any
 
 from dagster import AssetExecutionContext
 
-from tidegate.dagster_defs.definitions.asset_plan import ProgramAssets
+from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
+from tidegate.dagster_defs.deployed.tags import JOB, job_of
 from tidegate.dagster_defs.run.commit_id import Origin, adds_rows, origin_of, own_commit_id
-from tidegate.dagster_defs.run.tags import JOB, job_of
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.explain.instances.no_edge import no_edge_line
 from tidegate.scheduler.launch.by_hand import args_by_hand

@@ -2,12 +2,12 @@
 
 from dagster import JobDefinition, OpExecutionContext, job, op
 
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import MEASURING, MEASURING_OP
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import MEASURING, MEASURING_OP
+from tidegate.dagster_defs.deployed.tags import DAGSTER_MAX_RETRIES, PROJECT
 from tidegate.dagster_defs.maintenance.measuring.run import measure_due
 from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_until
-from tidegate.dagster_defs.run.tags import DAGSTER_MAX_RETRIES, PROJECT
 
 LONGEST_SECONDS = 1_800
 """A run ends by itself after a third of this, unless a catalog or the store of a table never answers."""

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 
 from dagster import DagsterInstance, RunRequest
 
-from tidegate.dagster_defs.definitions.names import MEASURING
+from tidegate.dagster_defs.deployed.names import MEASURING
+from tidegate.dagster_defs.deployed.tags import PROJECT, REASON, shortened
 from tidegate.dagster_defs.maintenance.measuring.due import due, may_be_due
 from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.dagster_defs.run.recovery import is_running
-from tidegate.dagster_defs.run.tags import PROJECT, REASON, shortened
 from tidegate.domain.model import App
 from tidegate.scheduler.store.protocol import Store, Transaction
 

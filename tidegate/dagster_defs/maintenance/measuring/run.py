@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.maintenance.measuring.due import (
     catalogs_to_list,
     listing_due,

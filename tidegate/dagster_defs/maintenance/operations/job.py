@@ -2,10 +2,10 @@
 
 from dagster import JobDefinition, OpExecutionContext, job, op
 
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import MAINTENANCE, MAINTENANCE_OP
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import MAINTENANCE, MAINTENANCE_OP
+from tidegate.dagster_defs.deployed.tags import DAGSTER_MAX_RETRIES, PROJECT
 from tidegate.dagster_defs.maintenance.operations.run import run_of_operation
-from tidegate.dagster_defs.run.tags import DAGSTER_MAX_RETRIES, PROJECT
 
 
 def operation_job(location: Location) -> JobDefinition:

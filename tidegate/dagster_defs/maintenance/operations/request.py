@@ -6,9 +6,9 @@ is days old cannot differ from it.
 
 from dagster import RunRequest
 
-from tidegate.dagster_defs.definitions.names import MAINTENANCE
-from tidegate.dagster_defs.dispatch.run_request import Invalid, job_tags
-from tidegate.dagster_defs.run.tags import OPERATION, POLICY, TABLE, shortened
+from tidegate.dagster_defs.deployed.names import MAINTENANCE
+from tidegate.dagster_defs.deployed.tags import OPERATION, POLICY, TABLE, shortened
+from tidegate.dagster_defs.run.run_request import Invalid, job_tags
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.maintenance import Work
 

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 from dagster import DagsterInstance, Failure, OpExecutionContext
 
-from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
+from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
+from tidegate.dagster_defs.deployed.tags import JobTag, job_of
 from tidegate.dagster_defs.maintenance.control import RunControl
 from tidegate.dagster_defs.maintenance.observation import observation_of
 from tidegate.dagster_defs.maintenance.targets import ELSEWHERE, target_of
@@ -30,7 +31,6 @@ from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_loss
-from tidegate.dagster_defs.run.tags import JobTag, job_of
 from tidegate.domain.model import App, HealthRules
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.intake.tables import report_gone

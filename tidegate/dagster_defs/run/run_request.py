@@ -22,10 +22,10 @@ from dagster import (
     StaticPartitionsDefinition,
 )
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
-from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
-from tidegate.dagster_defs.definitions.partitions import is_range
-from tidegate.dagster_defs.run.tags import (
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
+from tidegate.dagster_defs.deployed.partitions import is_range
+from tidegate.dagster_defs.deployed.tags import (
     APP,
     ATTEMPT,
     BACKFILL,

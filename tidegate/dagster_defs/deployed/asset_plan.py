@@ -13,9 +13,9 @@ from graphlib import CycleError, TopologicalSorter
 
 from dagster import AssetKey, PartitionsDefinition
 
-from tidegate.dagster_defs.definitions.names import Owned, asset_key, program_key, unique_names
-from tidegate.dagster_defs.definitions.partitions import partitions_of
-from tidegate.dagster_defs.definitions.plan_state import Plan
+from tidegate.dagster_defs.deployed.names import Owned, asset_key, program_key, unique_names
+from tidegate.dagster_defs.deployed.partitions import partitions_of
+from tidegate.dagster_defs.deployed.plan_state import Plan
 from tidegate.domain.model import App, Dataset, PartitionScheme, Program
 from tidegate.domain.model.others import with_named
 from tidegate.domain.part_name import app_of, whole_name

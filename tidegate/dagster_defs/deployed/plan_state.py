@@ -22,6 +22,9 @@ from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.protocol import Reader
 
+NOTHING_DEPLOYED_TEXT = "nothing deployed, run `tidegate deploy`"
+"""What Dagster shows of a code location without apps."""
+
 METADATA_KEY = "tidegate/apps"
 """Key of the apps in the metadata that Dagster ships to each run."""
 
