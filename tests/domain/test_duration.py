@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tidegate.domain.time.duration import DurationError, duration_text, parse_duration
+from tidegate.domain.duration import DurationError, duration_text, parse_duration
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def _stored(reader: "Reader", kind: str) -> list[str]:
         case "overrides":
             return list(dict.fromkeys(each.ref for each in reader.overrides()))
         case "tables":
-            from tidegate.scheduler.explain.operations.measured import known_tables
+            from tidegate.scheduler.explain.measured import known_tables
 
             return [table.name for table in known_tables(reader)]
         case _:

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import msgspec
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import NEVER, App, Dataset, Program, Schedule
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
 
 _LEFT_OUT: dict[type[Value], tuple[str, ...]] = {

@@ -1,8 +1,8 @@
 """Tables by the names of paths and bodies, and which of them a caller sees."""
 
 from tidegate.domain.part_name import app_of
+from tidegate.scheduler.explain.measured import known_tables
 from tidegate.scheduler.explain.names import find_table
-from tidegate.scheduler.explain.operations.measured import known_tables
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import Caller

@@ -1,8 +1,8 @@
 """What one look at the watched folders sees, for people; nothing is reported or noted."""
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.domain.duration import duration_text
 from tidegate.domain.error import UserError
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.watched import Watched, known_folder, size_of
 from tidegate.scheduler.model.watched import Files, changed

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tidegate.domain.model import Calendar, Cycle, TaskTimes, TaskTrigger
-from tidegate.domain.time.tasks.grid import business_slots, natural_container
-from tidegate.domain.time.tasks.key import TaskKeyError
+from tidegate.domain.tasks.grid import business_slots, natural_container
+from tidegate.domain.tasks.key import TaskKeyError
 
 BERLIN = "Europe/Berlin"
 LORD_HOWE = "Australia/Lord_Howe"

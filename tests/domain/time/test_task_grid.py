@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tidegate.domain.model import Calendar, Cycle, TaskTimes, TaskTrigger
-from tidegate.domain.time.tasks.grid import (
+from tidegate.domain.tasks.grid import (
     Slot,
     day_begins,
     generation_time,

@@ -12,8 +12,8 @@ import pytest
 from tests.domain.zones import YEAR, ZONES, changes_in
 from tests.effort import some
 from tidegate.domain.model import Cycle, TaskTimes, TaskTrigger
-from tidegate.domain.time.tasks.grid import business_slots, natural_container, slot_at, slots_of_day
-from tidegate.domain.time.tasks.key import business_date, parse_scheduled, scheduled_key, scheduled_of
+from tidegate.domain.tasks.grid import business_slots, natural_container, slot_at, slots_of_day
+from tidegate.domain.tasks.key import business_date, parse_scheduled, scheduled_key, scheduled_of
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tests.domain.zones import ZONES
 from tidegate.domain.model import Cycle, TaskTrigger
-from tidegate.domain.time.natural_time import begin_of
-from tidegate.domain.time.tasks.key import (
+from tidegate.domain.tasks.key import (
     TaskKeyError,
     business_date,
     parse_date,
@@ -18,6 +17,7 @@ from tidegate.domain.time.tasks.key import (
     scheduled_of,
     unit_of,
 )
+from tidegate.domain.time.natural_time import begin_of
 
 APIA = "Pacific/Apia"
 BERLIN = "Europe/Berlin"

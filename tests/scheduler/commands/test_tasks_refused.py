@@ -11,7 +11,7 @@ from tests.doubles.dump import dump
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App, TaskTrigger, TimeDimension
 from tidegate.domain.model.dataset import PartitionScheme
-from tidegate.domain.time.tasks.grid import business_slots
+from tidegate.domain.tasks.grid import business_slots
 from tidegate.scheduler.commands import backfills, reports
 from tidegate.scheduler.commands.backfills import Wanted, cancel_backfill, start_backfill
 from tidegate.scheduler.commands.deploy import deploy

@@ -12,8 +12,8 @@ from tests.simulation.tasks.deployments import Deployments
 from tests.simulation.tasks.existing import ONE_DAY, OPEN
 from tests.simulation.tasks.live import Live, identity, of
 from tidegate.domain.model import TaskTrigger
-from tidegate.domain.time.tasks.grid import Slot, slot_at, slots_of_day
-from tidegate.domain.time.tasks.key import TaskKeyError, local_day, parse_scheduled
+from tidegate.domain.tasks.grid import Slot, slot_at, slots_of_day
+from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_scheduled
 from tidegate.scheduler.commands.backfills import Wanted, cancel_backfill, start_backfill
 from tidegate.scheduler.commands.instances import InstanceName, act
 from tidegate.scheduler.commands.reports import Reported, Times, report

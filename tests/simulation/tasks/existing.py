@@ -9,8 +9,8 @@ from datetime import date, datetime, timedelta
 
 from tests.simulation.tasks.live import Identity
 from tidegate.domain.model import Schedule, TaskTrigger
-from tidegate.domain.time.tasks.grid import Slot, business_slots, generation_time, slots_of_day
-from tidegate.domain.time.tasks.key import local_day
+from tidegate.domain.tasks.grid import Slot, business_slots, generation_time, slots_of_day
+from tidegate.domain.tasks.key import local_day
 from tidegate.domain.value import Value
 
 ONE_DAY = timedelta(days=1)

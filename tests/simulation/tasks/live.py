@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Literal
 
 from tidegate.domain.model import Dependency, Schedule, TaskTrigger
-from tidegate.domain.time.tasks.grid import natural_container
+from tidegate.domain.tasks.grid import natural_container
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.protocol import Reader

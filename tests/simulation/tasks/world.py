@@ -15,8 +15,8 @@ from tests.simulation.tasks.deeds import Deeds
 from tests.simulation.tasks.journal import judge_journal
 from tests.simulation.tasks.live import of
 from tests.simulation.tasks.oracle import judge_quiet, judge_tables
-from tidegate.domain.time.tasks.grid import slot_at
-from tidegate.domain.time.tasks.key import scheduled_key
+from tidegate.domain.tasks.grid import slot_at
+from tidegate.domain.tasks.key import scheduled_key
 from tidegate.scheduler.commands.backfills import Wanted, backfills
 from tidegate.scheduler.commands.reports import Times
 from tidegate.scheduler.decision.instances.actions import Action

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from tests.tidegate.tasks import DAY, NINE, TEN, TaskProject, at
-from tidegate.cli.day_view.page import page
-from tidegate.cli.day_view.terminal import lines
+from tidegate.cli.operate.instances.day_view.page import page
+from tidegate.cli.operate.instances.day_view.terminal import lines
 from tidegate.scheduler.explain.instances.day_matrix import Matrix, Row, Sign, matrix_of, worst
 
 
@@ -135,7 +135,7 @@ def test_what_people_wrote_is_never_markup(morning: TaskProject) -> None:
 
 
 def test_a_large_graph_is_left_out_and_said_so(morning: TaskProject, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidegate.cli.day_view.page.NODES_MAX", 3)
+    monkeypatch.setattr("tidegate.cli.operate.instances.day_view.page.NODES_MAX", 3)
     assert "8 nodes are too many to draw" in page(matrix(morning), at("10:30"))
     monkeypatch.setattr("tidegate.scheduler.explain.instances.day_matrix.LOOKED_UP_MAX", 0)
     found = matrix(morning)

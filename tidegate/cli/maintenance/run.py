@@ -81,7 +81,7 @@ def _print_dry(table: str, shown: "Sequence[WouldRun]", format: Format) -> None:
         print_json({"table": table, "dry_run": True, "operations": shown})
         return
     from tidegate.cli.maintenance.run_text import option_text
-    from tidegate.domain.time.duration import duration_text
+    from tidegate.domain.duration import duration_text
 
     if not shown:
         typer.echo(_nothing(table))

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.maintenance.options import OPTIONS
 from tidegate.domain.model import Operation
 from tidegate.domain.size import size_text
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.operations.measure_text import value_text
 from tidegate.scheduler.model.maintenance import Ending, OperationRun

@@ -13,8 +13,8 @@ from tidegate.cli.maintenance.arguments import TableArgument
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
+    from tidegate.scheduler.explain.measured import Measured
     from tidegate.scheduler.explain.operations.maintenance import OperationStatus
-    from tidegate.scheduler.explain.operations.measured import Measured
     from tidegate.scheduler.model.maintenance import OperationRun
 
 

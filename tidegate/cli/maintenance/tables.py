@@ -10,7 +10,7 @@ import typer
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, print_json, print_table
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.explain.operations.measured import Measured
+    from tidegate.scheduler.explain.measured import Measured
 
 DEFAULT_LIMIT = 100
 
@@ -44,7 +44,7 @@ def list_tables(
     """List all tables with their debt and their health as measured last; the largest debt first."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.domain.wording import plural
-    from tidegate.scheduler.explain.operations.measured import known_tables, measured
+    from tidegate.scheduler.explain.measured import known_tables, measured
     from tidegate.scheduler.tick.maintenance.policies import load_policies
 
     now = datetime.now(UTC)

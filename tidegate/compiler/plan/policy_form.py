@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 from tidegate.compiler.fingerprint import canonical
+from tidegate.domain.duration import duration_text
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.maintenance.options import OPTIONS
 from tidegate.domain.model import Conditions, HealthRules, Maintenance, OperationPlan, Policy
 from tidegate.domain.size import size_text
-from tidegate.domain.time.duration import duration_text
 
 _NO_HEALTH = HealthRules()
 

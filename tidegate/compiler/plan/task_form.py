@@ -7,9 +7,9 @@ that have their default are left out. A detected upstream task is listed like on
 from typing import Any
 
 from tidegate.compiler.fingerprint import canonical
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import NEVER, Dependency, Priority, Schedule, TaskTrigger
 from tidegate.domain.model.triggers.task import CATCH_UP_AT_MOST, LAST_DAY, TaskTimes
-from tidegate.domain.time.duration import duration_text
 
 _OF_SCHEDULES = ("retries", "args", "on_update", "owner", "description", "sensor", "alerts", "deadline")
 """Keys that are spelled alike for tasks and schedules."""

@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
 from tidegate.compiler.schema.check import Broken, Path
+from tidegate.domain.duration import DurationError, parse_duration
 from tidegate.domain.model import App
 from tidegate.domain.part_name import SEPARATOR, is_of_other, name_in, whole_name
 from tidegate.domain.partition_key import PartitionKeyError, join_key, validate_key
 from tidegate.domain.size import SizeError, parse_size
 from tidegate.domain.suggest import did_you_mean
-from tidegate.domain.time.duration import DurationError, parse_duration
 from tidegate.domain.wording import shown
 
 Brought = Mapping[str, frozenset[str]]

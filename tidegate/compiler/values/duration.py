@@ -1,10 +1,10 @@
-"""Durations in the YAML; `domain.time.duration` parses the text."""
+"""Durations in the YAML; `domain.duration` parses the text."""
 
 from datetime import timedelta
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.domain.time.duration import MIN_DURATION, DurationError, parse_duration
+from tidegate.domain.duration import MIN_DURATION, DurationError, parse_duration
 
 
 def duration_at(node: Node | None, scope: Scope, *, minimum: timedelta = MIN_DURATION) -> timedelta | None:

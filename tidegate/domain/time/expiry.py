@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+from tidegate.domain.duration import DurationError, parse_duration
 from tidegate.domain.error import UserError
-from tidegate.domain.time.duration import DurationError, parse_duration
 from tidegate.domain.value import Value
 from tidegate.domain.wording import shown
 

@@ -12,8 +12,8 @@ from itertools import islice
 import msgspec
 
 from tidegate.domain.part_name import whole_name
-from tidegate.domain.time.tasks.grid import Slot, business_slots
-from tidegate.domain.time.tasks.key import TaskKeyError, parse_date
+from tidegate.domain.tasks.grid import Slot, business_slots
+from tidegate.domain.tasks.key import TaskKeyError, parse_date
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.instances import task_state
 from tidegate.scheduler.decision.instances.actions import status_of

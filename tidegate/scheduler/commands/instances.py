@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from tidegate.domain.time.tasks.key import TaskKeyError, parse_scheduled, scheduled_of
+from tidegate.domain.tasks.key import TaskKeyError, parse_scheduled, scheduled_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import ALLOWED, RUN_AGAIN, Action, status_of
 from tidegate.scheduler.decision.instances.upstream import Upstream

@@ -16,8 +16,8 @@ from itertools import islice
 import msgspec
 
 from tidegate.domain.model import TaskTrigger
-from tidegate.domain.time.tasks.grid import Slot, slot_at
-from tidegate.domain.time.tasks.key import TaskKeyError, local_day, parse_scheduled, scheduled_key
+from tidegate.domain.tasks.grid import Slot, slot_at
+from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_scheduled, scheduled_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.instances import rerun, task_state
 from tidegate.scheduler.commands.tasks import wake_consumers

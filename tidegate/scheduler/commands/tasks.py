@@ -16,8 +16,8 @@ import msgspec
 
 from tidegate.compiler.fingerprint import fingerprint
 from tidegate.domain.model import Schedule, TaskTrigger
-from tidegate.domain.time.tasks.grid import Slot
-from tidegate.domain.time.tasks.key import local_day
+from tidegate.domain.tasks.grid import Slot
+from tidegate.domain.tasks.key import local_day
 from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.decision.instances.gate import looking_again

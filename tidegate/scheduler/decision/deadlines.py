@@ -12,9 +12,9 @@ the first. A job that has failed or was discarded is over, not late.
 import re
 from datetime import date, datetime, time, timedelta
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Cycle, Deadline, Schedule
 from tidegate.domain.time.cycle import CYCLES, period_of
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.time.wall_clock import first_instant, wall_time
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind

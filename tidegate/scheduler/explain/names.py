@@ -212,7 +212,7 @@ def find_table(reader: Reader, name: str) -> TableState:
         MaintenanceRefused: the name is unknown (E-TABLE).
         AmbiguousName: several tables have it.
     """
-    from tidegate.scheduler.explain.operations.measured import known_tables
+    from tidegate.scheduler.explain.measured import known_tables
     from tidegate.scheduler.tick.maintenance.tables import table_named
 
     name = in_namespace(reader, name)

@@ -9,8 +9,8 @@ from datetime import datetime
 
 import msgspec
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import NEVER
-from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.decision.decide import decide
 from tidegate.scheduler.decision.instances.upstream import diagnostics_of
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait

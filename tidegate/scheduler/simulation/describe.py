@@ -32,8 +32,8 @@ from tidegate.compiler.scenarios.model.tasks import (
     ReportInstances,
     StartBackfill,
 )
+from tidegate.domain.duration import duration_text
 from tidegate.domain.size import size_text
-from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.model.maintenance import Work
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances, InstanceStatus
 from tidegate.domain.part_name import name_in, whole_name
-from tidegate.domain.time.tasks.grid import day_begins
+from tidegate.domain.tasks.grid import day_begins
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.instances import InstanceName, instance_named
 from tidegate.scheduler.decision.instances.actions import status_of

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from tidegate.compiler.scenarios.model.maintenance import ExpectDebt, ExpectDue
 from tidegate.domain.value import Value
+from tidegate.scheduler.explain.measured import measured
 from tidegate.scheduler.explain.operations.maintenance import operation_status
-from tidegate.scheduler.explain.operations.measured import measured
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.tables import table_named

@@ -1,19 +1,31 @@
-"""The one arrow that points up: an expiry is a command that the clock gives.
+"""What an expiry does: a command that the clock gives, which the tick calls without knowing the commands.
 
 Reverting takes all that a change by hand takes: a difference with its consequences, `on_update` and
 `on_suspend`. Those are commands, which advance the engine themselves before they change anything; this one is
-called when that is done (docs/adr/0041-an-override-reverts-as-a-command-at-its-instant.md).
+called when that is done (docs/adr/0041-an-override-reverts-as-a-command-at-its-instant.md). So the package
+registers it here, as `spark_jobs` registers the commit steps of the formats.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
 
-from tidegate.scheduler.model.override import Override
-from tidegate.scheduler.store.protocol import Transaction
+if TYPE_CHECKING:
+    from tidegate.scheduler.model.override import Override
+    from tidegate.scheduler.store.protocol import Transaction
+
+Revert: TypeAlias = "Callable[[Transaction, Sequence[Override], datetime], None]"
+"""Reverts the overrides that expire at the same instant."""
+
+_loaders: list[Callable[[], Revert]] = []
 
 
-def end_expired(transaction: Transaction, expired: Sequence[Override], now: datetime) -> None:
+def revert_with(load: Callable[[], Revert]) -> None:
+    """Set the function that loads the command."""
+    _loaders[:] = [load]
+
+
+def end_expired(transaction: "Transaction", expired: "Sequence[Override]", now: datetime) -> None:
     """Revert overrides that expire at the same instant."""
-    from tidegate.scheduler.commands.overrides import expire
-
-    expire.end_expired(transaction, expired, now)
+    revert = _loaders[0]()
+    revert(transaction, expired, now)

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import msgspec
 
 from tidegate.domain.model import TaskTrigger
-from tidegate.domain.time.tasks.grid import GENERATED_BEFORE, Slot, day_begins, generation_time, slots_of_day
-from tidegate.domain.time.tasks.key import local_day
+from tidegate.domain.tasks.grid import GENERATED_BEFORE, Slot, day_begins, generation_time, slots_of_day
+from tidegate.domain.tasks.key import local_day
 from tidegate.scheduler.decision.instances.gate import looking_again
 from tidegate.scheduler.decision.instances.made import make_all
 from tidegate.scheduler.model.deployed import ScheduleState

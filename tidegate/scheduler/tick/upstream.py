@@ -1,7 +1,7 @@
 """Upstream instances: what each dependency of some instances has picked, read by index.
 
 Part of the shell. A question is about one upstream task and the container of one instance, so its cost does
-not depend on how many instances the store holds. `domain.time.tasks.select` has the rules.
+not depend on how many instances the store holds. `domain.tasks.select` has the rules.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from tidegate.domain.model import Dependency, TaskTrigger
 from tidegate.domain.part_name import whole_name
-from tidegate.domain.time.tasks.grid import GENERATED_BEFORE
-from tidegate.domain.time.tasks.select import Choice, choice_of, pick
+from tidegate.domain.tasks.grid import GENERATED_BEFORE
+from tidegate.domain.tasks.select import Choice, choice_of, pick
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.maintain import run_by_hand
+from tidegate.scheduler.explain.measured import Measured, known_tables, measured
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
-from tidegate.scheduler.explain.operations.measured import Measured, known_tables, measured
 from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.server.access import OPERATE, READ, Called

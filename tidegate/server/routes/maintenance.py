@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends, Query, Response
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.maintain import run_by_hand
+from tidegate.scheduler.explain.measured import known_tables, measured
 from tidegate.scheduler.explain.operations.by_hand import AskedFor, Progress, asked_for
-from tidegate.scheduler.explain.operations.measured import known_tables, measured
 from tidegate.scheduler.explain.operations.planned import planned_polls
 from tidegate.scheduler.explain.operations.shown_table import status_json, table_json, table_status
 from tidegate.scheduler.store.protocol import Reader

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from tidegate.domain.time.duration import duration_text
+from tidegate.domain.duration import duration_text
 
 SHOWN_REASONS = 100
 """So many reasons are named: those of most snapshots, since a table may have thousands of tags."""

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tidegate.domain.time.tasks.select import LOOKS_BACK, MATRIX
+from tidegate.domain.tasks.select import LOOKS_BACK, MATRIX
 from tidegate.scheduler.decision.instances.actions import ALLOWED, Action
 from tidegate.scheduler.model.instance import Status
 

@@ -8,9 +8,9 @@ from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, WRITES_OUT, 
 from tests.scheduler.world import at
 from tidegate.domain.maintenance.measures import DAY
 from tidegate.scheduler.commands.measure import ask_for_health
+from tidegate.scheduler.explain.measured import Measured, known_tables, measured
 from tidegate.scheduler.explain.operations.dry_run import WouldRun, would_run
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
-from tidegate.scheduler.explain.operations.measured import Measured, known_tables, measured
 from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.tick.maintenance.look import order_debt
 from tidegate.scheduler.tick.maintenance.policies import load_policies

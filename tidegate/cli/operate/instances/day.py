@@ -53,7 +53,7 @@ def day(
 def _print(matrix: "Matrix") -> None:
     from rich.text import Text
 
-    from tidegate.cli.day_view.terminal import lines
+    from tidegate.cli.operate.instances.day_view.terminal import lines
     from tidegate.cli.printing import print_rich
 
     print_rich(Text("\n").join(lines(matrix)))
@@ -65,7 +65,7 @@ def _write(file: Path, matrix: "Matrix", now: datetime) -> None:
     Raises:
         UserError: the file cannot be written.
     """
-    from tidegate.cli.day_view.page import page
+    from tidegate.cli.operate.instances.day_view.page import page
     from tidegate.domain.error import UserError
 
     try:

@@ -60,7 +60,7 @@ def list_tasks(
 def _next(task: "TaskTrigger", now: datetime) -> str:
     """Return the next instance and its start time, in the task's zone where they differ."""
     from tidegate.cli.printing import instant
-    from tidegate.domain.time.tasks.key import scheduled_key
+    from tidegate.domain.tasks.key import scheduled_key
     from tidegate.scheduler.explain.instances.task_facts import next_slot
 
     slot = next_slot(task, now)

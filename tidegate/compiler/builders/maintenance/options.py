@@ -7,9 +7,9 @@ from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.duration import duration_at
 from tidegate.compiler.values.size import size_at
+from tidegate.domain.duration import duration_text
 from tidegate.domain.maintenance.options import LEAST_ORPHAN_AGE, OPTIONS, Kind, Values, with_defaults
 from tidegate.domain.model import Operation
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.wording import shown
 
 

@@ -14,10 +14,10 @@ import msgspec
 
 from tidegate.compiler.rules.cycles.graph import strong_groups, way_back
 from tidegate.domain.model import Dependency, TaskTrigger
+from tidegate.domain.tasks.grid import business_instant, day_begins, slots_of_day
+from tidegate.domain.tasks.key import business_date, scheduled_key
+from tidegate.domain.tasks.select import choice_of, container_of, pick
 from tidegate.domain.time.calendar import is_business_day
-from tidegate.domain.time.tasks.grid import business_instant, day_begins, slots_of_day
-from tidegate.domain.time.tasks.key import business_date, scheduled_key
-from tidegate.domain.time.tasks.select import choice_of, container_of, pick
 from tidegate.domain.value import Value
 
 LOOKED_AT = tuple(date(2024, 1, 1) + timedelta(days=n) for n in range(4 * 365 + 1))

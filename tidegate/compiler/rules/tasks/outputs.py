@@ -14,8 +14,8 @@ from tidegate.domain.model import (
     Program,
     TaskTrigger,
 )
+from tidegate.domain.tasks.key import unit_of
 from tidegate.domain.time.cycle import is_finer
-from tidegate.domain.time.tasks.key import unit_of
 from tidegate.domain.wording import listed, with_article
 
 

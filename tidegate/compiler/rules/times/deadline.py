@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.rules.times.never_launched import crons_alone
 from tidegate.compiler.scope.scope import Scope
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Deadline, Schedule
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.time.week_minutes import (
     DAY,
     EVERY_MINUTE,

@@ -12,8 +12,8 @@ from itertools import product
 
 from tidegate.compiler.diagnostics.diagnostic import Place, Related
 from tidegate.compiler.scope.scope import Scope
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Composite, Schedule, Trigger, WallClock, WindowConstraint, leaves
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.time.week_minutes import (
     EVERY_MINUTE,
     fire_minutes,

@@ -10,9 +10,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import App, OperationPlan
 from tidegate.domain.time.cron import parse
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.wording import shown
 
 DAY_MINUTES = 1_440

@@ -11,8 +11,8 @@ from datetime import timedelta
 from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.rules.triggers.batch import any_event_satisfies
 from tidegate.compiler.scope.scope import Scope
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Composite, DelayConstraint, Schedule, Trigger
-from tidegate.domain.time.duration import duration_text
 
 NO_WAIT = timedelta()
 

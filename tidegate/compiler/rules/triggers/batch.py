@@ -6,8 +6,8 @@ if one event is enough, `collect_within` never drops an event.
 
 from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.scope.scope import Scope
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Composite, Schedule, Trigger
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.wording import plural
 
 

@@ -5,8 +5,8 @@ from typing import Literal
 
 import msgspec
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model.triggers.facts import LeafTrigger
-from tidegate.domain.time.duration import duration_text
 
 
 class ElapsedTrigger(LeafTrigger, kw_only=True, tag="elapsed"):

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Literal
 
 from tidegate.domain.model import TaskTrigger
-from tidegate.domain.time.tasks.grid import Slot, slots_of_day
-from tidegate.domain.time.tasks.key import local_day
+from tidegate.domain.tasks.grid import Slot, slots_of_day
+from tidegate.domain.tasks.key import local_day
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import InstanceKind
 from tidegate.scheduler.model.job import Job, JobState

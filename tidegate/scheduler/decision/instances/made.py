@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from tidegate.domain.model import Cycle, TaskTrigger
-from tidegate.domain.time.tasks.grid import Slot, business_instant
-from tidegate.domain.time.tasks.key import business_date, scheduled_key
+from tidegate.domain.tasks.grid import Slot, business_instant
+from tidegate.domain.tasks.key import business_date, scheduled_key
 from tidegate.scheduler.decision.after import instance_job, opened
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance, InstanceKind

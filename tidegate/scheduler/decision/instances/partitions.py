@@ -11,8 +11,8 @@ from datetime import datetime
 from tidegate.domain.model import App, Cycle, PartitionScheme, Schedule, TimeDimension
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.partition_key import expected_keys, format_time_key, join_key
+from tidegate.domain.tasks.key import unit_of_cycle
 from tidegate.domain.time.cycle import is_finer
-from tidegate.domain.time.tasks.key import unit_of_cycle
 from tidegate.domain.time.wall_clock import first_instant, instants
 from tidegate.scheduler.model.instance import Instance
 

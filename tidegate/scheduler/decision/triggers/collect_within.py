@@ -19,8 +19,8 @@ from functools import cache
 
 import msgspec
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Composite, Trigger
-from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.decision.triggers.collected import Scope
 from tidegate.scheduler.decision.triggers.judged import Judged
 from tidegate.scheduler.decision.triggers.spans import (

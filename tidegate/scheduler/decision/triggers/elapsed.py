@@ -7,8 +7,8 @@ timer.
 
 from datetime import datetime
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import ElapsedTrigger
-from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind, each_event
 from tidegate.scheduler.model.event import Event, EventKind

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Trigger
-from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.decision.triggers.collected import Scope
 from tidegate.scheduler.decision.triggers.judged import Judged
 from tidegate.scheduler.decision.triggers.spans import always_from, next_start, span_at, union

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.part_name import app_of, whole_name
-from tidegate.domain.time.tasks.key import local_day
+from tidegate.domain.tasks.key import local_day
 from tidegate.domain.time.wall_clock import wall_time
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import status_of

@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from tidegate.domain.error import UserError
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.suggest import did_you_mean
-from tidegate.domain.time.tasks.grid import day_begins
-from tidegate.domain.time.tasks.key import TaskKeyError, local_day, parse_date
+from tidegate.domain.tasks.grid import day_begins
+from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_date
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.backfills import backfill_of
 from tidegate.scheduler.decision.instances.actions import status_of

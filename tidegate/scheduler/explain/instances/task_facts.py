@@ -5,8 +5,8 @@ from typing import Any
 
 from tidegate.compiler.plan.task_form import task_form
 from tidegate.domain.model import TaskTrigger
-from tidegate.domain.time.tasks.grid import Slot, slots_of_day
-from tidegate.domain.time.tasks.key import local_day, scheduled_key
+from tidegate.domain.tasks.grid import Slot, slots_of_day
+from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.scheduler.model.deployed import ScheduleState
 
 LOOK_AHEAD_DAYS = 370

@@ -7,8 +7,8 @@ every check has its verdict, with times and numbers, from the same functions. Pu
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Conditions, Maintenance, Operation
-from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
 from tidegate.domain.wording import listed, plural
 from tidegate.scheduler.decision.constraints import window

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.maintenance.measures import DAY, MEASURES
-from tidegate.domain.time.duration import duration_text
 
 _UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB")
 

@@ -8,8 +8,8 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked
+from tidegate.scheduler.explain.measured import Measured, measured
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
-from tidegate.scheduler.explain.operations.measured import Measured, measured
 from tidegate.scheduler.model.maintenance import OperationRun, TableState
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.maintenance.policies import load_policies

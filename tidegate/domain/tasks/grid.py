@@ -16,10 +16,10 @@ from typing import Literal, assert_never
 
 from tidegate.domain.model import TaskTimes, TaskTrigger
 from tidegate.domain.model.triggers.task import LAST_DAY
+from tidegate.domain.tasks.key import business_date, local_day, parse_date, unit_of
 from tidegate.domain.time.calendar import DAY_NAMES, is_business_day
 from tidegate.domain.time.cycle import Period
 from tidegate.domain.time.natural_time import begin_before, begin_of, period_around, steady_offset
-from tidegate.domain.time.tasks.key import business_date, local_day, parse_date, unit_of
 from tidegate.domain.time.wall_clock import first_instant, gap_end, instants, wall_time
 from tidegate.domain.value import Value
 

@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Literal, TypeVar, assert_never
 
 from tidegate.domain.model import Cycle, Dependency, Select
+from tidegate.domain.tasks.grid import natural_container
+from tidegate.domain.tasks.key import unit_of_cycle
 from tidegate.domain.time.cycle import Period
 from tidegate.domain.time.natural_time import Unit
-from tidegate.domain.time.tasks.grid import natural_container
-from tidegate.domain.time.tasks.key import unit_of_cycle
 from tidegate.domain.value import Value
 
 Container = Literal["hour", "day"]

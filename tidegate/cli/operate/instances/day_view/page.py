@@ -9,8 +9,8 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
-from tidegate.cli.day_view.graph import NODES_MAX, graph_edges, node_id, svg
-from tidegate.cli.day_view.page_parts import SCRIPT, STYLE
+from tidegate.cli.operate.instances.day_view.graph import NODES_MAX, graph_edges, node_id, svg
+from tidegate.cli.operate.instances.day_view.page_parts import SCRIPT, STYLE
 from tidegate.cli.operate.instances.text import notes
 from tidegate.cli.printing import instant
 from tidegate.domain.wording import plural
