@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from tidegate.domain.maintenance.ended import Ending
 from tidegate.domain.model import Operation, PartitionScheme, TimeDimension
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.maintenance.operation import run_operation
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.target import TableTarget

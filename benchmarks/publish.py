@@ -27,7 +27,7 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.publish import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.publication.table import Publication
 from tidegate.spark_jobs.session.session import SparkSettings, session
 

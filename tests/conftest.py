@@ -152,7 +152,7 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
     processes for each file (Hadoop's `chmod`) cost more than the query. Runs of the demo and of the other
     tests with a daemon have Spark as it is.
     """
-    from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+    from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
     from tidegate.spark_jobs.java.classes import java_classes
     from tidegate.spark_jobs.session.session import SparkSettings, session
 

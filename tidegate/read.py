@@ -59,7 +59,7 @@ def spark(session: "SparkSession", path: str, keys: Iterable[str] | None = None)
         FileNotFoundError: nothing was published into this folder.
     """
     from tidegate.spark_jobs.files.all_files import AllFiles
-    from tidegate.spark_jobs.parquet.folders import read_folders
+    from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
 
     log, root = AllFiles(lambda: session), _root(path)
     version = _newest(log, root, path)

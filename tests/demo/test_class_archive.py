@@ -10,7 +10,7 @@ import pytest
 from tidegate.demo.class_archive import archive_file, java_options
 
 START = """
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.session.session import SparkSettings, session
 print(session(SparkSettings(master="local[1]", iceberg=IcebergSettings(warehouse="."))).range(3).count())
 """

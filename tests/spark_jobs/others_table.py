@@ -27,7 +27,7 @@ from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.commit.step import PublishStep
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import CommitUnknown
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.repair.fsck import Examined, Finding, fsck

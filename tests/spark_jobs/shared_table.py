@@ -19,7 +19,7 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import CommitConflict
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import Publication, read
 from tidegate.spark_jobs.runner import run_program

@@ -21,7 +21,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
-from tidegate.spark_jobs.iceberg.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.session.session import SparkSettings, session
 

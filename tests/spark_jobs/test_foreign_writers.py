@@ -17,9 +17,9 @@ from tests.spark_jobs.shared_table import COPY_TWICE, COUNT, D22, D23, MEANWHILE
 from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.errors import CommitConflict, CommitUnknown
-from tidegate.spark_jobs.iceberg import publisher
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName
-from tidegate.spark_jobs.iceberg.merge import MergedFiles
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName
+from tidegate.spark_jobs.iceberg.publish import publisher
+from tidegate.spark_jobs.iceberg.staging.merge import MergedFiles
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
 

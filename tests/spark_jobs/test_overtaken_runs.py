@@ -22,7 +22,7 @@ from tidegate.spark_jobs.commit.sequence import decode_sequence
 from tidegate.spark_jobs.commit.step import RefusableStep
 from tidegate.spark_jobs.errors import CommitAbandoned
 from tidegate.spark_jobs.files.filesystem import FileSystem
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName
 from tidegate.spark_jobs.parquet import version_log
 from tidegate.spark_jobs.parquet.steps.publish import merge as publish_merge
 from tidegate.spark_jobs.parquet.steps.publish import version as publish_version

@@ -21,7 +21,7 @@ from tests.spark_jobs.others_catalogs import catalogs as catalogs
 from tests.spark_jobs.others_table import Row, Table
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import CommitFailed, StoreBehind
-from tidegate.spark_jobs.iceberg.catalog_options import with_defaults
+from tidegate.spark_jobs.iceberg.catalog.options import with_defaults
 
 pytestmark = pytest.mark.spark
 

@@ -35,7 +35,7 @@ from tidegate.spark_jobs.attempt import Output, OutputAttempt
 from tidegate.spark_jobs.commit import publish as publishing
 from tidegate.spark_jobs.commit.outputs import outputs_in
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.runner import run_program

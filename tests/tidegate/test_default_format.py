@@ -9,7 +9,7 @@ from tests.tidegate.project import Project
 from tidegate.cli.main import application
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.open import open_store
-from tidegate.spark_jobs.iceberg import runtime
+from tidegate.spark_jobs.iceberg.catalog import runtime
 
 RUNTIME = "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.2"
 KEEPS = 'keeps the format with which it is deployed, got "report": deployed as'

@@ -12,7 +12,7 @@ import pytest
 from tidegate.demo import feed as flights_feed
 from tidegate.demo.commands.demo import demo
 from tidegate.demo.feed import Chunk, FeedError, chunk_key, days_from, feed_plan, land
-from tidegate.spark_jobs.iceberg.runtime import RUNTIME_WHEEL
+from tidegate.spark_jobs.iceberg.catalog.runtime import RUNTIME_WHEEL
 
 DEFAULT = days_from(date(2013, 12, 22), 10)
 

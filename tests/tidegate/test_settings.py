@@ -11,7 +11,7 @@ from tidegate.project.settings.settings import SettingsError, load_settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.tick.tick import AWAY_AFTER
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 
 
 def write(project_folder: Path, text: str) -> None:

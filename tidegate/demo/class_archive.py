@@ -25,7 +25,7 @@ def archive_file() -> Path:
     """Return the path of the archive: inside the virtual environment, so that it is deleted with it."""
     import pyspark
 
-    from tidegate.spark_jobs.iceberg.runtime import runtime_jar
+    from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
     from tidegate.spark_jobs.session.java import java_home
 
     home = java_home()
@@ -58,7 +58,7 @@ def _work(folder: Path) -> None:
     """Run a small workload that covers what a run does, and end the JVM, which writes the archive."""
     from pyspark.sql import functions as sf
 
-    from tidegate.spark_jobs.iceberg.runtime import CATALOG, IcebergSettings
+    from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG, IcebergSettings
     from tidegate.spark_jobs.session.session import SparkSettings, session
 
     spark = session(

@@ -8,7 +8,7 @@ warehouse starts one at the first access to a cluster's file system.
 from tidegate.project.settings.settings import Settings
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.files.all_files import AllFiles
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.session.session import SparkSettings, session
 
 

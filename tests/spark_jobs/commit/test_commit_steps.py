@@ -15,7 +15,7 @@ from tidegate.spark_jobs.commit.step import Verdict, decode_step, encode_step
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.files.filesystem import LocalFiles
-from tidegate.spark_jobs.parquet.steps.publish.folder import MARKER, PublishFolder, write_marker
+from tidegate.spark_jobs.parquet.folders.publish_folder import MARKER, PublishFolder, write_marker
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.parquet.version_log import (
     RECENT_COMMITS,

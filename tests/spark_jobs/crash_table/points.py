@@ -24,11 +24,11 @@ from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.files.filesystem import LocalFiles
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
-from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
+from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 
 BOTH = ("parquet", "iceberg")

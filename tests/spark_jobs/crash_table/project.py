@@ -29,7 +29,7 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
 from tidegate.spark_jobs.runner import run_program

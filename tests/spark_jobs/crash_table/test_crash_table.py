@@ -29,7 +29,7 @@ from tidegate.spark_jobs.commit.clock import SystemClock
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.errors import CommitUnknown
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE
 
 pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed one after the other
 

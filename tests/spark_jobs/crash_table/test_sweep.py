@@ -23,7 +23,7 @@ from tests.spark_jobs.crash_table.oracle import Rows
 from tests.spark_jobs.crash_table.project import Project, ids_of, rows_of
 from tests.spark_jobs.crash_table.watcher import Seen, Watcher
 from tests.spark_jobs.crash_table.whole_driver import WholeDriver
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 
 pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed
 

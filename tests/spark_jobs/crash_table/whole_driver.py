@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.crashes.processes import SIGKILL, end, fork
 from tests.spark_jobs.crash_table.project import Project
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.session.session import SparkSettings, session
 
 LONGEST_SECONDS = 3.0

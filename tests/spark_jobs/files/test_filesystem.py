@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.spark_jobs.files.filesystem import Entry, LocalFiles
-from tidegate.spark_jobs.parquet.steps.publish.folder import write_marker
+from tidegate.spark_jobs.parquet.folders.publish_folder import write_marker
 from tidegate.spark_jobs.parquet.version_log import TableVersion, head, put_version
 
 

@@ -20,8 +20,8 @@ from tidegate.spark_jobs.files.all_files import AllFiles
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.parquet import output as parquet
-from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
-from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
+from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.publication.table import read, sequence_of
 
 pytestmark = pytest.mark.spark

@@ -18,8 +18,8 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg import output as iceberg
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog
-from tidegate.spark_jobs.iceberg.runtime import CATALOG
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.publication.table import Publication, read
 
 DAY = TimeDimension(name="day", cycle="day", start="2013-01-01", timezone="America/New_York")

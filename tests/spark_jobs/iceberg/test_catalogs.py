@@ -17,8 +17,8 @@ from tests.spark_jobs.iceberg.other_catalogs import JDBC, jdbc_options, metastor
 from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
-from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault, with_defaults
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.options import catalog_fault, with_defaults
 
 pytestmark = pytest.mark.spark
 

@@ -31,8 +31,8 @@ from tidegate.spark_jobs.commit.publish import resolve
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitUnknown
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.publication.table import Publication, read, top_token
 from tidegate.spark_jobs.session.session import SparkSettings, session
 

@@ -17,9 +17,9 @@ from tidegate.spark_jobs.commit.publish import resolve
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.errors import CommitFailed
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
-from tidegate.spark_jobs.iceberg.java_texts import each
-from tidegate.spark_jobs.iceberg.log import KEYS_LENGTH
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
+from tidegate.spark_jobs.iceberg.table.log import KEYS_LENGTH
 from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.spark

@@ -12,7 +12,7 @@ from tests.spark_jobs.staging import put
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.errors import CommitUnknown
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.format import IcebergFormat
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.publication.table import read, sequence_of

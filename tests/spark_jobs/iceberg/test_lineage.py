@@ -2,8 +2,8 @@
 
 import pytest
 
-from tidegate.spark_jobs.iceberg.lineage import BEGINNING, EXPIRED, Lineage, Link, Place
-from tidegate.spark_jobs.iceberg.log import Publish, PublishLog
+from tidegate.spark_jobs.iceberg.table.lineage import BEGINNING, EXPIRED, Lineage, Link, Place
+from tidegate.spark_jobs.iceberg.table.log import Publish, PublishLog
 
 LOG = PublishLog(
     number=3,

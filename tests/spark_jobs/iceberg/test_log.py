@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidegate.spark_jobs.iceberg.log import (
+from tidegate.spark_jobs.iceberg.table.log import (
     KEYS_LENGTH,
     LOG_LENGTH,
     RECENT_PUBLISHES,

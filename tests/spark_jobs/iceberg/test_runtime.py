@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.spark_jobs.iceberg import runtime as iceberg_runtime
-from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault, with_defaults
-from tidegate.spark_jobs.iceberg.runtime import EXTENSIONS, IcebergSettings, iceberg_conf
+from tidegate.spark_jobs.iceberg.catalog import runtime as iceberg_runtime
+from tidegate.spark_jobs.iceberg.catalog.options import catalog_fault, with_defaults
+from tidegate.spark_jobs.iceberg.catalog.runtime import EXTENSIONS, IcebergSettings, iceberg_conf
 
 JAR = Path("/wheel/iceberg-spark-runtime.jar")
 CATALOG = "spark.sql.catalog.tidegate"

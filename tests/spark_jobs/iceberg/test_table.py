@@ -15,9 +15,9 @@ from tidegate.spark_jobs.commit.sequence import decode_sequence, encode_sequence
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
-from tidegate.spark_jobs.iceberg.publisher import Publisher
-from tidegate.spark_jobs.iceberg.table import log_of
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE
+from tidegate.spark_jobs.iceberg.publish.publisher import Publisher
+from tidegate.spark_jobs.iceberg.table.table import log_of
 from tidegate.spark_jobs.publication.table import read, sequence_of, top_token
 
 pytestmark = pytest.mark.spark

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pyspark.sql import SparkSession
 
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
 
 pytestmark = pytest.mark.spark
 

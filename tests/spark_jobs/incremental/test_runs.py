@@ -28,7 +28,7 @@ from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import CommitConflict, SourceError, StoreBehind
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import read

@@ -17,7 +17,7 @@ from tests.spark_jobs.maintenance.yard import (
 from tests.spark_jobs.staging import put
 from tidegate.domain.maintenance.ended import Ending
 from tidegate.spark_jobs.commit.recovery import recover
-from tidegate.spark_jobs.iceberg.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.spark

@@ -5,7 +5,7 @@ import pytest
 from tests.effort import pick
 from tests.spark_jobs.maintenance.yard import MANIFESTS, REWRITE, Steered, Yard, killed_at
 from tidegate.domain.maintenance.ended import Ending
-from tidegate.spark_jobs.iceberg.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance import slicing
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 

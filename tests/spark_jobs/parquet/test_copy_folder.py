@@ -12,8 +12,8 @@ from tests.effort import much
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import Verdict, decode_step, encode_step
 from tidegate.spark_jobs.files.filesystem import LocalFiles, is_data
-from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder, digests_of
-from tidegate.spark_jobs.parquet.steps.publish.folder import MARKER, write_marker
+from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder, digests_of
+from tidegate.spark_jobs.parquet.folders.publish_folder import MARKER, write_marker
 
 FILES = {"part-0.parquet": b"first " * 100, "part-1.parquet": b"other " * 100, "part-2.parquet": b""}
 

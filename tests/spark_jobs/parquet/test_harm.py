@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.spark_jobs.files.filesystem import LocalFiles
-from tidegate.spark_jobs.parquet.steps.publish.folder import MARKER, harm_of, write_marker
+from tidegate.spark_jobs.parquet.folders.publish_folder import MARKER, harm_of, write_marker
 
 
 @pytest.fixture

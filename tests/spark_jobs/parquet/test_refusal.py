@@ -8,7 +8,13 @@ from tests.spark_jobs.staging import daily, read_rows, stage_rows
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import RefusableStep, Verdict
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
-from tidegate.spark_jobs.iceberg.log import ABANDONED_COMMITS, LOG_LENGTH, Publish, PublishLog, encode_log
+from tidegate.spark_jobs.iceberg.table.log import (
+    ABANDONED_COMMITS,
+    LOG_LENGTH,
+    Publish,
+    PublishLog,
+    encode_log,
+)
 from tidegate.spark_jobs.parquet.output import StagedParquet
 from tidegate.spark_jobs.parquet.version_log import head
 from tidegate.spark_jobs.parquet.view import stale

@@ -19,7 +19,7 @@ from tests.crashes.processes import in_child
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tidegate.domain.model import Dataset, PartitionScheme, Program, TimeDimension
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.runner import run_program

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from tests.crashes.processes import in_child
 from tidegate.domain.spark_conf import FIXED
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.session.session import SparkSettings, program_conf, session
 
 pytestmark = pytest.mark.spark

@@ -19,7 +19,7 @@ def init(
     from importlib.metadata import version
 
     from tidegate.project.create import create_project
-    from tidegate.spark_jobs.iceberg.runtime import runtime_jar
+    from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
     iceberg = runtime_jar() is not None
     for name in create_project(folder, version("tidegate"), iceberg):

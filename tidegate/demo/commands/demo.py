@@ -50,7 +50,7 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
     from tidegate.demo.project import make_project, replacements
     from tidegate.demo.run import LOG, Demo
     from tidegate.demo.summary import print_compaction, print_summary
-    from tidegate.spark_jobs.iceberg.runtime import RUNTIME_WHEEL
+    from tidegate.spark_jobs.iceberg.catalog.runtime import RUNTIME_WHEEL
 
     check_packages(*FEED_PACKAGES, RUNTIME_WHEEL)
     started = datetime.now(UTC)

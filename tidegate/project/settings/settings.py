@@ -209,7 +209,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
     from tidegate.project.settings.house_rules import house_rules
     from tidegate.project.settings.retention import kept
     from tidegate.spark_jobs.files.scheme import scheme_of
-    from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault
+    from tidegate.spark_jobs.iceberg.catalog.options import catalog_fault
 
     found = decode(file, resolved.content)
     project = file.parent
@@ -272,7 +272,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
 
 def _default_format(found: SettingsFile, conf: Mapping[str, str]) -> DatasetFormat:
     """Return the default format; `auto` depends on what Spark has on this machine."""
-    from tidegate.spark_jobs.iceberg.runtime import is_present
+    from tidegate.spark_jobs.iceberg.catalog.runtime import is_present
 
     if found.warehouse.default_format != "auto":
         return found.warehouse.default_format

@@ -12,11 +12,8 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport, not_listed
 from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.iceberg.catalog import catalog_of, sql_name
-from tidegate.spark_jobs.iceberg.data_files import missing_data
-from tidegate.spark_jobs.iceberg.failures import java_failures
-from tidegate.spark_jobs.iceberg.lineage import Place, lineage_of, withdrawn
-from tidegate.spark_jobs.iceberg.log import PublishLog
+from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
 from tidegate.spark_jobs.iceberg.orphans import drop_orphan, staging_tables
 from tidegate.spark_jobs.iceberg.output import (
@@ -29,7 +26,10 @@ from tidegate.spark_jobs.iceberg.output import (
 )
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.iceberg.table import log_of
+from tidegate.spark_jobs.iceberg.table.data_files import missing_data
+from tidegate.spark_jobs.iceberg.table.lineage import Place, lineage_of, withdrawn
+from tidegate.spark_jobs.iceberg.table.log import PublishLog
+from tidegate.spark_jobs.iceberg.table.table import log_of
 
 Spark = Callable[[], SparkSession]
 

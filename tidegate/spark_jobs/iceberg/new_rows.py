@@ -23,10 +23,10 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.partition_columns import in_partitions
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, catalog_of, sql_name
-from tidegate.spark_jobs.iceberg.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.output import table_name
-from tidegate.spark_jobs.iceberg.table import added_files, check_partitions, data_file
+from tidegate.spark_jobs.iceberg.table.table import added_files, check_partitions, data_file
 
 WHOLE = ""
 """The part whose watermark applies to all partitions."""

@@ -9,12 +9,12 @@ from typing import Any
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.table_report import Orphan
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, sql_name
-from tidegate.spark_jobs.iceberg.failures import java_failures
-from tidegate.spark_jobs.iceberg.half_created import STAGING_TABLE, half_created, place_of
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.half_created import STAGING_TABLE, half_created, place_of
 from tidegate.spark_jobs.iceberg.output import table_name
-from tidegate.spark_jobs.iceberg.staging import DATA_PATH, drop_staging
-from tidegate.spark_jobs.iceberg.table import draft_table
+from tidegate.spark_jobs.iceberg.staging.staging import DATA_PATH, drop_staging
+from tidegate.spark_jobs.iceberg.table.table import draft_table
 
 FORMAT = "iceberg"
 

@@ -24,12 +24,17 @@ from tidegate.spark_jobs.datasets.partition_columns import (
     with_partition_columns,
 )
 from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, TableName, catalog_of, sql_name
-from tidegate.spark_jobs.iceberg.half_created import may_exist, remove_half_created, staged_names
-from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staging_name, write_staging
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, TableName, catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.catalog.half_created import may_exist, remove_half_created, staged_names
+from tidegate.spark_jobs.iceberg.staging.staging import (
+    drop_staging,
+    published_locations,
+    staging_name,
+    write_staging,
+)
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.iceberg.table import added_files, data_file, log_of, write_target
+from tidegate.spark_jobs.iceberg.table.table import added_files, data_file, log_of, write_target
 
 
 class StagedPartition(Value, kw_only=True):

@@ -11,7 +11,7 @@ room for a pipeline, or if its process dies. Nothing of it is repeated, since ea
 left.
 
 What is committed has the operation `replace`, which neither counts as a change of rows for runs that publish
-at the same time (`iceberg.changes`) nor as new rows for incremental readers (`iceberg.new_rows`).
+at the same time (`iceberg.table.changes`) nor as new rows for incremental readers (`iceberg.new_rows`).
 
 `request` what is asked for, and by whom it is stopped · `operation` runs one · `measuring`, `listing` ·
 `iceberg`, `parquet` the operations on each format.

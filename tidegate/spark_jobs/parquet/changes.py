@@ -13,7 +13,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.datasets.changed_rows import rows_differ
 from tidegate.spark_jobs.datasets.conflicts import read_and_written, same_keys
 from tidegate.spark_jobs.errors import CommitConflict
-from tidegate.spark_jobs.parquet.folders import read_folders
+from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
 from tidegate.spark_jobs.parquet.version_log import TableVersion, read_version
 
 

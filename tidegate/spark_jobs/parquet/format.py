@@ -13,6 +13,8 @@ from tidegate.spark_jobs.datasets.landed import read_landed
 from tidegate.spark_jobs.datasets.table_report import MissingData, Orphan, TableReport, not_listed
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.parquet import prune
+from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder, harm_of
 from tidegate.spark_jobs.parquet.new_rows import read_new_files
 from tidegate.spark_jobs.parquet.output import (
     STAGING_FOLDER,
@@ -22,9 +24,7 @@ from tidegate.spark_jobs.parquet.output import (
     staging_folder,
     table_state,
 )
-from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
 from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
-from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder, harm_of
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.datasets.columns import union_columns
 from tidegate.spark_jobs.files.filesystem import FileSystem
-from tidegate.spark_jobs.parquet.folders import read_folders
+from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion
 

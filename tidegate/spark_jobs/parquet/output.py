@@ -26,7 +26,7 @@ from tidegate.spark_jobs.datasets.merge_keys import key_columns, refuse_missing,
 from tidegate.spark_jobs.datasets.partition_columns import refuse_surplus, with_partition_columns
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.parquet.folders import read_folders
+from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion

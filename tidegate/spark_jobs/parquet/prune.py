@@ -14,11 +14,11 @@ from typing import NamedTuple
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_sequence
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
+from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.merge import SURVIVORS_MARK
 from tidegate.spark_jobs.parquet.output import DATA_FOLDER
-from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
 from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
-from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.parquet.version_log import (

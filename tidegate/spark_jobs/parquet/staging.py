@@ -21,8 +21,8 @@ from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 from tidegate.spark_jobs.java.classes import java_classes
-from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder, digests_of
-from tidegate.spark_jobs.parquet.steps.publish.folder import FolderMarker, PublishFolder, write_marker
+from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder, digests_of
+from tidegate.spark_jobs.parquet.folders.publish_folder import FolderMarker, PublishFolder, write_marker
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry
 
 KEY_COLUMN = "__tidegate_key"

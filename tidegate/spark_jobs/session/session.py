@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from tidegate.domain.spark_conf import FIXED
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.scheme import scheme_of
-from tidegate.spark_jobs.iceberg.runtime import IcebergSettings, iceberg_conf
+from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings, iceberg_conf
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.session.java import java_home
 

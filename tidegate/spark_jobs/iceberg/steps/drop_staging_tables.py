@@ -10,9 +10,9 @@ from typing import ClassVar
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, catalog_of, sql_name
-from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staged_with
-from tidegate.spark_jobs.iceberg.table import log_of
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, staged_with
+from tidegate.spark_jobs.iceberg.table.table import log_of
 
 
 @step_kind("drop_staging_tables")

@@ -7,7 +7,7 @@
 The new metadata replaces only the metadata that was read, without Iceberg's own retries, which would not
 read the log again. The commit adds the rows, the entry in the table's log that `verify` searches for, and a
 summary for users: commit id, token, job and partitions. Snapshot ids are not evidence: snapshots expire.
-`iceberg.publisher` makes the tries.
+`iceberg.publish.publisher` makes the tries.
 """
 
 from typing import Any, ClassVar
@@ -23,17 +23,17 @@ from tidegate.spark_jobs.commit.step import (
     unknown,
 )
 from tidegate.spark_jobs.errors import CommitConflict, OutputError
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, catalog_of, sql_name
-from tidegate.spark_jobs.iceberg.data_files import lost_staged_files
-from tidegate.spark_jobs.iceberg.failures import StaleTable
-from tidegate.spark_jobs.iceberg.fences import fences
-from tidegate.spark_jobs.iceberg.lineage import verify_publish
-from tidegate.spark_jobs.iceberg.log import PROPERTY, PublishLog
-from tidegate.spark_jobs.iceberg.promised_publish import PromisedPublish
-from tidegate.spark_jobs.iceberg.publisher import Publisher, staged_table
-from tidegate.spark_jobs.iceberg.refusal import refuse_commit
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable
+from tidegate.spark_jobs.iceberg.publish.fences import fences
+from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
+from tidegate.spark_jobs.iceberg.publish.publisher import Publisher, staged_table
+from tidegate.spark_jobs.iceberg.publish.refusal import refuse_commit
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
-from tidegate.spark_jobs.iceberg.table import keys_of, log_of
+from tidegate.spark_jobs.iceberg.table.data_files import lost_staged_files
+from tidegate.spark_jobs.iceberg.table.lineage import verify_publish
+from tidegate.spark_jobs.iceberg.table.log import PROPERTY, PublishLog
+from tidegate.spark_jobs.iceberg.table.table import keys_of, log_of
 
 SHOWN_FILES = 3
 CONFLICT_TRIES = 100

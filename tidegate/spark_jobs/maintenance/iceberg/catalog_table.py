@@ -15,9 +15,9 @@ from pyspark.errors.exceptions.captured import AnalysisException
 from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.iceberg.catalog import NO_TABLE, IcebergCatalog, catalog_of
-from tidegate.spark_jobs.iceberg.failures import java_failures
-from tidegate.spark_jobs.iceberg.runtime import CATALOG
+from tidegate.spark_jobs.iceberg.catalog.catalog import NO_TABLE, IcebergCatalog, catalog_of
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.java.classes import java_classes
 from tidegate.spark_jobs.maintenance.progress import TableGone
 

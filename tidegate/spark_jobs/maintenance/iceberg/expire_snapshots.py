@@ -14,7 +14,7 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import IllegalArgumentException
 
-from tidegate.spark_jobs.iceberg.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race
 from tidegate.spark_jobs.maintenance.iceberg.history import Snapshots, ancestors, read_snapshots
 from tidegate.spark_jobs.maintenance.iceberg.idle_parts import advance_idle_parts

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from tidegate.spark_jobs.iceberg.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 
 MAX_SNAPSHOTS = 100_000
 

@@ -24,9 +24,9 @@ from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.commit.watermarks import set_watermarks
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced
-from tidegate.spark_jobs.iceberg.catalog import catalog_of
-from tidegate.spark_jobs.iceberg.changes import NO_ROW_CHANGED, History
+from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.new_rows import WHOLE, encode_position
+from tidegate.spark_jobs.iceberg.table.changes import NO_ROW_CHANGED, History
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.history import Snapshots
 from tidegate.spark_jobs.maintenance.iceberg.needed_snapshots import read_up_to

@@ -7,7 +7,7 @@ that are spread evenly over the table's history, since the newest manifests list
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from tidegate.spark_jobs.iceberg.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.file_counts import File, spread
 
 SAMPLED_MANIFESTS = 20

@@ -19,10 +19,10 @@ from tidegate.domain.commits import Watermark
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitUnknown
-from tidegate.spark_jobs.iceberg.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.new_rows import WHOLE, SnapshotPosition
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.iceberg.table import log_of
+from tidegate.spark_jobs.iceberg.table.table import log_of
 
 MAIN = "main"
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.iceberg.catalog import catalog_of
-from tidegate.spark_jobs.iceberg.java_texts import each
-from tidegate.spark_jobs.iceberg.table import all_but
+from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
+from tidegate.spark_jobs.iceberg.table.table import all_but
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
 MAX_GROUP_BYTES = 10_000_000_000

@@ -16,9 +16,9 @@ from typing import Any
 from py4j.java_gateway import is_instance_of
 
 from tidegate.domain.maintenance.options import LEAST_ORPHAN_AGE
-from tidegate.spark_jobs.iceberg.failures import java_failures
-from tidegate.spark_jobs.iceberg.java_texts import each
-from tidegate.spark_jobs.iceberg.table_files import HADOOP_IO
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.table_files import HADOOP_IO
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import GARBAGE_COLLECTION, collects_garbage
 from tidegate.spark_jobs.maintenance.iceberg.staged_folders import published_files, unpublished

@@ -18,8 +18,8 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from tidegate.spark_jobs.iceberg.failures import IcebergFailure, StaleTable
-from tidegate.spark_jobs.iceberg.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race
 from tidegate.spark_jobs.maintenance.iceberg.history import since
 from tidegate.spark_jobs.maintenance.iceberg.rewriter import Rewritten

@@ -9,7 +9,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from tidegate.spark_jobs.iceberg.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race
 from tidegate.spark_jobs.maintenance.iceberg.manifest_files import Manifest, manifests_of
 from tidegate.spark_jobs.maintenance.iceberg.replacement import LABEL

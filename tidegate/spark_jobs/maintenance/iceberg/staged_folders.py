@@ -13,11 +13,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.iceberg.catalog import catalog_of
-from tidegate.spark_jobs.iceberg.half_created import STAGING_TABLE
+from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
+from tidegate.spark_jobs.iceberg.catalog.half_created import STAGING_TABLE
+from tidegate.spark_jobs.iceberg.catalog.table_files import HADOOP_IO
 from tidegate.spark_jobs.iceberg.orphans import staging_tables
-from tidegate.spark_jobs.iceberg.staging import DATA_PATH
-from tidegate.spark_jobs.iceberg.table_files import HADOOP_IO
+from tidegate.spark_jobs.iceberg.staging.staging import DATA_PATH
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
 _FOLDER = re.compile(rf"_{STAGING_TABLE.pattern}")

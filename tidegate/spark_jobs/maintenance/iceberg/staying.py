@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 
-from tidegate.spark_jobs.iceberg.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.iceberg.history import Snapshots, ancestors
 from tidegate.spark_jobs.maintenance.kept import among_the_last, younger_than
 

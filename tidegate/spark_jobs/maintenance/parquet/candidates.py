@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from tidegate.spark_jobs.files.filesystem import FileSystem
-from tidegate.spark_jobs.parquet.steps.publish.folder import data_files, harm_of
+from tidegate.spark_jobs.parquet.folders.publish_folder import data_files, harm_of
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head
 
 SMALL_SHARE = 0.75

@@ -29,11 +29,11 @@ from tidegate.spark_jobs.maintenance.parquet.health import newest_version
 from tidegate.spark_jobs.maintenance.progress import RACE_TRIES, LostRace, Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.slicing import slices
-from tidegate.spark_jobs.parquet.folders import read_folders
+from tidegate.spark_jobs.parquet.folders.publish_folder import data_files
+from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
 from tidegate.spark_jobs.parquet.output import DATA_FOLDER, STAGING_FOLDER, staging_folder
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
 from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
-from tidegate.spark_jobs.parquet.steps.publish.folder import data_files
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import Compaction, TableVersion, head
 from tidegate.spark_jobs.publication.table import largest_token, states_of

@@ -12,7 +12,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.maintenance.file_counts import File, count_files, extrapolated, spread, values_of
 from tidegate.spark_jobs.maintenance.progress import LandedFiles, TableGone
-from tidegate.spark_jobs.parquet.steps.publish.folder import data_files
+from tidegate.spark_jobs.parquet.folders.publish_folder import data_files
 from tidegate.spark_jobs.parquet.version_log import VERSIONS_FOLDER, TableVersion, head, version_numbers
 
 NONE_OF_THEM = {"delete_files": 0, "delete_ratio": 0, "manifests": 0, "manifest_size": 0}

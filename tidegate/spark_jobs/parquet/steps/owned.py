@@ -2,8 +2,8 @@
 
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
-from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
-from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
+from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from pyspark.sql.types import StringType, StructField, StructType
 
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, sql_name
-from tidegate.spark_jobs.iceberg.failures import StaleTable, java_failures
-from tidegate.spark_jobs.iceberg.log import PROPERTY, encode_log
-from tidegate.spark_jobs.iceberg.table import draft_table, log_of
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.table.log import PROPERTY, encode_log
+from tidegate.spark_jobs.iceberg.table.table import draft_table, log_of
 
 TRIES = 100
 """How many times in a row another commit may change the table before the refusal fails."""

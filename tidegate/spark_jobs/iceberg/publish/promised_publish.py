@@ -10,7 +10,7 @@ import msgspec
 from tidegate.domain.model import OnForeign, WriteMode
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.iceberg.merge import Merge
+from tidegate.spark_jobs.iceberg.staging.merge import Merge
 
 
 class PromisedPublish(Value, kw_only=True):

@@ -2,7 +2,7 @@
 
 SQL cannot put a commit id and a property into the same commit as the rows, so tables are
 used as Java objects in the session's JVM. There is one catalog, which
-`spark_jobs.iceberg.runtime` configures; other modules decide what is published. Java failures
+`spark_jobs.iceberg.catalog.runtime` configures; other modules decide what is published. Java failures
 become `StaleTable`, or an `OSError` after which the caller must verify whether the effect happened.
 """
 
@@ -19,11 +19,11 @@ from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.iceberg.catalog_options import opening_fault
-from tidegate.spark_jobs.iceberg.failures import java_failures
-from tidegate.spark_jobs.iceberg.java_texts import JavaTexts
-from tidegate.spark_jobs.iceberg.runtime import CATALOG
-from tidegate.spark_jobs.iceberg.table_files import TableFiles
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.java_texts import JavaTexts
+from tidegate.spark_jobs.iceberg.catalog.options import opening_fault
+from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
+from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
 from tidegate.spark_jobs.java.call import call_java
 from tidegate.spark_jobs.java.classes import java_classes
 

@@ -18,10 +18,10 @@ from tidegate.domain.model import OnForeign, WriteMode
 from tidegate.domain.partition_key import SEPARATOR
 from tidegate.spark_jobs.datasets.conflicts import foreign_change, read_and_written, same_keys
 from tidegate.spark_jobs.errors import CommitConflict
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
-from tidegate.spark_jobs.iceberg.failures import IcebergFailure, StaleTable, java_failures
-from tidegate.spark_jobs.iceberg.lineage import MAX_SNAPSHOTS, earlier_metadata
-from tidegate.spark_jobs.iceberg.table import SUMMARY_KEYS, added_files, partition_values
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.table.lineage import MAX_SNAPSHOTS, earlier_metadata
+from tidegate.spark_jobs.iceberg.table.table import SUMMARY_KEYS, added_files, partition_values
 
 SUMMARY_COMMIT, SUMMARY_MODE = "tidegate.commit", "tidegate.write"
 NO_ROW_CHANGED = "replace"

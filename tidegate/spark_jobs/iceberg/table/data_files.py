@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tidegate.spark_jobs.datasets.table_report import MissingData
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName
-from tidegate.spark_jobs.iceberg.failures import java_failures
-from tidegate.spark_jobs.iceberg.java_texts import each
-from tidegate.spark_jobs.iceberg.table import added_files
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
+from tidegate.spark_jobs.iceberg.table.table import added_files
 
 FILES_ASKED = 2
 """Up to so many files of a folder are asked for one by one: on an object store, a listing costs as much."""

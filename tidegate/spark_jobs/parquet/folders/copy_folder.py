@@ -17,7 +17,7 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.files.filesystem import FileSystem
-from tidegate.spark_jobs.parquet.steps.publish.folder import MARKER, FolderMarker, data_files, fault_of
+from tidegate.spark_jobs.parquet.folders.publish_folder import MARKER, FolderMarker, data_files, fault_of
 
 FILES_AT_ONCE = 8
 """Files copied in parallel. A copy mostly waits for the object store."""

@@ -15,9 +15,9 @@ from enum import StrEnum
 from typing import Any, Final
 
 from tidegate.spark_jobs.commit.step import DONE, Verified, unknown
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, sql_name
-from tidegate.spark_jobs.iceberg.failures import IcebergFailure, StaleTable, java_failures
-from tidegate.spark_jobs.iceberg.log import Publish, PublishLog
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.table.log import Publish, PublishLog
 
 MAX_SNAPSHOTS = 10_000
 """Maximum number of snapshots that are followed back."""

@@ -16,10 +16,10 @@ from pyspark.sql.types import StructType
 from tidegate.domain.partition_key import SEPARATOR
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, sql_name
-from tidegate.spark_jobs.iceberg.failures import IcebergFailure, StaleTable, java_failures
-from tidegate.spark_jobs.iceberg.java_texts import each
-from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, PublishLog, decode_log
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
+from tidegate.spark_jobs.iceberg.table.log import PROPERTY, Publish, PublishLog, decode_log
 
 FORMAT_VERSION = "2"
 SUMMARY_KEYS = "tidegate.keys"

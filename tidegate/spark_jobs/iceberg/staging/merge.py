@@ -16,10 +16,10 @@ from pyspark.sql import functions as sf
 
 from tidegate.spark_jobs.datasets.changed_rows import matching, rows_differ
 from tidegate.spark_jobs.datasets.partition_columns import in_partitions
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
-from tidegate.spark_jobs.iceberg.failures import StaleTable, java_failures
-from tidegate.spark_jobs.iceberg.staging import write_staging
-from tidegate.spark_jobs.iceberg.table import added_files, partition_filter
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.staging.staging import write_staging
+from tidegate.spark_jobs.iceberg.table.table import added_files, partition_filter
 
 FILE_COLUMN = "__tidegate_file"
 

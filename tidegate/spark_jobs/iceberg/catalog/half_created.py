@@ -7,7 +7,7 @@ metadata. Other catalogs create a table by one change of their own.
 
 import re
 
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
 
 STAGING_TABLE = re.compile(r"s[0-9a-f]{32}_([0-9]+)(?:_[0-9a-f]{32})?")
 """The name of a staging table; one with the survivors of a merge has the longer form."""

@@ -10,12 +10,12 @@ from typing import Any
 
 from tidegate.domain.partition_key import SEPARATOR
 from tidegate.spark_jobs.errors import CommitConflict
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, sql_name
-from tidegate.spark_jobs.iceberg.changes import History, Replaced, find_conflict
-from tidegate.spark_jobs.iceberg.log import Publish, PublishLog
-from tidegate.spark_jobs.iceberg.merge import merged_rows_differ
-from tidegate.spark_jobs.iceberg.promised_publish import PromisedPublish
-from tidegate.spark_jobs.iceberg.table import added_files, keys_of, log_of, partition_values
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, sql_name
+from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
+from tidegate.spark_jobs.iceberg.staging.merge import merged_rows_differ
+from tidegate.spark_jobs.iceberg.table.changes import History, Replaced, find_conflict
+from tidegate.spark_jobs.iceberg.table.log import Publish, PublishLog
+from tidegate.spark_jobs.iceberg.table.table import added_files, keys_of, log_of, partition_values
 
 Partitions = Mapping[str, tuple[str, ...]]
 """The values of the partition columns of each partition, by key."""

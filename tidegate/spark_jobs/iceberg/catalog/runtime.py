@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from tidegate.spark_jobs.iceberg.catalog_options import with_defaults
+from tidegate.spark_jobs.iceberg.catalog.options import with_defaults
 
 CATALOG = "tidegate"
 """The name under which Spark knows the catalog, as in `SELECT * FROM tidegate.flights.delays`."""

@@ -12,16 +12,16 @@ from types import TracebackType
 from typing import Any
 
 from tidegate.spark_jobs.errors import CommitConflict
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, sql_name
-from tidegate.spark_jobs.iceberg.changes import SUMMARY_COMMIT, SUMMARY_MODE, History
-from tidegate.spark_jobs.iceberg.data_files import lost_staged_files
-from tidegate.spark_jobs.iceberg.failures import StaleTable, java_failures
-from tidegate.spark_jobs.iceberg.fences import Partitions, conflict_of, has_changed, keys_to_write
-from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, encode_log
-from tidegate.spark_jobs.iceberg.merge import MergedFiles, merge_files
-from tidegate.spark_jobs.iceberg.promised_publish import PromisedPublish
-from tidegate.spark_jobs.iceberg.staging import drop_staging, write_staging
-from tidegate.spark_jobs.iceberg.table import (
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.publish.fences import Partitions, conflict_of, has_changed, keys_to_write
+from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
+from tidegate.spark_jobs.iceberg.staging.merge import MergedFiles, merge_files
+from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, write_staging
+from tidegate.spark_jobs.iceberg.table.changes import SUMMARY_COMMIT, SUMMARY_MODE, History
+from tidegate.spark_jobs.iceberg.table.data_files import lost_staged_files
+from tidegate.spark_jobs.iceberg.table.log import PROPERTY, Publish, encode_log
+from tidegate.spark_jobs.iceberg.table.table import (
     SUMMARY_KEYS,
     added_files,
     all_but,

@@ -18,10 +18,10 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
-from tidegate.spark_jobs.iceberg.failures import java_failures
-from tidegate.spark_jobs.iceberg.half_created import remove_half_created, staged_names
-from tidegate.spark_jobs.iceberg.table import FORMAT_VERSION, added_files, columns_of
+from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.half_created import remove_half_created, staged_names
+from tidegate.spark_jobs.iceberg.table.table import FORMAT_VERSION, added_files, columns_of
 
 DIGEST_DIGITS = 32
 DATA_PATH = "write.data.path"
