@@ -21,7 +21,7 @@ from sqlalchemy import text
 
 from benchmarks.alternate import idle_ticks, medians
 from tidegate.domain.model import App, Dependency, Program, Schedule, TaskTimes, TaskTrigger
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.explain.instances.awaited import upstream_of
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.sql.columns import microseconds

@@ -16,7 +16,7 @@ import sqlalchemy
 
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App, CronTrigger, Dataset, PartitionsTrigger, Program, Schedule
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.aims import verdict
 from tidegate.compiler.compile import compile_files
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.store.open import open_store

@@ -20,8 +20,8 @@ from benchmarks.deployed import START, apps
 from tidegate.domain.model import App, Dataset, Program
 from tidegate.project.location import location_of
 from tidegate.project.settings.settings import Settings, load_settings
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import Scope
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import Scope
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 

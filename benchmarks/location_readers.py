@@ -15,8 +15,8 @@ from benchmarks.deployed import START
 from benchmarks.location import with_programs
 from tidegate.processes.dagster import HOST, MODULE, free_port
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import Scope
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import Scope
 from tidegate.scheduler.store.open import open_store
 
 SCHEDULES = 1_000

@@ -24,7 +24,7 @@ from tidegate.cli.printing import Format
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.store.open import open_store
 
 ROUNDS = 3

@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.alternate import medians
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store

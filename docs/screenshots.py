@@ -22,7 +22,7 @@ from dagster import DagsterInstance
 from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import Page, Route, sync_playwright
 
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.job import FINISHED, WAITING, Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.open import open_store

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.simulation.oracle.oracle import Oracle
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import offer_launches

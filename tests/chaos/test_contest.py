@@ -16,7 +16,7 @@ from tests.chaos.child import Child, Say
 from tests.simulation.oracle.oracle import Oracle
 from tests.tally import PROMISED, reach
 from tidegate.compiler.compile import compile_files
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import offer_launches

@@ -13,8 +13,8 @@ from tidegate.compiler.plan.ownership import Scope
 from tidegate.processes.dagster import HOST, DagsterProcesses
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import deployed_apps
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import deployed_apps
 
 NAME = "neighbour"
 

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import tidegate.read
 from tests.dagster_defs.live_project import LiveProject
 from tidegate.compiler.compile import compile_files
-from tidegate.scheduler.commands.backfills import Wanted, start_backfill
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.instances import InstanceName, act
-from tidegate.scheduler.commands.live import Scope
-from tidegate.scheduler.commands.reports import Times, report
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import Scope
+from tidegate.scheduler.commands.tasks.backfills import Wanted, start_backfill
+from tidegate.scheduler.commands.tasks.instances import InstanceName, act
+from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action, status_of
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job

@@ -19,7 +19,7 @@ from tests.doubles.dump import dump
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.dispatch.dispatcher import RELOAD_TEXT
 from tidegate.domain.model import Dataset
-from tidegate.scheduler.commands.held_apps import held_apps, hold_app, release_app
+from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app, release_app
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import RunStatus

@@ -28,7 +28,7 @@ from tidegate.dagster_defs.dispatch.parking import is_parked
 from tidegate.domain.model import Dataset
 from tidegate.processes.alive import DagsterState, dagster_state
 from tidegate.processes.dagster import LOCATION_NAME
-from tidegate.scheduler.commands.manual import suspend
+from tidegate.scheduler.commands.by_hand.manual import suspend
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore

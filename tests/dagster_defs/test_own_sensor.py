@@ -10,7 +10,7 @@ from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.doubles.dump import dump
 from tidegate.dagster_defs.deployed.names import RECOVERY
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.held_apps import hold_app
+from tidegate.scheduler.commands.by_hand.held_apps import hold_app
 from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.store.memory.store import MemoryStore
 

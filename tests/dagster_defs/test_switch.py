@@ -30,7 +30,7 @@ from tidegate.dagster_defs.dispatch.switch import (
     sync_switches,
 )
 from tidegate.dagster_defs.ingest.event_log import storage_id
-from tidegate.scheduler.commands.manual import resume, suspend
+from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.memory.store import MemoryStore

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
-from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import Claim, claim
 from tidegate.scheduler.launch.dead_letter import requeue, retry

@@ -11,8 +11,8 @@ from tests.server.sales import APP, DAILY, EACH_DAY, SCHEDULES, SPEC, deployed, 
 from tests.server.serving import NS, Served, problem, served
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import difference
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.model.journal import EntryKind
 
 pytestmark = [pytest.mark.store]

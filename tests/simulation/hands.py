@@ -15,7 +15,7 @@ import msgspec
 
 from tests.simulation.faulty_store import FAILURES, FaultyStore
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.recovered import observe_recovered

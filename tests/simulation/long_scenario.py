@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from tests.simulation.hands import Hands
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import WAITING

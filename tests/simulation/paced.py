@@ -16,7 +16,7 @@ from tests.simulation.chance.app import ChanceApp
 from tests.simulation.chance.schedule import DATASETS, GAUGE_MAX, GAUGES
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
-from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.refused import Refused

@@ -18,7 +18,7 @@ from tests.simulation.long_scenario import START
 from tests.simulation.world import World
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import TRANSITIONS, WAITING, JobState

@@ -4,7 +4,7 @@ import pytest
 
 from tests.scheduler.commands.overriding import FIRST, Hands, S
 from tests.scheduler.world import at
-from tidegate.scheduler.commands.overrides import expire
+from tidegate.scheduler.commands.reverts import expire
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.protocol import Store
 

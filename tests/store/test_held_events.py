@@ -9,7 +9,7 @@ import pytest
 
 from tests.crashes.statements import listening
 from tests.scheduler.world import MIDNIGHT, app_of
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.sql.open import open_sql_store

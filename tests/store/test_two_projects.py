@@ -17,8 +17,8 @@ from tests.two_apps import FEEDS, SALES
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, CronTrigger, Program, Schedule
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import deployed_apps
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.refused import Refused

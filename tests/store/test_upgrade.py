@@ -10,9 +10,9 @@ from sqlalchemy import Connection, text
 from tests.store.samples import at, event, job, operation_job, operation_run, record, table
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import CronTrigger, Schedule
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.deployments import change_of, rollback
-from tidegate.scheduler.commands.schedules import delete_schedules
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.deployments import change_of, rollback
+from tidegate.scheduler.commands.deployment.schedules import delete_schedules
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused

@@ -10,8 +10,8 @@ from tests.tidegate.project import Project
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.reports import Times, report
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import offer_launches

@@ -9,7 +9,7 @@ from tests.doubles.clock import Clock
 from tests.scheduler.commands.test_deploy import NOW
 from tests.scheduler.world import compiled_app
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store

@@ -12,7 +12,7 @@ from tests.scheduler.commands.test_deploy import NOW
 from tests.scheduler.world import compiled_app
 from tests.watcher.landing import APP, NORTH, Landing, app
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.watcher import look as looks
 from tidegate.watcher.watching import SLOW_SECONDS, Watching, watched_of
 

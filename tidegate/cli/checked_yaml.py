@@ -97,7 +97,7 @@ def known_apps(settings: "Settings | None") -> Callable[[], Mapping[str, App]]:
     """Return a function that reads the deployed apps; none where there is no store, or with a warning."""
 
     def read() -> Mapping[str, App]:
-        from tidegate.scheduler.commands.live import deployed_apps
+        from tidegate.scheduler.commands.deployment.live import deployed_apps
 
         return {} if settings is None else _asked(settings, deployed_apps)
 

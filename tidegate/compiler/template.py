@@ -5,7 +5,8 @@
     shell: 'echo {{ "{{" }}'                       a quoted text is copied
 
 This module knows only the syntax: `compiler.rules.references` lists the references and what they need,
-`scheduler.decision.references` computes their values. A template only names values: nothing is evaluated.
+`scheduler.decision.launch.references` computes their values. A template only names values: nothing is
+evaluated.
 """
 
 import json

@@ -9,7 +9,7 @@ from tidegate.compiler.reader.json_text import JsonText, TooLarge, json_text
 from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, Schedule
 from tidegate.project.one_schedule import broken_rules, compile_one, namespaces_of
-from tidegate.scheduler.commands.live import deployed_apps
+from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.problem import Problem

@@ -3,7 +3,7 @@
 from tidegate.domain.error import UserError
 from tidegate.domain.part_name import app_of
 from tidegate.domain.tasks.key import TaskKeyError, parse_scheduled
-from tidegate.scheduler.commands.instances import InstanceName, instance_named
+from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
 from tidegate.scheduler.explain.names import find_task
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job

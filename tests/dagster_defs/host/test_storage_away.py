@@ -11,7 +11,7 @@ from tests.dagster_defs.host.world import HostWorld, host_world
 from tests.databases import control, new_database
 from tests.effort import only
 from tidegate.dagster_defs.host.host import FAILED_SECONDS
-from tidegate.scheduler.commands.manual import trigger
+from tidegate.scheduler.commands.by_hand.manual import trigger
 from tidegate.scheduler.model.job import JobState
 
 pytestmark = [pytest.mark.dagster, pytest.mark.store]

@@ -14,8 +14,8 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import MAINTENANCE
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import Scope
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import Scope
 from tidegate.scheduler.intake.tables import TableFound, report_health, report_tables
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.maintenance import Health, OperationRun, TableState

@@ -23,10 +23,10 @@ from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.project.settings.settings import load_settings
 from tidegate.project.spark import spark_settings, warehouse
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import Scope
+from tidegate.scheduler.commands.by_hand.manual import trigger
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import Scope
 from tidegate.scheduler.commands.maintain import run_by_hand
-from tidegate.scheduler.commands.manual import trigger
 from tidegate.scheduler.launch.owners import owners
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By

@@ -2,8 +2,8 @@
 
 from tests.scheduler.world import app_of, at
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import difference
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.model.event import Event, EventKind
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.protocol import Store

@@ -17,9 +17,9 @@ from tidegate.domain.model import (
     RunTrigger,
     Schedule,
 )
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.manual import resume, suspend
-from tidegate.scheduler.commands.schedules import delete_schedules
+from tidegate.scheduler.commands.by_hand.manual import resume, suspend
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.schedules import delete_schedules
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind

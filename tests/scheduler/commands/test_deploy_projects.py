@@ -9,9 +9,9 @@ from tests.doubles.dump import dump
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.domain.model import App, CronTrigger, Maintenance, Program, Schedule
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.schedules import delete_schedules
-from tidegate.scheduler.commands.storages import record_storage, storages_of
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.schedules import delete_schedules
+from tidegate.scheduler.commands.deployment.storages import record_storage, storages_of
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.memory.store import MemoryStore
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.scheduler.tick.maintenance.world import TableWorld
 from tests.scheduler.world import at
-from tidegate.scheduler.commands.manual import cancel
+from tidegate.scheduler.commands.by_hand.manual import cancel
 from tidegate.scheduler.launch.dead_letter import dead_letters, requeue, retry
 from tidegate.scheduler.launch.outbox import reject
 from tidegate.scheduler.model.job import Job, JobState

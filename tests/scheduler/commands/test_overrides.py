@@ -6,8 +6,8 @@ import pytest
 from tests.scheduler.commands.overriding import FIRST, NEW, OPS, SLOW, Hands, S
 from tests.scheduler.world import DATASETS, app_of, at
 from tidegate.domain.time.expiry import Until
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.held_apps import held_apps, hold_app, release_app
+from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app, release_app
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.refused import Refused, UnknownName
 
 # --- the text ----------------------------------------------------------------------------

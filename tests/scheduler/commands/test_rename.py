@@ -8,7 +8,7 @@ import pytest
 from tests.scheduler.commands.renaming import DAYS, app, arrive, planned, put, waiting
 from tests.scheduler.world import at
 from tidegate.domain.model import Program
-from tidegate.scheduler.commands.rename import record_of
+from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.refused import Refused

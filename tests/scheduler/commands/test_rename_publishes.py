@@ -18,7 +18,7 @@ from tests.scheduler.commands.renaming import (
 )
 from tests.scheduler.world import app_of, at
 from tidegate.domain.error import UserError
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.open import open_store

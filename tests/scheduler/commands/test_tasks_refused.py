@@ -12,16 +12,16 @@ from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App, TaskTrigger, TimeDimension
 from tidegate.domain.model.dataset import PartitionScheme
 from tidegate.domain.tasks.grid import business_slots
-from tidegate.scheduler.commands import backfills, reports
-from tidegate.scheduler.commands.backfills import Wanted, cancel_backfill, start_backfill
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.instances import InstanceName, act, consumers_of
-from tidegate.scheduler.commands.manual import cancel, trigger
-from tidegate.scheduler.commands.reports import Times, report
-from tidegate.scheduler.commands.schedules import delete_schedules
+from tidegate.scheduler.commands.by_hand.manual import cancel, trigger
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.schedules import delete_schedules
+from tidegate.scheduler.commands.tasks import backfills, reports
+from tidegate.scheduler.commands.tasks.backfills import Wanted, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.tasks.instances import InstanceName, act, consumers_of
+from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
-from tidegate.scheduler.decision.instances.partitions import partitions_of
+from tidegate.scheduler.decision.view.partitions import partitions_of
 from tidegate.scheduler.launch.dead_letter import retry
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused, Refused

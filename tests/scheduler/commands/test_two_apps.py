@@ -6,9 +6,9 @@ import pytest
 
 from tests.scheduler.world import app_of, at
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.by_hand.manual import suspend
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
-from tidegate.scheduler.commands.manual import suspend
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.memory.store import MemoryStore

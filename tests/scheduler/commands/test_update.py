@@ -18,7 +18,7 @@ from tests.scheduler.commands.changing import (
     s,
 )
 from tests.scheduler.world import World, app_of, at
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
 
 # --- what becomes of what has been collected ---

@@ -8,7 +8,7 @@ from tests.scheduler.world import World, app_of, at
 from tidegate.compiler.plan.consequence import Consequence
 from tidegate.compiler.render.diff_text import diff_text
 from tidegate.domain.model import Schedule
-from tidegate.scheduler.commands.live import difference
+from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.memory.store import MemoryStore
 

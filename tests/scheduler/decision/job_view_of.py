@@ -12,7 +12,7 @@ import msgspec
 from tests.scheduler.world import at
 from tidegate.domain.model import App, Dataset, PartitionsTrigger, Program, Schedule
 from tidegate.domain.upstream_run import UpstreamRun
-from tidegate.scheduler.decision.job_view import JobView, resources_of
+from tidegate.scheduler.decision.view.job_view import JobView, resources_of
 from tidegate.scheduler.model.event import Delivery, Event, EventKind, partition_event_key, run_event_key
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import ALL_RUNS, program_resource

@@ -7,8 +7,8 @@ import pytest
 
 from tests.scheduler.world import World, at
 from tidegate.domain.back_off import back_off
-from tidegate.scheduler.decision.after import after, record
-from tidegate.scheduler.decision.end_job import discard_entry, end_job
+from tidegate.scheduler.decision.fold.after import after, record
+from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job
 from tidegate.scheduler.model.job import IllegalTransition, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason

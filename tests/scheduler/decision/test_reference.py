@@ -7,7 +7,7 @@ from tests.scheduler.decision.job_view_of import job_view_of, partition, upstrea
 from tests.scheduler.world import World, at
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.launch.plan import plan_launch
-from tidegate.scheduler.decision.references import values_of
+from tidegate.scheduler.decision.launch.references import values_of
 from tidegate.scheduler.model.job import LaunchPlan
 
 KNOWN = UpstreamRun(

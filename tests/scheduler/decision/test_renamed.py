@@ -4,7 +4,7 @@ import msgspec
 
 from tests.scheduler.world import at
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.decision.renamed import renamed_event_key, renamed_job
+from tidegate.scheduler.decision.changes.renamed import renamed_event_key, renamed_job
 from tidegate.scheduler.model.job import Job, LaunchPlan
 
 NAMES = Renames(apps={"a": "b"}, datasets={"a/raw": "b/landed"}, programs={"a/p": "b/load", "a/q": "b/q"})

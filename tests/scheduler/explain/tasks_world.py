@@ -3,9 +3,9 @@
 from tests.scheduler.explain.witness import Witness
 from tests.scheduler.world import DATASETS, at, compiled_app
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.backfills import Wanted, cancel_backfill, start_backfill
-from tidegate.scheduler.commands.instances import InstanceName, act
-from tidegate.scheduler.commands.reports import Times, report
+from tidegate.scheduler.commands.tasks.backfills import Wanted, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.tasks.instances import InstanceName, act
+from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.why import explain

@@ -8,7 +8,7 @@ import msgspec
 from tests.scheduler.explain.witness import BOOKS
 from tests.scheduler.tick.maintenance.world import TableWorld
 from tests.scheduler.world import at
-from tidegate.scheduler.commands.manual import cancel
+from tidegate.scheduler.commands.by_hand.manual import cancel
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.outbox import offer_launches, reject

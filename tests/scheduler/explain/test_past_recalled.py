@@ -16,7 +16,7 @@ from tests.scheduler.explain.test_past_snapshots import (
 )
 from tests.scheduler.explain.test_past_tasks import DAYS
 from tests.scheduler.world import DATASETS, app_of, at
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import Job, JobState

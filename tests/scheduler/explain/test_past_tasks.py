@@ -3,7 +3,7 @@
 from tests.scheduler.explain.tasks_world import FEED, TaskWorld
 from tests.scheduler.explain.test_past import assert_recalled
 from tests.scheduler.world import at
-from tidegate.scheduler.commands.backfills import progress
+from tidegate.scheduler.commands.tasks.backfills import progress
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at
 

@@ -31,8 +31,8 @@ def run_of(*partitions: str, program: str = "p", ends: RunStatus = RunStatus.SUC
 
 
 def test_a_request_that_is_handed_out_twice_becomes_one_run() -> None:
-    from tidegate.scheduler.commands.deploy import deploy
-    from tidegate.scheduler.commands.manual import trigger
+    from tidegate.scheduler.commands.by_hand.manual import trigger
+    from tidegate.scheduler.commands.deployment.deploy import deploy
 
     store = MemoryStore()
     with store.transaction() as transaction:

@@ -5,7 +5,7 @@ import pytest
 
 from tests.scheduler.world import World, app_of, at
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.launch.dead_letter import requeue
 
 TWO_LEAVES = """

@@ -7,10 +7,10 @@ import pytest
 
 from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import at
-from tidegate.scheduler.commands import instances
-from tidegate.scheduler.commands.schedules import delete_schedules
+from tidegate.scheduler.commands.deployment.schedules import delete_schedules
+from tidegate.scheduler.commands.tasks import instances
 from tidegate.scheduler.decision.instances.actions import Action
-from tidegate.scheduler.decision.instances.upstream import Upstream
+from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.tick.upstream import Rows, load_upstream

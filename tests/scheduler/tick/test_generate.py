@@ -8,7 +8,7 @@ import pytest
 from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import at
 from tidegate.domain.tasks.grid import slots_of_day
-from tidegate.scheduler.decision.after import all_opened
+from tidegate.scheduler.decision.fold.after import all_opened
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
 from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.model.deployed import ScheduleState

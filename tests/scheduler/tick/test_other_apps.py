@@ -10,10 +10,10 @@ from tests.two_apps import FEEDS
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import deployed_apps
-from tidegate.scheduler.commands.manual import trigger
-from tidegate.scheduler.commands.schedules import delete_schedules
+from tidegate.scheduler.commands.by_hand.manual import trigger
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.commands.deployment.schedules import delete_schedules
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import Job, JobState

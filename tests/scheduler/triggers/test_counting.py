@@ -26,10 +26,10 @@ from tidegate.domain.model import (
     Trigger,
     leaves,
 )
-from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.triggers import evaluate
 from tidegate.scheduler.decision.triggers.collected import collected, heard_keys
 from tidegate.scheduler.decision.triggers.counting import advanced, basis_of, keys_asked
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.tally import TalliedKeys, Tally

@@ -14,7 +14,7 @@ from tests.simulation.chance.app import ChanceApp
 from tests.simulation.chance.schedule import DATASETS, GAUGE_MAX, GAUGES
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.world import World
-from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.launch.dead_letter import requeue
 from tidegate.scheduler.launch.outbox import LaunchRequest

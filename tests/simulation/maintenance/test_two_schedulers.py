@@ -20,7 +20,7 @@ from tests.simulation.quick_sqlite import quick_sqlite
 from tests.tally import reach
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.intake.tables import TableFound, report_tables
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.operation_end import end_operation

@@ -14,9 +14,9 @@ from tests.simulation.tasks.live import Live, identity, of
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import Slot, slot_at, slots_of_day
 from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_scheduled
-from tidegate.scheduler.commands.backfills import Wanted, cancel_backfill, start_backfill
-from tidegate.scheduler.commands.instances import InstanceName, act
-from tidegate.scheduler.commands.reports import Reported, Times, report
+from tidegate.scheduler.commands.tasks.backfills import Wanted, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.tasks.instances import InstanceName, act
+from tidegate.scheduler.commands.tasks.reports import Reported, Times, report
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
 from tidegate.scheduler.model.job import Job

@@ -13,9 +13,9 @@ from tests.simulation.tasks.existing import MICROSECOND, Existing, Exists, Fates
 from tests.simulation.tasks.live import Identity, Live, identity, of
 from tests.simulation.world import bare
 from tidegate.domain.model import App, Schedule, TaskTrigger
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.manual import resume, suspend
-from tidegate.scheduler.commands.schedules import delete_schedules
+from tidegate.scheduler.commands.by_hand.manual import resume, suspend
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.schedules import delete_schedules
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.tick import advance_before

@@ -10,7 +10,7 @@ from tests.simulation.tasks.live import Live, members_of, named, of
 from tidegate.domain.model import Schedule
 from tidegate.domain.tasks.grid import generation_time
 from tidegate.domain.tasks.key import local_day
-from tidegate.scheduler.decision.after import after, all_opened
+from tidegate.scheduler.decision.fold.after import after, all_opened
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind

@@ -21,10 +21,10 @@ from tests.simulation.long_scenario import (
 )
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.backfills import NEWEST, Wanted, cancel_backfill, start_backfill
-from tidegate.scheduler.commands.instances import InstanceName, act
-from tidegate.scheduler.commands.reports import Times, report
-from tidegate.scheduler.commands.schedules import delete_schedules
+from tidegate.scheduler.commands.deployment.schedules import delete_schedules
+from tidegate.scheduler.commands.tasks.backfills import NEWEST, Wanted, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.tasks.instances import InstanceName, act
+from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused

@@ -17,8 +17,8 @@ from tests.simulation.tasks.live import of
 from tests.simulation.tasks.oracle import judge_quiet, judge_tables
 from tidegate.domain.tasks.grid import slot_at
 from tidegate.domain.tasks.key import scheduled_key
-from tidegate.scheduler.commands.backfills import Wanted, backfills
-from tidegate.scheduler.commands.reports import Times
+from tidegate.scheduler.commands.tasks.backfills import Wanted, backfills
+from tidegate.scheduler.commands.tasks.reports import Times
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import Job

@@ -10,7 +10,7 @@ import pytest
 from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import at
 from tests.store.commits.sequences import LEASE, NOON
-from tidegate.scheduler.commands.instances import InstanceName, act
+from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By

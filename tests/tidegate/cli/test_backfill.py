@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.tidegate.tasks import TaskProject
-from tidegate.scheduler.commands import backfills, reports
+from tidegate.scheduler.commands.tasks import backfills, reports
 from tidegate.scheduler.tick.tick import tick
 
 PAGE = Path(__file__).parents[3] / "docs/cycles.md"

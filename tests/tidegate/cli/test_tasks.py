@@ -4,8 +4,8 @@ from tests.tidegate.project import Project
 from tests.tidegate.tasks import DAY, EIGHT, NINE, SHOP, TaskProject, at
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
-from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.commands.live import deployed_apps
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import deployed_apps
 
 
 def test_the_list_has_times_upstream_tasks_and_the_next_instance(tasks: TaskProject) -> None:

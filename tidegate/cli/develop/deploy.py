@@ -110,7 +110,7 @@ class Deployment:
 
     def difference(self, reader: "Reader", scope: "Scope") -> "Diff":
         """Return what it would change."""
-        from tidegate.scheduler.commands.live import difference
+        from tidegate.scheduler.commands.deployment.live import difference
 
         return difference(reader, self.wanted, update_schedules=self.options.update_schedules, scope=scope)
 
@@ -128,7 +128,7 @@ class Deployment:
         """
         from tidegate.compiler.render.diff_json import diff_json
         from tidegate.project.saved_plan import basis_of, check, check_shown
-        from tidegate.scheduler.commands.deploy import deploy as deploy_apps
+        from tidegate.scheduler.commands.deployment.deploy import deploy as deploy_apps
         from tidegate.scheduler.explain.operations.coverage import load_known
 
         with store.transaction() as transaction:

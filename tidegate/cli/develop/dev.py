@@ -135,8 +135,8 @@ def _deployed(settings: "Settings", wanted: "Mapping[str, App]") -> "Diff":
     from tidegate.cli.develop.agreement import lost
     from tidegate.cli.develop.plan import project_scope
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.deploy import deploy
-    from tidegate.scheduler.commands.live import difference
+    from tidegate.scheduler.commands.deployment.deploy import deploy
+    from tidegate.scheduler.commands.deployment.live import difference
 
     agreed: tuple[str, ...] = ()
     with opened_store(settings, create=True) as store:

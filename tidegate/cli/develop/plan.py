@@ -72,7 +72,7 @@ def plan(
     from tidegate.compiler.render.diff_json import diff_json
     from tidegate.project.saved_plan import Options, SavedPlan, basis_of, write_plan
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.commands.live import difference
+    from tidegate.scheduler.commands.deployment.live import difference
     from tidegate.scheduler.explain.operations.coverage import coverage, load_known
 
     settings = load_settings()

@@ -17,7 +17,7 @@ app = typer.Typer(no_args_is_help=True, help="List the apps; stop and continue t
 def list_apps(format: FormatOption = Format.TEXT) -> None:
     """List the deployed apps and those on hold."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.held_apps import held_apps
+    from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 
     with opened_store() as store, store.reading() as reader:
         deployed = {each.name: each for each in reader.apps()}
@@ -56,7 +56,7 @@ def list_apps(format: FormatOption = Format.TEXT) -> None:
 def hold_apps(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresOption = None) -> None:
     """Launch nothing of these apps until they are released; events still count, and nothing is discarded."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.held_apps import hold_app
+    from tidegate.scheduler.commands.by_hand.held_apps import hold_app
     from tidegate.scheduler.explain.names import check_app
 
     now, by = datetime.now(UTC), by_hand(reason)
@@ -79,7 +79,7 @@ def hold_apps(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresO
 def release_apps(names: NamesArgument, reason: ReasonOption = "") -> None:
     """Launch again: first what was decided meanwhile."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.held_apps import held_apps, release_app
+    from tidegate.scheduler.commands.by_hand.held_apps import held_apps, release_app
     from tidegate.scheduler.explain.names import check_app
 
     with opened_store() as store, store.transaction() as transaction:

@@ -11,7 +11,7 @@ from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, pri
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.commands.deployments import DeploymentLine
+    from tidegate.scheduler.commands.deployment.deployments import DeploymentLine
 
 LOG_MAX = 1000
 
@@ -27,7 +27,7 @@ def log(
 ) -> None:
     """List the deployments: when, by whom, why, and what each changed."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.deployments import deployment_of
+    from tidegate.scheduler.commands.deployment.deployments import deployment_of
 
     with opened_store() as store, store.reading() as reader:
         entries = reader.deployments(None, limit)
@@ -48,7 +48,7 @@ def show(number: NumberArgument, format: FormatOption = Format.TEXT) -> None:
     from tidegate.cli.opened_store import opened_store
     from tidegate.compiler.render.diff_json import diff_json
     from tidegate.compiler.render.diff_text import diff_text
-    from tidegate.scheduler.commands.deployments import change_of, find_deployment
+    from tidegate.scheduler.commands.deployment.deployments import change_of, find_deployment
 
     with opened_store() as store, store.reading() as reader:
         found, change = find_deployment(reader, number), change_of(reader, number)
@@ -78,7 +78,7 @@ def diff(
     from tidegate.cli.develop.plan import EXIT_CHANGES, print_difference
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.commands.deployments import change_between
+    from tidegate.scheduler.commands.deployment.deployments import change_between
 
     settings = load_settings()
     with opened_store(settings) as store, store.reading() as reader:
@@ -109,9 +109,9 @@ def rollback(
     from tidegate.cli.develop.plan import print_difference, project_scope
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.commands.deployments import apps_after
-    from tidegate.scheduler.commands.deployments import rollback as roll_back
-    from tidegate.scheduler.commands.live import deployed_apps
+    from tidegate.scheduler.commands.deployment.deployments import apps_after
+    from tidegate.scheduler.commands.deployment.deployments import rollback as roll_back
+    from tidegate.scheduler.commands.deployment.live import deployed_apps
     from tidegate.scheduler.model.journal import By
 
     if not reason.strip():

@@ -175,7 +175,7 @@ def cancel_job(
 ) -> None:
     """Discard a job that waits or has no run (D-CANCELLED). Terminate an active run in the Dagster UI."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.manual import cancel
+    from tidegate.scheduler.commands.by_hand.manual import cancel
     from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.model.journal import By
 
@@ -212,7 +212,7 @@ def force_job(
 ) -> None:
     """Run a waiting job whatever its trigger and constraints say; only concurrency still counts."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.force import force
+    from tidegate.scheduler.commands.by_hand.force import force
     from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.model.journal import By
 

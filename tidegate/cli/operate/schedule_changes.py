@@ -45,7 +45,7 @@ def update_schedule(
     """Replace keys of a deployed schedule until the next deployment, or until it expires."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.one_schedule import changed_text
-    from tidegate.scheduler.commands.schedules import put_schedule
+    from tidegate.scheduler.commands.deployment.schedules import put_schedule
     from tidegate.scheduler.explain.names import find_schedule
 
     given, now = _given(changes), datetime.now(UTC)
@@ -71,7 +71,7 @@ def create_schedule(
     """Create a schedule of a deployed app; it is suspended unless its `status` is active."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.one_schedule import NEW_NAME
-    from tidegate.scheduler.commands.schedules import put_schedule
+    from tidegate.scheduler.commands.deployment.schedules import put_schedule
     from tidegate.scheduler.explain.names import check_app
 
     app, _, schedule = name.partition("/")
@@ -118,7 +118,7 @@ def _compiled(
     from tidegate.compiler.reader.json_text import json_text
     from tidegate.project.one_schedule import compile_one, namespaces_of
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.commands.live import deployed_apps
+    from tidegate.scheduler.commands.deployment.live import deployed_apps
 
     document, settings = json_text(dict(text)), load_settings()
     namespaces = namespaces_of(settings, transaction)

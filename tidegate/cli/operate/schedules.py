@@ -112,7 +112,7 @@ def suspend_schedules(names: NamesArgument, reason: ReasonOption = "", expires: 
     ignored.  hold: waiting jobs are held and collect events.  backlog: new jobs are opened and held too.
     """
     from tidegate.cli.operate.suspend_line import suspended_line
-    from tidegate.scheduler.commands.manual import suspend
+    from tidegate.scheduler.commands.by_hand.manual import suspend
 
     _switch(names, suspend, "suspended", suspended_line, reason, expires)
 
@@ -121,7 +121,7 @@ def suspend_schedules(names: NamesArgument, reason: ReasonOption = "", expires: 
 def resume_schedules(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresOption = None) -> None:
     """Resume schedules: new events and fires count from now on, and held jobs are released."""
     from tidegate.cli.operate.suspend_line import resumed_line
-    from tidegate.scheduler.commands.manual import resume
+    from tidegate.scheduler.commands.by_hand.manual import resume
 
     _switch(names, resume, "active", resumed_line, reason, expires)
 
@@ -138,7 +138,7 @@ def trigger_schedule(
     """Count a schedule's trigger as satisfied; the next tick decides the launch."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.domain.error import UserError
-    from tidegate.scheduler.commands.manual import trigger
+    from tidegate.scheduler.commands.by_hand.manual import trigger
     from tidegate.scheduler.explain.names import find_schedule
     from tidegate.scheduler.model.journal import By
 
@@ -167,7 +167,7 @@ def delete_schedule(
     """Delete deployed schedules and discard their waiting jobs. A deploy adds schedules in the YAML again."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.compiler.render.diff_text import consequence_text
-    from tidegate.scheduler.commands.schedules import delete_schedules
+    from tidegate.scheduler.commands.deployment.schedules import delete_schedules
     from tidegate.scheduler.explain.names import find_schedule
 
     by, lines = by_hand(reason), None if yes or not at_terminal() else ()

@@ -1,7 +1,7 @@
 """The consequences of a changed schedule for its jobs, its runs and its status.
 
-`compiler.plan.diff` finds the changes. The engine decides about each job (`scheduler.decision.fate`),
-`scheduler.commands.live` counts the decisions as an `Effect`, and this module lists them.
+`compiler.plan.diff` finds the changes. The engine decides about each job (`scheduler.decision.changes.fate`),
+`scheduler.commands.deployment.live` counts the decisions as an `Effect`, and this module lists them.
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,7 @@
     trigger.NAME.run.id and so on               a member with `as: NAME`, whose events alone count
 
 What is about a run must be about one program: with several, the reference names a member.
-`compiler.template` parses them; `scheduler.decision.references` computes their values.
+`compiler.template` parses them; `scheduler.decision.launch.references` computes their values.
 """
 
 from collections import defaultdict

@@ -38,7 +38,7 @@ from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_re
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
 from tidegate.dagster_defs.dispatch.targets import sensor_of
-from tidegate.scheduler.commands.held_apps import held_apps
+from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, active_host
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.store.protocol import Store

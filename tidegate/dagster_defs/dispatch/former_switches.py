@@ -1,8 +1,8 @@
 """The switches of former versions, in which each app had a dispatcher of its own.
 
 An app whose dispatcher a person had switched off must not launch because of an upgrade. So the first tick or
-loop after it puts such apps on hold (`scheduler.commands.held_apps`); `tidegate apps release` releases them.
-It is done once for each Dagster instance: the store notes that.
+loop after it puts such apps on hold (`scheduler.commands.by_hand.held_apps`); `tidegate apps release`
+releases them. It is done once for each Dagster instance: the store notes that.
 """
 
 from collections.abc import Collection
@@ -14,7 +14,7 @@ from dagster._core.scheduler.instigation import InstigatorStatus
 
 from tidegate.dagster_defs.deployed.names import former_dispatcher
 from tidegate.dagster_defs.ingest.event_log import storage_id
-from tidegate.scheduler.commands.held_apps import hold_app
+from tidegate.scheduler.commands.by_hand.held_apps import hold_app
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.protocol import Store
 

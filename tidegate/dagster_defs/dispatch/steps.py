@@ -29,7 +29,7 @@ from tidegate.dagster_defs.maintenance.measuring.request import measuring_reques
 from tidegate.dagster_defs.maintenance.operations.request import operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.dagster_defs.run.run_request import Invalid, run_request
-from tidegate.scheduler.commands.held_apps import held_apps
+from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.intake.watched import Watched
 from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, reject

@@ -27,7 +27,7 @@ from dagster._core.scheduler.instigation import (
 from tidegate.dagster_defs.dispatch.parking import forget, park, parked_data
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.manual import resume, suspend
+from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.protocol import Reader, Store

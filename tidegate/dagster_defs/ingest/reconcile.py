@@ -17,7 +17,7 @@ from tidegate.dagster_defs.ingest.intake import RUNS_PER_QUERY, Log, cursor_name
 from tidegate.dagster_defs.ingest.position import decode_position
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id, record_observations
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.rename import record_of
+from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.refused_reports import note_refused
 from tidegate.scheduler.model.job import JobState

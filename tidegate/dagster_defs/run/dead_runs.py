@@ -10,9 +10,9 @@ look, every four seconds:
 
 A run has begun when its process is recorded in the store. Before that only its launcher may know its process.
 
-The engine then starts the job again (`scheduler.decision.retry`), unless all that it publishes is published.
-One Dagster instance may show several projects, each with a store of its own: a run whose job or programs this
-store does not have is left to them.
+The engine then starts the job again (`scheduler.decision.fold.retry`), unless all that it publishes is
+published. One Dagster instance may show several projects, each with a store of its own: a run whose job or
+programs this store does not have is left to them.
 """
 
 from collections.abc import Iterator

@@ -2,8 +2,8 @@
 
 A schedule starts when it is created active, resumed, or changed by a deploy, also if it is suspended
 with `hold` or `backlog`, which keep collecting. From then on events and fires count, those of this
-very instant included, and the timer of every `elapsed` leaf runs. `scheduler.commands.manual` and
-`scheduler.commands.deploy` decide which schedules are active.
+very instant included, and the timer of every `elapsed` leaf runs. `scheduler.commands.by_hand.manual` and
+`scheduler.commands.deployment.deploy` decide which schedules are active.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Change jobs: apply a change of a schedule to its jobs, as `scheduler.decision.fate` decides.
+"""Change jobs: apply a change of a schedule to its jobs, as `scheduler.decision.changes.fate` decides.
 
 A waiting job can always be discarded; a PENDING_LAUNCH job only as long as no run is known. A
 launch request may already be on its way; its run then fails to claim the job.
@@ -7,7 +7,7 @@ launch request may already be on its way; its run then fails to claim the job.
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tidegate.scheduler.decision.fate import Change, Fate, after_fate, fate
+from tidegate.scheduler.decision.changes.fate import Change, Fate, after_fate, fate
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.store.protocol import Transaction

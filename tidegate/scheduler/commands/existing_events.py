@@ -1,8 +1,8 @@
 """Existing events: a schedule collects what arrived before it listened, or what it has lost.
 
-`collect_existing: true` does so when a schedule starts for the first time or after a reset, and
-`tidegate events replay` does it for every schedule that listens to a dataset. Each gets copies of the
-events that it has not collected (`scheduler.decision.existing`); the next tick routes them like any event.
+`collect_existing: true` does so when a schedule starts for the first time or after a reset, and `tidegate
+events replay` does it for every schedule that listens to a dataset. Each gets copies of the events that it
+has not collected (`scheduler.decision.changes.existing`); the next tick routes them like any event.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from datetime import datetime
 from tidegate.domain.model import leaves_with_existing
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.activation import takes_events
-from tidegate.scheduler.decision.existing import copies, counting_leaves, uncollected
+from tidegate.scheduler.decision.changes.existing import copies, counting_leaves, uncollected
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, listens_to
 from tidegate.scheduler.model.journal import By, Entry, EntryKind

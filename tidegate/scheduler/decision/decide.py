@@ -11,11 +11,11 @@ import msgspec
 
 from tidegate.scheduler.decision.constraints import COUNTING_RUNS, check_all, held, overridable
 from tidegate.scheduler.decision.instances.decide import decide_instance
-from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Outcome, Wait
 from tidegate.scheduler.decision.timeout import deadline as deadline_of
 from tidegate.scheduler.decision.triggers import dropped, evaluate
 from tidegate.scheduler.decision.triggers.collected import Collected, collected
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.within import decide_constrained, wait_for
 from tidegate.scheduler.model.job import ByHand, JobState
 from tidegate.scheduler.model.reason import Reason

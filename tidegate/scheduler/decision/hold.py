@@ -3,7 +3,7 @@
     suspend with hold or backlog ──► held: decided as always, but never launched (W-HELD)
     resume, or trigger by hand   ──► released: the timeout continues where it was paused
 
-Pure. `scheduler.decision.fate` decides which jobs are held.
+Pure. `scheduler.decision.changes.fate` decides which jobs are held.
 """
 
 from datetime import datetime

@@ -19,10 +19,10 @@ from tidegate.domain.model import (
     leaves,
 )
 from tidegate.domain.partition_key import PartitionKeyError, enclosing_key, validate_key
-from tidegate.scheduler.decision.after import joined, opened
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.fold.after import joined, opened
 from tidegate.scheduler.decision.triggers import evaluate
 from tidegate.scheduler.decision.triggers.collected import collected
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, EventKind, Subscription
 from tidegate.scheduler.model.job import Job, job_id

@@ -6,8 +6,8 @@ The order is rule 4: the constraints that wait, then those that skip. Pure.
 from datetime import datetime
 
 from tidegate.scheduler.decision.constraints import overridable
-from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.outcome import Discard, Launch, Outcome, Wait
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import ByHand, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict, earliest

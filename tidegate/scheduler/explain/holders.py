@@ -1,6 +1,6 @@
 """Holders: the active runs whose slots a waiting job needs, or that run the job. Changes nothing."""
 
-from tidegate.scheduler.decision.job_view import groups_of_program
+from tidegate.scheduler.decision.view.job_view import groups_of_program
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import ALL_RUNS, Run, group_resource, program_resource

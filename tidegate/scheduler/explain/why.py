@@ -12,9 +12,9 @@ import msgspec
 from tidegate.domain.duration import duration_text
 from tidegate.domain.model import NEVER
 from tidegate.scheduler.decision.decide import decide
-from tidegate.scheduler.decision.instances.upstream import diagnostics_of
+from tidegate.scheduler.decision.fold.retry import attempts_max
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
-from tidegate.scheduler.decision.retry import attempts_max
+from tidegate.scheduler.decision.view.upstream import diagnostics_of
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.explain.instances.awaited import awaited, upstream_of

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.held_apps import held_apps
+from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.explain.lateness import lateness
 from tidegate.scheduler.launch.dead_letter import dead_letters
 from tidegate.scheduler.model.job import JobState

@@ -5,9 +5,9 @@ run only moves forward, an event has an id made from run and status, and a slot 
 Only the run that holds its job's claim changes the job. An external run counts in every limit
 and triggers other schedules like any run.
 
-A job whose run has failed may get a further attempt (`scheduler.decision.retry`), in the same transaction.
-Then `run` triggers hear nothing of the failure yet. If another process has finished the run's publish, the
-job has succeeded, and they hear of a success (`scheduler.decision.recovered`).
+A job whose run has failed may get a further attempt (`scheduler.decision.fold.retry`), in the same
+transaction. Then `run` triggers hear nothing of the failure yet. If another process has finished the run's
+publish, the job has succeeded, and they hear of a success (`scheduler.decision.fold.recovered`).
 
 An observation takes effect at the instant at which it happened: earlier instants are replayed first.
 One that is older than the engine's clock takes effect at the clock, since past decisions do not change.
@@ -21,11 +21,11 @@ import msgspec
 
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.after import record
-from tidegate.scheduler.decision.job_view import groups_of_program
-from tidegate.scheduler.decision.recovered import as_success
-from tidegate.scheduler.decision.retry import retry_at
-from tidegate.scheduler.decision.run_events import run_events
+from tidegate.scheduler.decision.fold.after import record
+from tidegate.scheduler.decision.fold.recovered import as_success
+from tidegate.scheduler.decision.fold.retry import retry_at
+from tidegate.scheduler.decision.fold.run_events import run_events
+from tidegate.scheduler.decision.view.job_view import groups_of_program
 from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending

@@ -7,8 +7,8 @@ crash, and folding it twice changes nothing.
 
 from datetime import datetime
 
-from tidegate.scheduler.decision.after import record
-from tidegate.scheduler.decision.recovered import recovered_entry
+from tidegate.scheduler.decision.fold.after import record
+from tidegate.scheduler.decision.fold.recovered import recovered_entry
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.work_of_job import work_of_commit

@@ -11,7 +11,7 @@ from typing import Any
 from tidegate.compiler import template
 from tidegate.domain.model import App, Program
 from tidegate.domain.partition_key import first_key, validate_key
-from tidegate.scheduler.decision.references import values_of
+from tidegate.scheduler.decision.launch.references import values_of
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused

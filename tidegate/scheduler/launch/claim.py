@@ -8,7 +8,7 @@ discarded in the meantime cannot be claimed.
 from datetime import datetime
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.model.job import ACTIVE, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Store

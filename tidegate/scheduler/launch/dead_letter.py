@@ -8,7 +8,7 @@ starts again, and no further event joins it. A job whose run failed also keeps i
 from collections.abc import Collection
 from datetime import datetime
 
-from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason

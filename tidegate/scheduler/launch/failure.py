@@ -6,7 +6,7 @@ Dagster's event log says that a run failed, not why. The run notes it before it 
 
 from datetime import datetime
 
-from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Store

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from tidegate.domain.back_off import back_off
 from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.launch.order import LaunchOrderKey, launch_order_key
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan

@@ -1,6 +1,6 @@
 """The given actions of a scenario, carried out by the same functions that the commands use.
 
-Partitions and runs are reported, manual actions use `scheduler.commands.manual`, and `update`,
+Partitions and runs are reported, manual actions use `scheduler.commands.by_hand.manual`, and `update`,
 `delete`, `deploy` and `disable` are deployments. A refused action becomes a moment with the codes of its
 diagnostics, so that a scenario can expect it.
 """
@@ -48,12 +48,12 @@ from tidegate.domain.model.others import with_others
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.domain.time.expiry import Until, until_after
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.by_hand.manual import CLI, resume, suspend, trigger
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
+from tidegate.scheduler.commands.deployment.schedules import put_schedule
 from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
 from tidegate.scheduler.commands.gauge import report_gauges
-from tidegate.scheduler.commands.live import deployed_apps, difference
-from tidegate.scheduler.commands.manual import CLI, resume, suspend, trigger
-from tidegate.scheduler.commands.schedules import put_schedule
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.refused import InstanceRefused, MaintenanceRefused, Refused

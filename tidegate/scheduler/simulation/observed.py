@@ -8,9 +8,9 @@ from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstan
 from tidegate.domain.part_name import name_in, whole_name
 from tidegate.domain.tasks.grid import day_begins
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.instances import InstanceName, instance_named
+from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
 from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.decision.instances.upstream import diagnostics_of, edges_of
+from tidegate.scheduler.decision.view.upstream import diagnostics_of, edges_of
 from tidegate.scheduler.explain.instances.awaited import is_recorded, upstream_of
 from tidegate.scheduler.model.instance import Diagnostic, Edge
 from tidegate.scheduler.model.job import Job

@@ -19,7 +19,7 @@ from tidegate.compiler.scenarios.model.scenario import Expectation, ExpectNone, 
 from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.simulation.expectation import Failure, judge
 from tidegate.scheduler.simulation.given import ActionRunner
 from tidegate.scheduler.simulation.moment import Moment

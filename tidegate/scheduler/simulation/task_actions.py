@@ -11,9 +11,9 @@ from tidegate.compiler.scenarios.model.tasks import (
     StartBackfill,
 )
 from tidegate.domain.part_name import whole_name
-from tidegate.scheduler.commands.backfills import Wanted, backfills, cancel_backfill, start_backfill
-from tidegate.scheduler.commands.instances import InstanceName, act
-from tidegate.scheduler.commands.reports import Times, report
+from tidegate.scheduler.commands.tasks.backfills import Wanted, backfills, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.tasks.instances import InstanceName, act
+from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused

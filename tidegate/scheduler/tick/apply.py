@@ -10,15 +10,15 @@ from typing import Any, assert_never
 
 import msgspec
 
-from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.decide import decide, decide_again
-from tidegate.scheduler.decision.end_job import discard_entry, end_job
-from tidegate.scheduler.decision.instances.upstream import diagnostics_of, edges_of
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.fold.after import record
+from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job
 from tidegate.scheduler.decision.launch.input import with_input
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.route import is_full
+from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.decision.view.upstream import diagnostics_of, edges_of
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job, LaunchPlan

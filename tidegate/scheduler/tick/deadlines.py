@@ -9,8 +9,8 @@ does not matter how often, by whom, or after what pause or jump of the clock the
 
 from datetime import datetime
 
-from tidegate.scheduler.decision.after import after
 from tidegate.scheduler.decision.deadlines import due_at, late_entry, may_be_late
+from tidegate.scheduler.decision.fold.after import after
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction

@@ -1,4 +1,4 @@
-"""End jobs: write the ends that `scheduler.decision.end_job` returns into the store.
+"""End jobs: write the ends that `scheduler.decision.fold.end_job` returns into the store.
 
 A job that ends releases its slots, which wakes the jobs that wait for them. A launch without a run
 no longer counts in rates.
@@ -7,7 +7,7 @@ no longer counts in rates.
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from tidegate.scheduler.decision.end_job import discard_entry, end_job
+from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job
 from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry

@@ -14,9 +14,9 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.triggers.collected import in_order
 from tidegate.scheduler.decision.triggers.counting import advanced, basis_of, keys_asked
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.tally import KeptTally, Tally

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.decision.instances.inputs import Inputs, datasets_of_sources
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job

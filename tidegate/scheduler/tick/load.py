@@ -12,7 +12,7 @@ import msgspec
 
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import others_of_schedules, with_others
-from tidegate.scheduler.decision.job_view import JobView, resources_read
+from tidegate.scheduler.decision.view.job_view import JobView, resources_read
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job

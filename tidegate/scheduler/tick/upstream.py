@@ -13,7 +13,7 @@ from tidegate.domain.part_name import whole_name
 from tidegate.domain.tasks.grid import GENERATED_BEFORE
 from tidegate.domain.tasks.select import Choice, choice_of, pick
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.instances.upstream import Upstream
+from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState

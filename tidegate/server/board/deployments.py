@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.deployments import DeploymentLine
+from tidegate.scheduler.commands.deployment.deployments import DeploymentLine
 from tidegate.server.access import ADMIN, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page

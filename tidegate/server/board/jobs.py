@@ -8,8 +8,8 @@ from tidegate.domain.value import Value
 from tidegate.processes.explained import explained
 from tidegate.processes.run_address import run_address
 from tidegate.project.local_time import common_zone
-from tidegate.scheduler.commands.instances import InstanceName
-from tidegate.scheduler.commands.instances import act as act_on
+from tidegate.scheduler.commands.tasks.instances import InstanceName
+from tidegate.scheduler.commands.tasks.instances import act as act_on
 from tidegate.scheduler.decision.instances.actions import ALLOWED, status_of
 from tidegate.scheduler.explain.attempts import Attempt
 from tidegate.scheduler.explain.explanation import Explanation

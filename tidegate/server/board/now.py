@@ -11,7 +11,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.project.local_time import common_zone
-from tidegate.scheduler.commands.held_apps import held_apps
+from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.explain.last_tick import last_tick_line
 from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.model.alert import AlertState

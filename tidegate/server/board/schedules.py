@@ -12,8 +12,8 @@ from tidegate.compiler.render.written import written_schedule
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.processes.explained import explained
-from tidegate.scheduler.commands.manual import resume, suspend, trigger
-from tidegate.scheduler.commands.overrides.revert import revert
+from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
+from tidegate.scheduler.commands.reverts.revert import revert
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.overrides import override_line, reverted_to
 from tidegate.scheduler.explain.why import explain

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from tidegate.domain.model import leaves
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.manual import resume
+from tidegate.scheduler.commands.by_hand.manual import resume
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import OPERATE, READ, Called, Caller

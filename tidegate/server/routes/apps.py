@@ -8,7 +8,7 @@ from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.compiler.render.written import written_app
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.deployed import whole_app
 from tidegate.server.access import ADMIN, READ, Called
 from tidegate.server.body import as_form, read_object

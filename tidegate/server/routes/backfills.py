@@ -6,7 +6,7 @@ import msgspec
 from fastapi import APIRouter, Depends, Path, Response
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.backfills import (
+from tidegate.scheduler.commands.tasks.backfills import (
     Progress,
     Wanted,
     backfill_of,

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.compiler.render.diff_json import diff_json
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.deployments import (
+from tidegate.scheduler.commands.deployment.deployments import (
     DeploymentLine,
     change_between,
     change_of,

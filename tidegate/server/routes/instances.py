@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from tidegate.scheduler.commands.instances import InstanceName, act
+from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.instances.awaited import status_since
 from tidegate.scheduler.explain.instances.facts import facts

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from tidegate.scheduler.commands.force import force
-from tidegate.scheduler.commands.manual import cancel
+from tidegate.scheduler.commands.by_hand.force import force
+from tidegate.scheduler.commands.by_hand.manual import cancel
 from tidegate.scheduler.explain.names import find_schedule, in_namespace
 from tidegate.scheduler.explain.shown_job import shown_job
 from tidegate.scheduler.explain.why import explain

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.overrides.revert import of_part, revert
+from tidegate.scheduler.commands.reverts.revert import of_part, revert
 from tidegate.scheduler.explain.overrides import override_json
 from tidegate.scheduler.model.token import Role
 from tidegate.server.access import OPERATE, READ, Called

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tidegate.domain.value import Value
 from tidegate.project.one_schedule import changed_text
-from tidegate.scheduler.commands.manual import resume, suspend, trigger
-from tidegate.scheduler.commands.schedules import delete_schedules, put_schedule
+from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
+from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.store.pages import SchedulesWanted
 from tidegate.scheduler.store.protocol import Reader, Transaction

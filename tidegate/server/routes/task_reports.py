@@ -6,7 +6,7 @@ import msgspec
 from fastapi import APIRouter, Depends, Response
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.reports import Reported, Times, report
+from tidegate.scheduler.commands.tasks.reports import Reported, Times, report
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_object

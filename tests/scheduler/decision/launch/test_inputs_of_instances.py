@@ -6,7 +6,7 @@ from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import at
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.store.memory.store import MemoryStore

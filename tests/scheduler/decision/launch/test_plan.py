@@ -8,8 +8,8 @@ import pytest
 from tests.scheduler.launch.test_launching import S, pending
 from tests.scheduler.world import World, app_of, at
 from tidegate.domain.model import PartitionScheme, TimeDimension
-from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.launch.plan import business_date, plan_launch
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import RunStatus

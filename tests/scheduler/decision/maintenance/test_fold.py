@@ -4,7 +4,7 @@ import pytest
 
 from tests.scheduler.decision.maintenance.values import REWRITE
 from tests.scheduler.world import at
-from tidegate.scheduler.decision.after import after
+from tidegate.scheduler.decision.fold.after import after
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Work

@@ -7,7 +7,7 @@ from tests.scheduler.tick.maintenance.world import HEAD, TableWorld, app_of
 from tidegate.compiler.plan.diff import Diff
 from tidegate.domain.maintenance.pattern import best_match
 from tidegate.domain.model import App, Policy
-from tidegate.scheduler.commands.live import difference
+from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.explain.operations.coverage import Coverage, Known, coverage, load_known
 from tidegate.scheduler.model.maintenance import TableState
 

@@ -15,7 +15,7 @@ from tests.scheduler.world import Arriving, at, compiled_app
 from tests.simulation.quick_sqlite import quick_sqlite
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.domain.model import App, Operation
-from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status

@@ -9,7 +9,7 @@ import typer
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_table
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.commands.backfills import Progress
+    from tidegate.scheduler.commands.tasks.backfills import Progress
     from tidegate.scheduler.model.job import Job
 
 app = typer.Typer(no_args_is_help=True, help="Run tasks for business dates of the past.")
@@ -43,7 +43,7 @@ def start(
     """Start a backfill of a task, or of an app, for some business dates."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.backfill_text import print_started
-    from tidegate.scheduler.commands.backfills import Wanted, progress, start_backfill
+    from tidegate.scheduler.commands.tasks.backfills import Wanted, progress, start_backfill
     from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
     from tidegate.scheduler.explain.names import check_app, find_task
     from tidegate.scheduler.model.journal import By
@@ -83,7 +83,7 @@ def status(
     """Show how far the backfills are, or one of them by business date or task."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.backfill_text import COUNTS, print_progress, row
-    from tidegate.scheduler.commands.backfills import backfills, progress
+    from tidegate.scheduler.commands.tasks.backfills import backfills, progress
     from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts, counted
 
     jobs: tuple[Job, ...] = ()
@@ -112,7 +112,7 @@ def status(
 def cancel(number: NumberArgument, reason: ReasonOption = "", format: FormatOption = Format.TEXT) -> None:
     """Cancel a backfill: what does not run yet is discarded, what runs or is done stays."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.backfills import cancel_backfill
+    from tidegate.scheduler.commands.tasks.backfills import cancel_backfill
     from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
     from tidegate.scheduler.model.journal import By
 

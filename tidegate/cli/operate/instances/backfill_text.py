@@ -6,7 +6,7 @@ import typer
 
 from tidegate.cli.printing import instant, print_table
 from tidegate.domain.wording import plural
-from tidegate.scheduler.commands.backfills import Backfill, Progress
+from tidegate.scheduler.commands.tasks.backfills import Backfill, Progress
 from tidegate.scheduler.explain.instances.backfill_facts import state_of
 
 COUNTS = ("all", "done", "running", "failed", "waiting", "paused")

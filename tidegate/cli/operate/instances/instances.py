@@ -164,7 +164,7 @@ def _act(
     downstream: bool = False,
 ) -> None:
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.instances import InstanceName, act
+    from tidegate.scheduler.commands.tasks.instances import InstanceName, act
     from tidegate.scheduler.explain.instances.awaited import status_since
     from tidegate.scheduler.explain.instances.facts import facts
     from tidegate.scheduler.explain.names import find_task

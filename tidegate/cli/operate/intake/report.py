@@ -211,7 +211,7 @@ def _report_instances(
     format: Format,
 ) -> None:
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands import reports
+    from tidegate.scheduler.commands.tasks import reports
     from tidegate.scheduler.explain.names import find_task
 
     times = reports.Times(scheduled=scheduled, from_=span[0], to=span[1])

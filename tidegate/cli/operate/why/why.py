@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from tidegate.scheduler.commands.held_apps import Hold
+    from tidegate.scheduler.commands.by_hand.held_apps import Hold
     from tidegate.scheduler.explain.explanation import Explanation
     from tidegate.scheduler.explain.unblock import Missing
     from tidegate.scheduler.model.verdict import Verdict
@@ -49,7 +49,7 @@ def why(
     from tidegate.processes.explained import address_of, explained, explanation_json, past_instant
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.commands.held_apps import held_apps
+    from tidegate.scheduler.commands.by_hand.held_apps import held_apps
     from tidegate.scheduler.explain.why import explain
     from tidegate.scheduler.launch.active_host import active_host
     from tidegate.scheduler.tick.tick import last_tick
@@ -108,7 +108,7 @@ def _print(explanation: "Explanation", address: str) -> None:
 
 def _target(reader: "Reader", name: str, scheduled: str | None, backfill: int | None) -> str:
     """Return the ref of a schedule, or the id of a job or of an instance."""
-    from tidegate.scheduler.commands.instances import InstanceName, instance_named
+    from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
     from tidegate.scheduler.explain.names import find_target, find_task
 
     if scheduled is None:

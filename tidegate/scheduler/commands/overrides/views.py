@@ -7,7 +7,7 @@ from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.override_change import OverrideChange, ThreeViews, three_views
 from tidegate.compiler.plan.part_change import form_of
 from tidegate.domain.model import App, Schedule
-from tidegate.scheduler.decision.overrides import actions_of, fate_of
+from tidegate.scheduler.decision.changes.overrides import actions_of, fate_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.override import Override
 

@@ -32,7 +32,7 @@ from tidegate.scheduler.decision.constraints import (
     since_last_run,
     window,
 )
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 

@@ -7,7 +7,7 @@ taken in the transaction that decides the launch (rule 8).
 from datetime import datetime
 
 from tidegate.domain.model import ConcurrencyConstraint
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.model.verdict import Verdict
 

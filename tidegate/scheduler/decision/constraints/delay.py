@@ -6,7 +6,7 @@ The delay of a job without a satisfied trigger or a first event has not started;
 from datetime import datetime
 
 from tidegate.domain.model import DelayConstraint
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.verdict import Verdict
 
 

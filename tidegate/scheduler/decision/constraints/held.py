@@ -4,7 +4,7 @@ It is not in the YAML: it follows from the schedule's status, is checked after a
 only a person who triggers the job by hand overrides it (rule 10).
 """
 
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 

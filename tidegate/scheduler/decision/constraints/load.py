@@ -8,7 +8,7 @@ measurement must not stop pipelines, and `why` says so.
 from datetime import datetime
 
 from tidegate.domain.model import LoadConstraint
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.run import ALL_RUNS, gauge_resource
 from tidegate.scheduler.model.verdict import Verdict
 

@@ -4,8 +4,8 @@ It is not in the YAML: it holds for all instances of tasks, is checked after all
 overrides it (docs/cycles.md, "Backfill").
 """
 
-from tidegate.scheduler.decision.instances.partitions import partitions_awaited
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.decision.view.partitions import partitions_awaited
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict

@@ -8,7 +8,7 @@ the program's slot; so the release of that slot may help sooner.
 from datetime import datetime
 
 from tidegate.domain.model import RateConstraint
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.verdict import Verdict
 
 

@@ -6,7 +6,7 @@ constraints, and ends early only when a person triggers the job.
 
 from datetime import datetime
 
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 

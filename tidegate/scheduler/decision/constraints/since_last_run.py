@@ -6,7 +6,7 @@ External runs count, failed runs do not, and it is unmet while a run is active (
 from datetime import datetime
 
 from tidegate.domain.model import SinceLastRunConstraint
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.verdict import Verdict
 
 

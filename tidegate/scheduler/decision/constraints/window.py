@@ -14,7 +14,7 @@ from tidegate.domain.model import WindowConstraint
 from tidegate.domain.time.calendar import opens_on
 from tidegate.domain.time.clock_change import clock_changes
 from tidegate.domain.time.wall_clock import first_instant, instants, wall_time
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.verdict import Verdict
 
 DAYS_AHEAD = 9

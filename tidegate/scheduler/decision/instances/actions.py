@@ -5,7 +5,7 @@
     resume            Paused                           ──► Not Run: a rerun
     rerun             Successful, Failed               ──► Not Run, in a new attempt with a new commit id
 
-Pure; `scheduler.commands.instances` carries actions out.
+Pure; `scheduler.commands.tasks.instances` carries actions out.
 """
 
 from enum import StrEnum

@@ -12,9 +12,9 @@ import msgspec
 
 from tidegate.scheduler.decision.constraints import check_all, held
 from tidegate.scheduler.decision.instances.gate import gate, launches
-from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.outcome import Decision, Discard, Outcome, Pass, Wait
 from tidegate.scheduler.decision.timeout import deadline as deadline_of
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.within import decide_constrained
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason

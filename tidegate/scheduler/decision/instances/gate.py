@@ -11,8 +11,8 @@ import msgspec
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.decision.instances.upstream import Upstream
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.instance import Instance, InstanceKind, instance_resource
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason

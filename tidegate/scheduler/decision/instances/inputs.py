@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from tidegate.domain.model import App, Program
 from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.instances.partitions import WHOLE, cycle_of, partitions_of, written
+from tidegate.scheduler.decision.view.partitions import WHOLE, cycle_of, partitions_of, written
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 

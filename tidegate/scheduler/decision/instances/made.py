@@ -14,7 +14,7 @@ import msgspec
 from tidegate.domain.model import Cycle, TaskTrigger
 from tidegate.domain.tasks.grid import Slot, business_instant
 from tidegate.domain.tasks.key import business_date, scheduled_key
-from tidegate.scheduler.decision.after import instance_job, opened
+from tidegate.scheduler.decision.fold.after import instance_job, opened
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance, InstanceKind
 from tidegate.scheduler.model.job import Job, job_id

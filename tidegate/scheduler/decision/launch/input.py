@@ -12,9 +12,9 @@ import msgspec
 from tidegate.domain.launch_input import Fired, PartitionInput
 from tidegate.domain.model import LeafTrigger, Schedule, leaves
 from tidegate.domain.part_name import name_in
-from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.triggers.collected import collected
 from tidegate.scheduler.decision.triggers.tree import LEAVES
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import PARTITION_KEY, Event, EventKind
 from tidegate.scheduler.model.job import LaunchPlan
 

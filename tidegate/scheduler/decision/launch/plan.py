@@ -16,10 +16,10 @@ from tidegate.compiler import template
 from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension
 from tidegate.domain.partition_key import period_before, same_partitions
 from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
-from tidegate.scheduler.decision.instances.partitions import keys_of
-from tidegate.scheduler.decision.job_view import JobView
-from tidegate.scheduler.decision.manifest import manifest_of, upstream_of
-from tidegate.scheduler.decision.references import values_of
+from tidegate.scheduler.decision.launch.manifest import manifest_of, upstream_of
+from tidegate.scheduler.decision.launch.references import values_of
+from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.decision.view.partitions import keys_of
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import LaunchPlan
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.model import Dataset, PartitionScheme, leaves
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, listens_to
 from tidegate.scheduler.model.tally import Tally
 

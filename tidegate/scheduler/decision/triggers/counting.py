@@ -17,10 +17,10 @@ from typing import NamedTuple
 import msgspec
 
 from tidegate.domain.model import App, Composite, LeafTrigger, PartitionScheme, Trigger, child_path, leaves
-from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.triggers.collected import Collected, Scope, heard_keys, in_order, is_below
 from tidegate.scheduler.decision.triggers.leaf import Counting
 from tidegate.scheduler.decision.triggers.tree import LEAVES, judge_kind
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.tally import LeafTally, TalliedKeys, Tally
 

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.decision.instances.upstream import Upstream
+from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.instance import Instance, Status, task_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind

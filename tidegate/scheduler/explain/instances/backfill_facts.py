@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tidegate.scheduler.commands.backfills import Progress
+from tidegate.scheduler.commands.tasks.backfills import Progress
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.model.job import Job
 

@@ -13,7 +13,7 @@ from tidegate.domain.tasks.key import local_day
 from tidegate.domain.time.wall_clock import wall_time
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.decision.instances.upstream import Upstream, diagnostics_of, edges_of
+from tidegate.scheduler.decision.view.upstream import Upstream, diagnostics_of, edges_of
 from tidegate.scheduler.explain.instances.awaited import is_recorded, status_since, upstream_of
 from tidegate.scheduler.explain.instances.listed import instances_of_day
 from tidegate.scheduler.model.deployed import ScheduleState

@@ -10,7 +10,7 @@ from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.tasks.grid import day_begins
 from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_date
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.backfills import backfill_of
+from tidegate.scheduler.commands.tasks.backfills import backfill_of
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.explain.names import check_app, find_task
 from tidegate.scheduler.model.deployed import ScheduleState

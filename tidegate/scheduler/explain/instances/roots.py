@@ -14,7 +14,7 @@ from typing import assert_never
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.decision.instances.upstream import Upstream
+from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.explain.instances.awaited import status_since, upstream_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance, Status

@@ -5,10 +5,10 @@ from typing import Any
 
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.instances import InstanceName, instance_named
+from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
 from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.decision.instances.partitions import written
-from tidegate.scheduler.decision.instances.upstream import diagnostics_of
+from tidegate.scheduler.decision.view.partitions import written
+from tidegate.scheduler.decision.view.upstream import diagnostics_of
 from tidegate.scheduler.explain.attempts import Attempt, attempts
 from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.explain.instances.awaited import (

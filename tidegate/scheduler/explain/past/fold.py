@@ -15,11 +15,11 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_named
 from tidegate.scheduler.commands.activation import takes_events
-from tidegate.scheduler.decision.after import after
-from tidegate.scheduler.decision.carry import carry
-from tidegate.scheduler.decision.end_job import released
-from tidegate.scheduler.decision.fate import Change, after_fate, fate
+from tidegate.scheduler.decision.changes.carry import carry
+from tidegate.scheduler.decision.changes.fate import Change, after_fate, fate
 from tidegate.scheduler.decision.fires import starts_again, timer_leaves
+from tidegate.scheduler.decision.fold.after import after
+from tidegate.scheduler.decision.fold.end_job import released
 from tidegate.scheduler.explain.past.entries import event_of, observation_of, under_present_names
 from tidegate.scheduler.explain.past.operations import after_entry, opened_jobs, opens_operation
 from tidegate.scheduler.explain.past.rows import PastRows

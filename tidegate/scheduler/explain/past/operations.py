@@ -6,7 +6,7 @@ past without them would explain the wait of others wrongly. Records and health a
 
 import msgspec
 
-from tidegate.scheduler.decision.after import after, all_opened
+from tidegate.scheduler.decision.fold.after import after, all_opened
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind

@@ -7,8 +7,8 @@ import msgspec
 
 from tidegate.scheduler.commands.activation import stopped, takes_events
 from tidegate.scheduler.commands.overrides.record import override_of, place_of
-from tidegate.scheduler.decision.after import instance_job
 from tidegate.scheduler.decision.fires import next_fire
+from tidegate.scheduler.decision.fold.after import instance_job
 from tidegate.scheduler.explain.past.tasks import PastTasks
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from tidegate.scheduler.commands.backfills import NEWEST
-from tidegate.scheduler.decision.instances.fold import made_together
+from tidegate.scheduler.commands.tasks.backfills import NEWEST
+from tidegate.scheduler.decision.fold.instances import made_together
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind

@@ -13,7 +13,7 @@ from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.sql.tables import cursors
 
 RECORD = "renamed"
-"""The cursor that `scheduler.commands.rename` writes."""
+"""The cursor that `scheduler.commands.deployment.rename` writes."""
 
 
 def refuse_former_names(connection: Connection, names: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from typing import TypeVar
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.decision.renamed import renamed_event
+from tidegate.scheduler.decision.changes.renamed import renamed_event
 from tidegate.scheduler.model.maintenance import Record, TableState
 from tidegate.scheduler.store.memory.tables import RecordKey, Tables
 from tidegate.scheduler.store.renamed_maintenance import (

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tidegate.domain.model import App, Schedule
-from tidegate.scheduler.decision.instances.partitions import WHOLE, keys_of
-from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.maintenance.poll import Busy
+from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.decision.view.partitions import WHOLE, keys_of
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.tick.load import AllEvents, DeliveryRows, Rows, load_job_views
 

@@ -8,7 +8,7 @@ import msgspec
 
 from tidegate.domain.model import OperationPlan
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan, job_id
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import (

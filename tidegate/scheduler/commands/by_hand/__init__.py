@@ -1,0 +1,1 @@
+"""What people do to schedules, jobs and whole apps by hand."""

@@ -1,0 +1,44 @@
+"""Force: a waiting job runs whatever its trigger and its constraints say, but for concurrency (rule 17)."""
+
+from datetime import datetime
+
+from tidegate.scheduler.commands.by_hand.manual import CLI, refuse_without_partition
+from tidegate.scheduler.commands.by_hand.statuses import schedule_state
+from tidegate.scheduler.decision.fold.after import record
+from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.tick import advance_before
+
+
+def force(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
+    """Count the trigger of a waiting job as satisfied, and override its constraints.
+
+    Raises:
+        UnknownName: there is no such job.
+        Refused: it does not wait, is an instance or an operation, or its run would write no partition.
+    """
+    advance_before(transaction, now)
+    found = next(iter(transaction.jobs(ids=[job])), None)
+    if found is None:
+        raise UnknownName(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
+    refuse_instance(found, "tidegate instances rerun")
+    refuse_operation(found)
+    if not found.waiting:
+        raise Refused(
+            f"job {job} is {found.state} and does not wait",
+            "`tidegate jobs retry` runs a failed job again; `tidegate schedules trigger` opens another job",
+        )
+    state = schedule_state(transaction, found.schedule)
+    data = {"action": "force", "key": found.key, **by.noted}
+    entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=found.schedule, job=found.id, data=data)
+    forced = record(found, entry, state, next_check_at=now)
+    app = load_apps(transaction, [state])[state.app]
+    collected = transaction.deliveries([found.id])[found.id]
+    refuse_without_partition(JobView(app=app, schedule=state.spec, job=forced, deliveries=collected))
+    transaction.put_jobs([forced])
+    transaction.add_journal([entry])
+    return forced

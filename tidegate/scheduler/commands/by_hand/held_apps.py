@@ -1,0 +1,111 @@
+"""Apps on hold: nothing of them is launched until a person releases them.
+
+    hold ──► events are taken in, jobs are decided, no launch is offered ──► release ──► launches are offered
+
+It is the emergency stop of one app. Unlike a suspended schedule, an app on hold discards nothing and releases
+no slots: a launch that is decided stays decided, as while the scheduler is down.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.time.expiry import Until
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.by_hand.manual import CLI
+from tidegate.scheduler.commands.overrides.record import Cause, record_overrides
+from tidegate.scheduler.decision.changes.overrides import mark_of, marked
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.tick import expire
+
+HELD = "held-apps"
+"""Name of the cursor that holds them."""
+
+
+class Hold(Value, frozen=True, kw_only=True):
+    """What holds an app.
+
+    Attributes:
+        at: since when; aware, UTC.
+        by: who holds it: "cli", or "ui" for a switch in Dagster.
+    """
+
+    at: datetime
+    by: str
+
+
+def held_apps(reader: Reader) -> dict[str, Hold]:
+    """Return the apps on hold by name; an app that is not deployed may be among them."""
+    return msgspec.convert(reader.cursor(HELD) or {}, dict[str, Hold])
+
+
+def hold_app(
+    transaction: Transaction, app: str, now: datetime, by: By = CLI, until: Until | None = None
+) -> bool:
+    """Hold an app; return whether anything has changed.
+
+    Args:
+        until: when it is released by itself; given for an app on hold, it changes when.
+    """
+    expire(transaction, now)
+    held, known = held_apps(transaction), hold_of(transaction, app)
+    if app in held and until is None:
+        return False
+    override = marked(Override(ref=app, kind="held", owner="", since=now), mark_of(by, until, now))
+    record_overrides(transaction, _some(known), [override], now, by)
+    if app not in held:
+        _put(transaction, {**held, app: Hold(at=now, by=by.actor)})
+        _note(transaction, app, "hold", now, by)
+    return True
+
+
+def release_app(transaction: Transaction, app: str, now: datetime, by: By = CLI) -> bool:
+    """Release an app; return whether it was on hold."""
+    expire(transaction, now)
+    return release_held(transaction, app, now, by, "undone")
+
+
+def release_held(transaction: Transaction, app: str, now: datetime, by: By, cause: Cause) -> bool:
+    """Release an app, within what was done before; return whether it was on hold."""
+    held = held_apps(transaction)
+    record_overrides(transaction, _some(hold_of(transaction, app)), [], now, by, cause)
+    if held.pop(app, None) is None:
+        return False
+    _put(transaction, held)
+    _note(transaction, app, "release", now, by)
+    return True
+
+
+def hold_of(reader: Reader, app: str) -> Override | None:
+    """Return the override that holds an app, with who, why and until when."""
+    return next((each for each in reader.overrides(refs=[app]) if each.kind == "held"), None)
+
+
+def _some(override: Override | None) -> list[Override]:
+    return [] if override is None else [override]
+
+
+def rename_held(transaction: Transaction, names: Mapping[str, str]) -> None:
+    """Keep renamed apps on hold; a hold that was left under a new name is replaced.
+
+    Args:
+        names: the new name of each renamed app, by its former name.
+    """
+    held = held_apps(transaction)
+    if not held.keys() & names.keys():
+        return
+    renamed = {names[app]: hold for app, hold in held.items() if app in names}
+    others = {app: hold for app, hold in held.items() if app not in names}
+    _put(transaction, {**others, **renamed})
+
+
+def _put(transaction: Transaction, held: Mapping[str, Hold]) -> None:
+    transaction.set_cursor(HELD, msgspec.to_builtins(dict(sorted(held.items()))))
+
+
+def _note(transaction: Transaction, app: str, action: str, now: datetime, by: By) -> None:
+    data = {"app": app, "action": action, **by.noted}
+    transaction.add_journal([Entry(at=now, kind=EntryKind.HELD, data=data)])

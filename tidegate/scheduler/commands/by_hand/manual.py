@@ -1,0 +1,218 @@
+"""Manual: actions of people on schedules and jobs, from the CLI or the Dagster UI.
+
+Each action is one journaled change inside the caller's transaction. None of them launches:
+`trigger` makes a job due, and the next tick decides about it like about any other job.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
+from tidegate.domain.partition_key import first_key, validate_key
+from tidegate.domain.time.expiry import Until
+from tidegate.scheduler.commands.by_hand.statuses import schedule_state, switch
+from tidegate.scheduler.decision.fold.after import opened, record
+from tidegate.scheduler.decision.fold.end_job import discard_entry
+from tidegate.scheduler.decision.launch.check import not_begun
+from tidegate.scheduler.decision.launch.plan import output_scheme, plan_launch
+from tidegate.scheduler.decision.route import is_full
+from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.end_jobs import end_jobs
+from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.tick import advance_before, route_before
+
+CLI = By()
+"""The actor where no other is named."""
+
+EARLIEST_PERIOD = "1900-01-01"
+"""Start of periods in key checks: a coarser period may begin before its dataset's first partition."""
+
+
+def suspend(
+    transaction: Transaction, ref: str, now: datetime, by: By = CLI, until: Until | None = None
+) -> bool:
+    """Suspend a schedule. Its `on_suspend` decides about waiting jobs and new events (rule 10).
+
+    Args:
+        until: when it becomes active again by itself; given for a schedule that was suspended by hand
+            already, it changes when.
+
+    Returns:
+        Whether anything has changed.
+
+    Raises:
+        Refused: the schedule is not deployed, or it would not become active again.
+    """
+    route_before(transaction, now, (ref,))
+    return switch(transaction, ref, "suspended", now, by, until)
+
+
+def resume(
+    transaction: Transaction, ref: str, now: datetime, by: By = CLI, until: Until | None = None
+) -> bool:
+    """Make a schedule active.
+
+    Events and fires from `now` on count. A schedule that held its jobs releases them, and continues as if
+    it had never been suspended.
+
+    Args:
+        until: when it is suspended again by itself.
+
+    Returns:
+        Whether anything has changed.
+
+    Raises:
+        Refused: the schedule is not deployed, or it would not be suspended again.
+    """
+    route_before(transaction, now, (ref,))
+    return switch(transaction, ref, "active", now, by, until)
+
+
+def trigger(
+    transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False, by: By = CLI
+) -> Job:
+    """Count a schedule's trigger as satisfied (rule 17).
+
+    It triggers the waiting job with its events so far, or opens an empty one. The constraints still
+    apply unless `force` is set, which overrides all of them but concurrency. A suspended schedule does
+    not hold a job that was triggered by hand.
+
+    Args:
+        key: the key of the job, for a schedule with `for_each`; for others, the partition to write.
+
+    Raises:
+        Refused: the schedule is not deployed, the key is missing, not valid for it or of a period that has
+            not begun, or the run would write no partition.
+    """
+    advance_before(transaction, now)
+    state = schedule_state(transaction, ref)
+    if state.spec.task is not None:
+        hint = "`tidegate instances rerun` runs an instance again, `tidegate backfill start` makes more"
+        raise Refused(f"{ref} is a task, which is not triggered", hint)
+    if state.spec.for_each is not None and not key:
+        raise Refused(
+            f"schedule {ref} runs for each {state.spec.for_each}, and no key was given",
+            "name the key, for example --key 2013-12-22",
+        )
+    app = load_apps(transaction, [state])[state.app]
+    named = bool(key) and state.spec.for_each is None
+    if named and output_scheme(app, state.spec.program) is None:
+        raise Refused(f"schedule {ref} has no for_each, got key {key!r}", "leave the key out")
+    wrong = wrong_key(state.spec, app, key)
+    if wrong is not None:
+        raise Refused(
+            f"schedule {ref} has no such key: {wrong}", "`tidegate schedules show` shows its datasets"
+        )
+    waiting = [job for job in transaction.jobs(schedules=[ref], states=WAITING) if job.key == key]
+    # A job that still collects comes before full jobs that wait for their constraints.
+    found = min(waiting, key=lambda job: job.closed, default=None)
+    new_id = job_id(ref, key, f"manual:{now.isoformat()}")
+    if found is None and transaction.jobs(ids=[new_id]):
+        raise Refused(f"schedule {ref} was triggered at this instant already", "trigger it once more")
+    entry = Entry(
+        at=now,
+        kind=EntryKind.MANUAL,
+        schedule=ref,
+        job=found.id if found is not None else new_id,
+        data={"action": "force" if force else "trigger", "key": key, **by.noted},
+    )
+    _refuse_before_its_period(state.spec, app, key, now, exists=found is not None)
+    job = found or opened(entry, state)
+    collected = transaction.deliveries([job.id])[job.id]
+    view = JobView(app=app, schedule=state.spec, job=job, deliveries=collected)
+    full = is_full(state.spec, view.events)
+    job = record(job, entry, state, closed=job.closed or full or named, next_check_at=now)
+    refuse_without_partition(msgspec.structs.replace(view, job=job))
+    transaction.put_jobs([job])
+    transaction.add_journal([entry])
+    return job
+
+
+def refuse_without_partition(view: JobView) -> None:
+    """Refuse a job whose run must write partitions, if none follows from its events."""
+    scheme = output_scheme(view.app, view.schedule.program)
+    if scheme is None:
+        return
+    if not plan_launch(view, view.job.satisfied_at).partitions:
+        raise Refused(
+            f"schedule {view.job.schedule} has collected nothing that says which partition its run writes",
+            f"name the partition, for example --key '{first_key(scheme)}'",
+        )
+
+
+def _refuse_before_its_period(schedule: Schedule, app: App, key: str, now: datetime, *, exists: bool) -> None:
+    """Refuse a key of a period that has not begun: Dagster does not have the partition yet.
+
+    Args:
+        exists: a job of the key waits. Its data came early; it may run if its outputs have no partitions.
+    """
+    if not key or (exists and output_scheme(app, schedule.program) is None):
+        return
+    if any(not_begun(scheme, key, now) for scheme in _schemes(schedule, app)):
+        raise Refused(
+            f"the period of {key} has not begun, so schedule {app.name}/{schedule.name} cannot run for it",
+            "name a key whose period has begun, or wait for its begin",
+        )
+
+
+def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
+    """Return what is wrong with a key of a schedule's jobs; None for a valid key.
+
+    With `for_each` it is valid if it is a key of one member.
+    """
+    if not key:
+        return None
+    problems = [validate_key(scheme, key) for scheme in _schemes(schedule, app)]
+    return None if None in problems or not problems else problems[0]
+
+
+def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:
+    """Return the partitions whose keys jobs may have: those of the members, or of the outputs."""
+    if schedule.for_each is None:
+        outputs = output_scheme(app, schedule.program)
+        return [] if outputs is None else [outputs]
+    found: list[PartitionScheme] = []
+    for leaf in leaves(schedule.trigger):
+        dataset = app.datasets.get(leaf.trigger.dataset_collected or "")
+        scheme = None if dataset is None else dataset.partitions
+        if scheme is None:
+            continue
+        if schedule.for_each != "partition" and scheme.time is not None:
+            period = msgspec.structs.replace(scheme.time, cycle=schedule.for_each, start=EARLIEST_PERIOD)
+            scheme = PartitionScheme(time=period)
+        found.append(scheme)
+    return found
+
+
+def cancel(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
+    """Discard a waiting job, or a job whose launch is decided and that has no run yet.
+
+    A launch request may already be on its way; its run then fails to claim the job. Of operations on tables
+    only a waiting one that a person asked for is discarded: a policy would ask for the others again.
+
+    Raises:
+        UnknownName: the job does not exist.
+        Refused: it has a run, or has ended; or a policy asks for it.
+    """
+    advance_before(transaction, now)
+    found = next(iter(transaction.jobs(ids=[job])), None)
+    if found is None:
+        raise UnknownName(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
+    refuse_instance(found, "tidegate instances pause")
+    if found.maintenance is not None and not (found.maintenance.by_hand and found.waiting):
+        refuse_operation(found)
+    if not found.waiting and found.state is not JobState.PENDING_LAUNCH:
+        raise Refused(
+            f"job {job} is {found.state} and cannot be discarded",
+            "to stop a launched job, terminate its run in the Dagster UI",
+        )
+    entry = discard_entry(found, Reason.D_CANCELLED, now, by)
+    transaction.add_journal([entry])
+    (discarded,) = end_jobs(transaction, [(found, entry)])
+    return discarded

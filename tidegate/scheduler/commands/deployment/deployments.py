@@ -1,0 +1,199 @@
+"""Deployments: their log, what each changed, and the way back to an earlier one.
+
+A rollback is a deployment of the apps as they were after an earlier one: the same difference, the same
+consequences for jobs, the same refusals (`scheduler.commands.deployment.deploy`), in the caller's one
+transaction. Statuses stay as they are. An app that did not exist then stays too, unless its removal is asked
+for.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidegate.compiler.plan.diff import Diff, diff
+from tidegate.compiler.plan.override_change import OverrideChange
+from tidegate.compiler.plan.ownership import Scope
+from tidegate.domain.model import App
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.commands.deployment.specifications import deployed_at
+from tidegate.scheduler.model.journal import By, Entry
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.protocol import Reader, Transaction
+
+LIST = "`tidegate deployments log` lists them"
+NO_APPS: frozenset[str] = frozenset()
+
+
+class DeploymentLine(Value, kw_only=True):
+    """A line of the log.
+
+    Attributes:
+        number: by which it is named.
+        rollback_to: the deployment that it has repeated.
+        apps: what it did with each app: the action, the schedules by action, other parts.
+    """
+
+    number: int
+    at: datetime
+    by: str
+    reason: str
+    update_schedules: bool
+    force: bool
+    rollback_to: int | None
+    apps: dict[str, dict[str, Any]]
+
+
+def deployment_of(number: int, entry: Entry, apps: Collection[str] | None = None) -> DeploymentLine | None:
+    """Return a deployment with its changes of some apps; None for one that changed none of these."""
+    changed = {name: change for name, change in entry.data["apps"].items() if apps is None or name in apps}
+    if not changed and apps is not None:
+        return None
+    return DeploymentLine(
+        number=number,
+        at=entry.at,
+        by=entry.data.get("by", ""),
+        reason=entry.data.get("why", ""),
+        update_schedules=entry.data["update_schedules"],
+        force=entry.data["force"],
+        rollback_to=entry.data.get("rollback_to"),
+        apps=changed,
+    )
+
+
+def find_deployment(reader: Reader, number: int, apps: Collection[str] | None = None) -> DeploymentLine:
+    """Return the deployment of a number.
+
+    Raises:
+        Refused: there is none, or it has changed none of these apps.
+    """
+    for found, entry in reader.deployments(number + 1, 1):
+        deployment = deployment_of(found, entry, apps) if found == number else None
+        if deployment is not None:
+            return deployment
+    raise Refused(f"there is no deployment {number}", LIST)
+
+
+def change_of(reader: Reader, number: int, apps: Collection[str] | None = None) -> Diff | None:
+    """Return what a deployment changed; None if what was deployed before it is not kept."""
+    before = reader.deployments(number, 1)
+    first = reader.first_kept()
+    if first is None or number < first or (before and before[0][0] < first):
+        return None
+    found = _between(apps_after(reader, number - 1, apps), apps_after(reader, number, apps))
+    return msgspec.structs.replace(found, overrides=_overrides(reader, number, apps))
+
+
+def _overrides(reader: Reader, number: int, apps: Collection[str] | None) -> tuple[OverrideChange, ...]:
+    """Return what a deployment did to the overrides of some apps."""
+    for made, entry in reader.deployments(number + 1, 1):
+        noted = entry.data.get("overrides", ()) if made == number else ()
+        found = msgspec.convert(noted, tuple[OverrideChange, ...])
+        return tuple(each for each in found if apps is None or each.app in apps)
+    return ()
+
+
+def change_between(
+    reader: Reader, old: int, new: int | None, project: str, apps: Collection[str] | None = None
+) -> Diff:
+    """Return the difference between two deployments of a project; without consequences for jobs.
+
+    Args:
+        new: None for what is deployed now.
+        apps: only these; None for all apps.
+
+    Raises:
+        Refused: there is no such deployment, or its specification is not kept.
+    """
+    for number in (old, *(() if new is None else (new,))):
+        _check_kept(reader, number, apps)
+    before = apps_after(reader, old, apps, project)
+    if new is not None:
+        return _between(before, apps_after(reader, new, apps, project))
+    owners = {app.name: app.project for app in reader.apps()}
+    now = {
+        name: app
+        for name, app in deployed_apps(reader).items()
+        if owners[name] == project and (apps is None or name in apps)
+    }
+    return _between(before, now)
+
+
+def rollback(
+    transaction: Transaction,
+    number: int,
+    scope: Scope,
+    now: datetime,
+    by: By,
+    *,
+    force: bool = False,
+    remove_apps: bool = False,
+) -> Diff:
+    """Deploy what was deployed after an earlier deployment.
+
+    Args:
+        scope: the project, and which of its apps; `removable` counts for nothing.
+        remove_apps: remove those of these apps that did not exist then.
+
+    Raises:
+        Refused: there is no such deployment, its specification is not kept, nothing differs from it, or a
+            deployment of it is refused.
+    """
+    _check_kept(transaction, number, scope.only)
+    wanted = apps_after(transaction, number, scope.only, scope.project)
+    if scope.only is not None and scope.only - wanted.keys() and not remove_apps:
+        missing = ", ".join(sorted(scope.only - wanted.keys()))
+        raise Refused(f"{missing} did not exist after deployment {number}", "roll back to a later one")
+    changes = deploy(
+        transaction,
+        wanted,
+        now,
+        force=force,
+        scope=msgspec.structs.replace(scope, removable=None if remove_apps else NO_APPS),
+        by=by,
+        rollback_to=number,
+    )
+    if changes.empty:
+        raise Refused(f"nothing differs from deployment {number}", LIST)
+    return changes
+
+
+def _check_kept(reader: Reader, number: int, apps: Collection[str] | None) -> None:
+    first = reader.first_kept()
+    if first is not None and number >= first:
+        entries = reader.deployments(number + 1, 1)
+        if entries and entries[0][0] == number:
+            return
+        raise Refused(f"there is no deployment {number}", LIST)
+    find_deployment(reader, number, apps)
+    raise Refused(
+        f"the specification of deployment {number} is not kept: an older version made it",
+        "" if first is None else f"the first one that is kept is {first}",
+    )
+
+
+def apps_after(
+    reader: Reader, number: int, apps: Collection[str] | None = None, project: str | None = None
+) -> dict[str, App]:
+    """Return the apps as they were after a deployment, by name; those of a project, or all."""
+    return {
+        name: deployed.app
+        for name, deployed in deployed_at(reader, number).items()
+        if (apps is None or name in apps) and (project is None or deployed.project == project)
+    }
+
+
+def _between(before: Mapping[str, App], after: Mapping[str, App]) -> Diff:
+    """Return a difference without consequences: those depend on the jobs of that time."""
+    found = diff(before, after)
+    apps = tuple(
+        msgspec.structs.replace(
+            change,
+            schedules=tuple(msgspec.structs.replace(each, consequences=()) for each in change.schedules),
+        )
+        for change in found.apps
+    )
+    return msgspec.structs.replace(found, apps=apps, refusals=())

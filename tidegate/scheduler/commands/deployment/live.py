@@ -1,0 +1,255 @@
+"""Live: the deployed apps and the effects of a change on their jobs, as the compiler compares them.
+
+`plan` shows this difference and `deploy` applies it.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from tidegate.compiler.fingerprint import fingerprint
+from tidegate.compiler.plan.blocked import second_maintenance, shared_places
+from tidegate.compiler.plan.consequence import Effect
+from tidegate.compiler.plan.diff import Diff, ScheduleChange, diff
+from tidegate.compiler.plan.left_behind import left_behind
+from tidegate.compiler.plan.ownership import Scope, reach
+from tidegate.compiler.plan.renames import moved_places, with_places, without_paths
+from tidegate.compiler.plan.shared_folders import Neighbours, shared_folders
+from tidegate.domain.model import App, TaskTrigger
+from tidegate.domain.model.others import with_named
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.deployment.rename import Renamed, blocks, record_of, renames_of
+from tidegate.scheduler.commands.deployment.storages import storages_of
+from tidegate.scheduler.commands.overrides.views import override_changes
+from tidegate.scheduler.decision.changes.carry import carry
+from tidegate.scheduler.decision.changes.fate import Change, Fate, fate
+from tidegate.scheduler.decision.instances.changed import after_change
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
+from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
+from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Reader
+
+REASONS = (Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED)
+"""Why a change discards jobs, in the order in which `plan` lists them."""
+
+WHOLE = Scope()
+"""All apps without an owner, each of which may be removed."""
+
+
+class Rows(Protocol):
+    """The rows that a comparison reads; see `scheduler.store.protocol.Reader` for each method."""
+
+    def apps(self) -> Sequence[DeployedApp]: ...
+
+    def schedules(self) -> Sequence[ScheduleState]: ...
+
+    def overrides(self) -> Sequence[Override]: ...
+
+    def jobs(self, *, states: frozenset[JobState]) -> Sequence[Job]: ...
+
+    def deliveries(self, jobs: list[str]) -> Mapping[str, Sequence[Delivery]]: ...
+
+
+def deployed_apps(reader: Rows) -> dict[str, App]:
+    """Return every deployed app with its schedules, by name."""
+    schedules: dict[str, list[ScheduleState]] = {}
+    for state in reader.schedules():
+        schedules.setdefault(state.app, []).append(state)
+    return {
+        deployed.name: whole_app(deployed, tuple(schedules.get(deployed.name, ())))
+        for deployed in reader.apps()
+    }
+
+
+def difference(
+    reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True, scope: Scope = WHOLE
+) -> Diff:
+    """Return the difference that a deployment of `wanted`, all apps of the project, would make."""
+    owners = {deployed.name: deployed.project for deployed in reader.apps()}
+    deployed = deployed_apps(reader)
+    chosen = {name: app for name, app in wanted.items() if scope.only is None or name in scope.only}
+    names = renames_of(deployed, owners, chosen, scope.project)
+    rows = Renamed(reader, names) if names else reader
+    namespaces = {names.app(each.name): each.namespace for each in reader.apps()}
+    found = reach({names.app(name): owner for name, owner in owners.items()}, wanted, scope, namespaces)
+    places = moved_places(record_of(reader).places, without_paths(names, deployed))
+    placed = with_places({name: wanted[name] for name in found.wanted}, places)
+    touched = found.wanted | found.removed
+    changes = compare(rows, touched, placed, update_schedules)
+    states = {state.ref: state for state in rows.schedules()}
+    overrides = rows.overrides()
+    changes = _with_calls(changes, states, {each.ref: each for each in overrides if each.of_text})
+    before, neighbours = _parted(reader, rows, touched)
+    shared = (
+        *shared_places(changes.after, neighbours.in_warehouse(scope.project, scope.storage)),
+        *shared_folders(before, changes.after, neighbours, scope.project, scope.storage, wanted),
+        *second_maintenance(changes.after, neighbours.apps),
+    )
+    return msgspec.structs.replace(
+        changes,
+        stays=found.stays,
+        adopted=found.adopted,
+        taken=found.taken,
+        renames=names,
+        blocked=(*blocks(reader, names, deployed, found.removed), *shared),
+        left=tuple(left_behind(before, changes.after, rows.watermarked())),
+        overrides=tuple(override_changes(overrides, changes, states, placed)),
+    )
+
+
+def _with_calls(changes: Diff, states: Mapping[str, ScheduleState], texts: Mapping[str, Override]) -> Diff:
+    """Return a difference that names the changes by calls which it undoes.
+
+    Args:
+        texts: the overrides of texts, by ref.
+    """
+
+    def named(change: ScheduleChange) -> ScheduleChange:
+        state = states.get(f"{change.app}/{change.name}")
+        if state is None or "unchanged" in (change.action, change.would):
+            return change
+        gone = state.source == "api" and "delete" in (change.action, change.would)
+        override = texts.get(state.ref)
+        how = "over REST" if override is None or override.owner.startswith("rest") else "by hand"
+        call = f"it was created {how}" if gone else f"it was changed {how}" if state.overridden else ""
+        because = "; ".join(each for each in (call, change.because) if each)
+        return msgspec.structs.replace(change, because=because)
+
+    apps = (msgspec.structs.replace(app, schedules=tuple(map(named, app.schedules))) for app in changes.apps)
+    return msgspec.structs.replace(changes, apps=tuple(apps))
+
+
+def _parted(reader: Reader, rows: Rows, touched: frozenset[str]) -> tuple[dict[str, App], Neighbours]:
+    """Return the deployed apps that a deployment is about, and the others with their owners."""
+    apps, owners = deployed_apps(rows), {deployed.name: deployed.project for deployed in rows.apps()}
+    rest = {name: app for name, app in apps.items() if name not in touched}
+    neighbours = Neighbours(
+        apps=rest, owners={name: owners[name] for name in rest}, storages=storages_of(reader)
+    )
+    return {name: app for name, app in apps.items() if name in touched}, neighbours
+
+
+def compare(
+    reader: Rows, names: Collection[str], wanted: Mapping[str, App], update_schedules: bool = True
+) -> Diff:
+    """Return the difference between the deployed apps of some names and `wanted`."""
+    deployed = deployed_apps(reader)
+    others = {name: app for name, app in deployed.items() if name not in names}
+    whole = {name: with_named(app, {**others, **wanted}) for name, app in wanted.items()}
+    return diff(
+        {name: app for name, app in deployed.items() if name in names},
+        wanted,
+        update_schedules=update_schedules,
+        effects=lambda changes: effects(reader, changes, whole),
+        others=others,
+    )
+
+
+def effects(
+    reader: Rows, changes: Iterable[ScheduleChange], wanted: Mapping[str, App]
+) -> dict[tuple[str, str], Effect]:
+    """Return the effects of changed schedules on their jobs, by app and schedule.
+
+    Args:
+        wanted: the apps that are to be deployed, with the parts of other apps that they name.
+    """
+    states = {state.ref: state for state in reader.schedules()}
+    changed = {
+        f"{change.app}/{change.name}": change for change in changes if change.action in ("replace", "delete")
+    }
+    jobs: dict[str, list[Job]] = {ref: [] for ref in changed}
+    for job in reader.jobs(states=WAITING | ACTIVE | {JobState.PAUSED}) if changed else ():
+        if job.schedule in jobs:
+            jobs[job.schedule].append(job)
+    carried = [job.id for ref in changed if changed[ref].carries for job in jobs[ref] if job.waiting]
+    deliveries: Mapping[str, Sequence[Delivery]] = reader.deliveries(carried) if carried else {}
+    found: dict[tuple[str, str], Effect] = {}
+    for ref, change in changed.items():
+        before = states[ref]
+        after = before if change.action == "delete" else _renewed(before, wanted[before.app])
+        if change.action == "replace" and before.spec.task is not None and after.spec.task is not None:
+            found[before.app, before.name] = effect_on_instances(before, after.spec.task, jobs[ref])
+            continue
+        kind = _kind(change)
+        ends = [_end(job, kind, before, after, wanted, deliveries.get(job.id, ())) for job in jobs[ref]]
+        found[before.app, before.name] = _counted(before, ends)
+    return found
+
+
+class _End(Value, kw_only=True):
+    """The fate of one job, and the numbers of events that it keeps and loses if it is carried."""
+
+    job: Job
+    fate: Fate
+    carried: bool
+    events: int = 0
+    dropped: int = 0
+
+
+def _kind(change: ScheduleChange) -> Change:
+    if change.action == "delete":
+        return Change.DELETED
+    return Change.CARRIED if change.carries else Change.RESET
+
+
+def _renewed(state: ScheduleState, app: App) -> ScheduleState:
+    spec = app.schedules[state.name]
+    return msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec))
+
+
+def _end(
+    job: Job,
+    change: Change,
+    before: ScheduleState,
+    after: ScheduleState,
+    wanted: Mapping[str, App],
+    deliveries: Sequence[Delivery],
+) -> _End:
+    if change is not Change.CARRIED or not job.waiting:
+        return _End(job=job, fate=fate(job, change, before, after), carried=False)
+    carried = carry(job, deliveries, after, wanted[after.app], job.opened_at)
+    found = fate(job, change, before, after, emptied=carried.job is None)
+    events = len({delivery.event.id for delivery in carried.kept})
+    dropped = len({delivery.event.id for delivery in carried.dropped})
+    return _End(job=job, fate=found, carried=found.kind != "discarded", events=events, dropped=dropped)
+
+
+def _counted(state: ScheduleState, ends: Sequence[_End]) -> Effect:
+    reasons = [end.fate.reason for end in ends]
+    carried = [end for end in ends if end.carried]
+    going_on = [end.job for end in ends if end.fate.kind != "discarded" and not end.job.waiting]
+    # PENDING_LAUNCH without a run: the request may be on its way, but these are not active runs yet.
+    unlaunched = [job for job in going_on if job.state is JobState.PENDING_LAUNCH and job.run_id is None]
+    return Effect(
+        status=state.status,
+        discarded={str(reason): reasons.count(reason) for reason in REASONS if reason in reasons},
+        carried=len(carried),
+        carried_events=sum(end.events for end in carried),
+        dropped_events=sum(end.dropped for end in carried),
+        held=sum(end.fate.kind == "held" for end in ends),
+        released=sum(end.fate.kind == "released" for end in ends),
+        launches=len(unlaunched),
+        active_runs=len(going_on) - len(unlaunched),
+    )
+
+
+def effect_on_instances(state: ScheduleState, task: TaskTrigger, jobs: Sequence[Job]) -> Effect:
+    """Return the effect of a changed task on its instances.
+
+    Args:
+        task: as it is from now on.
+        jobs: its instances that have not ended.
+    """
+    kinds = [after_change(job, task).kind for job in jobs]
+    discarded = kinds.count("discarded")
+    running = [job for job in jobs if job.run_id is not None]
+    return Effect(
+        status=state.status,
+        discarded={str(Reason.D_DELETED): discarded} if discarded else {},
+        again=kinds.count("again"),
+        gone=kinds.count("gone"),
+        active_runs=len(running),
+    )

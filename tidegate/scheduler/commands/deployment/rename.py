@@ -1,0 +1,251 @@
+"""Rename: what a deployment with `renamed_from` does to the store, in the deployment's one transaction.
+
+    the YAML has `renamed_from` ──► no run works under the old name? ──no──► refused
+                                        │yes
+              rows get the new name ──► places and former names are noted ──► the deployment compares
+
+After it the store looks as if the parts had always had their new names. A dataset without a path stays
+where its rows are: its place is recorded. Former names are recorded too, so that what still comes under
+one of them (a run that was started before, a report) is recognised.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidegate.compiler.plan.blocked import Blocked, at_work, touched, unfinished
+from tidegate.compiler.plan.renamed_app import renamed_app
+from tidegate.compiler.plan.renames import Renames, find_renames, moved_places, without_paths
+from tidegate.domain.model import App, leaves
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.by_hand.held_apps import rename_held
+from tidegate.scheduler.decision.changes.renamed import (
+    renamed_delivery,
+    renamed_job,
+    renamed_override,
+    renamed_state,
+)
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
+from tidegate.scheduler.model.event import Delivery, Subscription, listens_to
+from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.store.protocol import Reader, Transaction
+
+RECORD = "renamed"
+"""Name of the cursor that holds the record of renames."""
+
+
+class Record(Value, kw_only=True):
+    """What is recorded of renames.
+
+    Attributes:
+        places: the place in the warehouse, "app/name", of datasets that are not at their own name.
+        former: the present name of each former name of a dataset or program, "app/name".
+    """
+
+    places: dict[str, str] = {}
+    former: dict[str, str] = {}
+
+
+def record_of(reader: Reader) -> Record:
+    """Return what is recorded of renames."""
+    return msgspec.convert(reader.cursor(RECORD) or {}, type=Record)
+
+
+def renames_of(
+    deployed: Mapping[str, App], owners: Mapping[str, str], wanted: Mapping[str, App], project: str
+) -> Renames:
+    """Return the renames that a deployment applies; apps of other projects are none of its own.
+
+    Args:
+        owners: the owner of each deployed app.
+        project: the project that deploys.
+    """
+    own = {name: app for name, app in deployed.items() if owners[name] in (project, "")}
+    return find_renames(own, wanted)
+
+
+def blocks(
+    reader: Reader, names: Renames, deployed: Mapping[str, App], removed: frozenset[str]
+) -> Iterator[Blocked]:
+    """Yield what is in the way of renames, and of the removal of apps.
+
+    Args:
+        deployed: the deployed apps under their former names.
+        removed: the apps that are removed.
+    """
+    commitments = reader.commitments()
+    for name in sorted(removed):
+        app = deployed[name]
+        refs = {f"{name}/{part}" for part in (*app.datasets, *app.programs)}
+        for commitment in commitments:
+            if commitment.unfinished and commitment.touches(refs):
+                yield unfinished(name, commitment.commit)
+    if not names:
+        return
+    renamed = {**names.programs, **names.datasets}
+    for commitment in commitments:
+        for old, new in sorted(renamed.items()):
+            if commitment.touches({old}):
+                yield at_work(old, new, f"commit {commitment.commit} is not finished")
+                break
+    busy = _busy(reader)
+    for app in deployed.values():
+        for program, old, new in touched(names, app):
+            if program in busy:
+                yield at_work(old, new, f"{busy[program]} of {program} is active")
+
+
+def _busy(reader: Reader) -> dict[str, str]:
+    """Return an active run, or a job that is about to have one, of each program that has one."""
+    found = {run.program: f"run {run.run_id}" for run in reader.runs(active=True)}
+    for job in reader.jobs(states=ACTIVE):
+        if job.launch is not None:
+            found.setdefault(f"{job.app}/{job.launch.program}", f"job {job.id}")
+    return found
+
+
+def apply_renames(transaction: Transaction, names: Renames, now: datetime) -> None:
+    """Give everything in the store its new name."""
+    apps = transaction.apps()
+    states = transaction.schedules()
+    former = {deployed.name: deployed.app for deployed in apps}
+    transaction.rename(names)
+    renamed = [
+        msgspec.structs.replace(each, app=renamed_app(each.app, names))
+        for each in apps
+        if renamed_app(each.app, names) != each.app
+    ]
+    transaction.delete_apps(list(names.apps))
+    transaction.put_apps(renamed)
+    changed = [(state, renamed_state(state, names)) for state in states]
+    changed = [(old, new) for old, new in changed if old != new]
+    transaction.delete_schedules([old.ref for old, new in changed if old.ref != new.ref])
+    transaction.put_schedules([new for _, new in changed])
+    transaction.put_subscriptions(
+        [new.ref for _, new in changed], [each for _, new in changed for each in subscriptions(new)]
+    )
+    _put_jobs(transaction, names, former)
+    record = record_of(transaction)
+    every = {**names.programs, **names.datasets}
+    known = {old: every.get(new, new) for old, new in record.former.items()} | every
+    kept = Record(
+        places=moved_places(record.places, without_paths(names, former)),
+        former={old: new for old, new in known.items() if old not in every.values()},
+    )
+    transaction.set_cursor(RECORD, msgspec.to_builtins(kept))
+    rename_held(transaction, names.apps)
+    _put_overrides(transaction, names)
+    transaction.add_journal(list(_entries(names, renamed, [new for _, new in changed], now)))
+
+
+def _put_overrides(transaction: Transaction, names: Renames) -> None:
+    """Put overrides, with what they revert to, under their new names."""
+    known = transaction.overrides()
+    renamed = [(each, renamed_override(each, names)) for each in known]
+    transaction.delete_overrides([old for old, new in renamed if old != new])
+    transaction.put_overrides([new for old, new in renamed if old != new])
+
+
+def _put_jobs(transaction: Transaction, names: Renames, apps: Mapping[str, App]) -> None:
+    """Put the jobs that may still be launched; those that have ended well are history."""
+    states = frozenset(JobState) - FINISHED | {JobState.FAILED}
+    touched_apps = {ref.partition("/")[0] for ref in (*names.programs, *names.datasets)} & set(apps)
+    for app in sorted({*touched_apps, *names.apps}):
+        jobs = transaction.jobs(app=names.app(app), states=states)
+        # Their schedules have the new name already, and what they name is meant by the former one.
+        before = [msgspec.structs.replace(job, schedule=_former(job.schedule, app)) for job in jobs]
+        transaction.put_jobs([renamed_job(job, names) for job in before])
+
+
+def _former(ref: str, app: str) -> str:
+    return f"{app}/{ref.partition('/')[2]}"
+
+
+def subscriptions(state: ScheduleState) -> Iterator[Subscription]:
+    """Yield the rows of the reverse index for a schedule."""
+    for leaf in leaves(state.spec.trigger):
+        for event_key in listens_to(state.app, state.ref, leaf, state.spec.program):
+            yield Subscription(event_key=event_key, schedule=state.ref, leaf=leaf.path)
+
+
+def _entries(
+    names: Renames, apps: list[DeployedApp], states: list[ScheduleState], now: datetime
+) -> Iterator[Entry]:
+    """Yield the entries: `why --at` reads schedules and apps from them."""
+    data: dict[str, Any] = {"apps": names.apps, "programs": names.programs, "datasets": names.datasets}
+    yield Entry(at=now, kind=EntryKind.RENAME, data=data)
+    for deployed in apps:
+        spec = msgspec.to_builtins(noted(deployed.app))
+        yield Entry(
+            at=now,
+            kind=EntryKind.SPEC,
+            data={"app": deployed.name, "action": "rename", "revision": deployed.revision, "spec": spec},
+        )
+    for state in states:
+        spec = msgspec.to_builtins(noted(state.spec))
+        yield Entry(
+            at=now,
+            kind=EntryKind.SPEC,
+            schedule=state.ref,
+            data={"action": "amend", "spec": spec, "status": state.status},
+        )
+
+
+def forget_former(transaction: Transaction, after: Mapping[str, App]) -> None:
+    """Forget the former names that deployed programs and datasets have now."""
+    record = record_of(transaction)
+    taken = {
+        f"{app.name}/{part}" for app in after.values() for part in (*app.programs, *app.datasets)
+    } & record.former.keys()
+    if taken:
+        kept = {old: new for old, new in record.former.items() if old not in taken}
+        transaction.set_cursor(RECORD, msgspec.to_builtins(msgspec.structs.replace(record, former=kept)))
+
+
+class Renamed:
+    """The rows that a comparison reads, under their new names, before they have been renamed."""
+
+    def __init__(self, reader: Reader, names: Renames) -> None:
+        self._reader = reader
+        self._names = names
+
+    def apps(self) -> tuple[DeployedApp, ...]:
+        """Return the deployed apps, by name."""
+        found = (
+            msgspec.structs.replace(each, app=renamed_app(each.app, self._names))
+            for each in self._reader.apps()
+        )
+        return tuple(sorted(found, key=lambda each: each.name))
+
+    def schedules(self) -> tuple[ScheduleState, ...]:
+        """Return the deployed schedules, by ref."""
+        found = (renamed_state(state, self._names) for state in self._reader.schedules())
+        return tuple(sorted(found, key=lambda each: each.ref))
+
+    def overrides(self) -> tuple[Override, ...]:
+        """Return the overrides, by ref and kind."""
+        found = (renamed_override(each, self._names) for each in self._reader.overrides())
+        return tuple(sorted(found, key=lambda each: (each.ref, each.kind)))
+
+    def jobs(self, *, states: frozenset[JobState]) -> tuple[Job, ...]:
+        """Return the jobs in some states."""
+        return tuple(renamed_job(job, self._names) for job in self._reader.jobs(states=states))
+
+    def deliveries(self, jobs: list[str]) -> dict[str, tuple[Delivery, ...]]:
+        """Return the deliveries of each job."""
+        return {
+            job: tuple(renamed_delivery(each, self._names) for each in found)
+            for job, found in self._reader.deliveries(jobs).items()
+        }
+
+    def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """Return the parts that have watermarks, by consumer and source."""
+        programs, datasets = self._names.programs, self._names.datasets
+        return {
+            (programs.get(consumer, consumer), datasets.get(source, source)): parts
+            for (consumer, source), parts in self._reader.watermarked().items()
+        }

@@ -1,0 +1,92 @@
+"""Revert: what an override has changed becomes what it was, by the same paths as a change by hand."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from tidegate.domain.model import App, Schedule
+from tidegate.scheduler.commands.by_hand.statuses import switch
+from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.commands.deployment.schedules import carry_out_call
+from tidegate.scheduler.commands.overrides.record import Cause
+from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.refused import Refused, UnknownName
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.tick import route_before
+
+Part = Literal["status", "text"]
+
+
+def revert(
+    transaction: Transaction, ref: str, now: datetime, by: By, only: Part | None = None
+) -> tuple[Override, ...]:
+    """Revert the overrides of a schedule.
+
+    Args:
+        only: that of its status, or of its text; None for both.
+
+    Returns:
+        Those that were reverted.
+
+    Raises:
+        UnknownName: it has none.
+        Refused: what it reverts to is not known, or cannot be any more.
+    """
+    route_before(transaction, now, (ref,))
+    found = [each for each in transaction.overrides(refs=[ref]) if of_part(each, only)]
+    if not found:
+        raise UnknownName(f"{ref} has no such override", "`tidegate overrides list` shows all")
+    restore_texts(transaction, [each for each in found if each.of_text], now, by, "reverted")
+    restore_statuses(transaction, found, now, by, "reverted")
+    return tuple(found)
+
+
+def of_part(override: Override, only: Part | None) -> bool:
+    """Return whether an override of a schedule is of a part of it; None for both."""
+    return override.kind != "held" and only in (None, "text" if override.of_text else override.kind)
+
+
+def restore_statuses(
+    transaction: Transaction, found: Sequence[Override], now: datetime, by: By, cause: Cause
+) -> None:
+    """Give schedules the status that they had; an override that has ended meanwhile is passed over."""
+    left = {
+        each.ref for each in transaction.overrides(refs=[each.ref for each in found]) if each.kind == "status"
+    }
+    for each in found:
+        if each.kind == "status" and each.ref in left:
+            switch(transaction, each.ref, each.status or "active", now, by, cause=cause)
+
+
+def restore_texts(
+    transaction: Transaction, found: Sequence[Override], now: datetime, by: By, cause: Cause
+) -> None:
+    """Give schedules the text that was deployed: one difference for all of them.
+
+    Raises:
+        Refused: that text is not known, or cannot be deployed any more; nothing has changed.
+    """
+    if not found:
+        return
+    apps = deployed_apps(transaction)
+    wanted: dict[str, App] = {}
+    for each in found:
+        app = wanted.get(each.app) or apps[each.app]
+        schedules = {name: spec for name, spec in app.schedules.items() if name != each.name}
+        if each.kind != "created":
+            schedules[each.name] = _base(each, app)
+        wanted[each.app] = msgspec.structs.replace(app, schedules=schedules)
+    carry_out_call(transaction, wanted, now, by, cause=cause)
+
+
+def _base(override: Override, app: App) -> Schedule:
+    spec = override.spec
+    if spec is None:
+        hint = "`tidegate deploy` gives it the text of the YAML"
+        raise Refused(f"what {override.ref} was deployed as is not known", hint)
+    if spec.program and spec.program not in app.programs:
+        raise Refused(f'the program "{spec.program}" of {override.ref} is not deployed any more')
+    return msgspec.structs.replace(spec, status=override.status or spec.status)

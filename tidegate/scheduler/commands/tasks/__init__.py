@@ -1,0 +1,1 @@
+"""What deployments and people do to instances of tasks."""

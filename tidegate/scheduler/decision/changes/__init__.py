@@ -1,0 +1,1 @@
+"""What becomes of jobs, events and overrides when a schedule changes."""

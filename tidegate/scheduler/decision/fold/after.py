@@ -1,0 +1,240 @@
+"""After: the job after an entry of its journal, defined in this one place.
+
+    job before ── entry ──► job after
+
+Code that changes a job writes an entry and stores the job that `record` returns; `why --at` folds the
+same entries with `after`. So the reconstructed past cannot differ from what happened. Bookkeeping of
+the engine (the next check, whether a job accepts events) is in no entry: writers pass it to `record`.
+
+An entry about a whole schedule has no effect here: see `scheduler.decision.changes.fate`. Pure. It reads
+entries of every released version of the journal, including entries that lack later fields.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidegate.domain.upstream_run import UpstreamRun
+from tidegate.scheduler.decision.fold import instances, retry
+from tidegate.scheduler.decision.fold import maintenance as operations
+from tidegate.scheduler.decision.fold.by_hand import queued, retried, triggered
+from tidegate.scheduler.decision.fold.recovered import recovered, succeeded
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.instance import Instance
+from tidegate.scheduler.model.job import FINISHED, TRANSITIONS, IllegalTransition, Job, JobState, LaunchPlan
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import RunStatus
+
+_OF_THE_TRIGGER = (Reason.W_TRIGGER, Reason.W_QUIET)
+
+_ENDS = {
+    RunStatus.SUCCEEDED: (JobState.SUCCEEDED, None),
+    RunStatus.FAILED: (JobState.FAILED, Reason.F_RUN),
+    RunStatus.CANCELLED: (JobState.FAILED, Reason.F_CANCELLED),
+}
+
+
+def opened(entry: Entry, state: ScheduleState) -> Job:
+    """Return the job that an entry opens, for an event or a person, or as an instance of a task."""
+    instance = instances.instance_of(entry)
+    if instance is not None:
+        return instance_job(state, entry.job or "", instance, entry.at)
+    return Job(
+        id=entry.job or "",
+        schedule=state.ref,
+        key=entry.data.get("key", ""),
+        fingerprint=state.fingerprint,
+        priority=state.spec.priority,
+        opened_at=entry.at,
+        held_at=entry.at if state.holding and entry.kind is EntryKind.JOB_OPENED else None,
+    )
+
+
+def all_opened(entry: Entry, state: ScheduleState) -> list[Job]:
+    """Return the jobs that an entry opens: one, or the instances of a task that were made together."""
+    made = instances.made_together(entry)
+    return [instance_job(state, *each, entry.at) for each in made] if made else [opened(entry, state)]
+
+
+def instance_job(
+    state: ScheduleState, id: str, instance: Instance, at: datetime, next_check_at: datetime | None = None
+) -> Job:
+    """Return the job of an instance that is made at an instant."""
+    return Job(
+        id=id,
+        schedule=state.ref,
+        key=instance.key,
+        fingerprint=state.fingerprint,
+        priority=state.spec.priority,
+        opened_at=at,
+        next_check_at=next_check_at,
+        # A task holds what it makes while it is suspended.
+        held_at=None if state.active else at,
+        reason=Reason.W_TIME if instance.start > at else None,
+        instance=instance,
+    )
+
+
+def record(job: Job, entry: Entry, state: ScheduleState | None = None, **bookkeeping: Any) -> Job:
+    """Return the job after a new entry, with the engine's bookkeeping.
+
+    Args:
+        state: see `after`.
+        bookkeeping: fields that are in no entry.
+
+    Raises:
+        IllegalTransition: `TRANSITIONS` does not allow it.
+    """
+    changed = after(job, entry, state)
+    if changed.state not in TRANSITIONS[job.state]:
+        raise IllegalTransition(f"job {job.id}: {job.state} -> {changed.state}")
+    return _with(changed, **bookkeeping)
+
+
+def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
+    """Return the job after one of its entries.
+
+    It checks no transition: a journal may be incomplete, or written while a clock went back.
+
+    Args:
+        state: the schedule at that instant; needed for manual actions and further attempts only.
+    """
+    match entry.kind:
+        case EntryKind.EVENT:
+            return joined(job, datetime.fromisoformat(entry.data["arrived"]))
+        case EntryKind.SATISFIED:
+            return instances.left_not_run(
+                _with(job, satisfied_at=datetime.fromisoformat(entry.data["since"])), entry
+            )
+        case EntryKind.WAITING:
+            return _waiting(job, entry)
+        case EntryKind.LAUNCH:
+            return _launch(job, entry)
+        case EntryKind.OFFERED:
+            return _with(job, offers=entry.data["offer"], offered_at=entry.at)
+        case EntryKind.SLOTS_TAKEN:
+            return _with(job, gave_back=False)
+        case EntryKind.CLAIM:
+            launched = job.launched_at or entry.at
+            launch = {"run_id": entry.run_id, "launched_at": launched, "gave_back": False}
+            return _with(job, state=JobState.LAUNCHED, **launch)
+        case EntryKind.RUN:
+            return _run(job, entry)
+        case EntryKind.DISCARDED:
+            return _discarded(job, entry)
+        case EntryKind.LAUNCH_FAILED:
+            return _launch_failed(job, entry)
+        case EntryKind.FAILURE:
+            return _with(job, detail=entry.data["message"], raised=not entry.data.get("died"))
+        case EntryKind.RETRY if state is not None:
+            again = retry.retried(job, state, entry.at, datetime.fromisoformat(entry.data["starts_at"]))
+            return _with(again, instance=instances.attempted_again(job.instance))
+        case EntryKind.OPERATION:
+            return operations.ended(job, entry)
+        case EntryKind.LATE:
+            return _with(job, late_at=entry.at)
+        case EntryKind.RECOVERED:
+            return recovered(job, entry)
+        case EntryKind.MANUAL if state is not None:
+            return _by_hand(job, entry, state)
+        case kind if kind in instances.KINDS:
+            return instances.after(job, entry)
+        case _:
+            return job
+
+
+def joined(job: Job, arrived: datetime) -> Job:
+    """Return the job with one more event, which arrived at an instant."""
+    first = arrived if job.first_event_at is None else min(arrived, job.first_event_at)
+    return _with(job, first_event_at=first)
+
+
+def _with(job: Job, **changes: Any) -> Job:
+    return msgspec.structs.replace(job, **changes)
+
+
+def _waiting(job: Job, entry: Entry) -> Job:
+    if "error" in entry.data:
+        return _with(job, detail=entry.data["error"])
+    reason = Reason(entry.reason) if entry.reason is not None else Reason.W_TRIGGER
+    if "state" in entry.data:
+        return _with(job, state=JobState(entry.data["state"]), reason=reason)
+    # An entry of an older version, without a state: it follows from the reason.
+    state = JobState.PENDING_TRIGGER if reason in _OF_THE_TRIGGER else JobState.PENDING_CONSTRAINT
+    return _with(job, state=state, reason=reason)
+
+
+def _launch(job: Job, entry: Entry) -> Job:
+    plan = LaunchPlan(
+        program=entry.data["program"].rpartition("/")[2],
+        partitions=tuple(entry.data["partitions"]),
+        manifest={dataset: tuple(keys) for dataset, keys in entry.data["manifest"].items()},
+        args=entry.data["args"],
+    )
+    return _with(
+        job,
+        state=JobState.PENDING_LAUNCH,
+        reason=None,
+        launch=plan,
+        resources=tuple(entry.data["resources"]),
+        decided_at=entry.at,
+        retry_at=None,
+        detail="",
+        instance=instances.launched(job.instance),
+        maintenance=operations.launched(job.maintenance, entry),
+    )
+
+
+def _discarded(job: Job, entry: Entry) -> Job:
+    """Return the job without a further run: one that has had a run has failed, others have not run at all.
+
+    An instance that a timeout or a constraint ends has failed too: it goes on gating its consumers.
+    """
+    fails = instances.fails(entry) if job.instance is not None else job.failed_run is not None
+    state = JobState.FAILED if fails else JobState.DISCARDED
+    reason = Reason(entry.reason) if entry.reason is not None else None
+    ended = {"retry_at": None, "gave_back": False, "decided_at": entry.at, "ended_at": entry.at}
+    return _with(job, state=state, reason=reason, **ended)
+
+
+def _run(job: Job, entry: Entry) -> Job:
+    if job.state in FINISHED:
+        return job
+    at, status = datetime.fromisoformat(entry.data["at"]), RunStatus(entry.data["status"])
+    launched = _with(job, run_id=entry.run_id, launched_at=job.launched_at or at, gave_back=False)
+    if status not in _ENDS:
+        return _with(launched, state=JobState.LAUNCHED)
+    state, reason = _ENDS[status]
+    failed = entry.data.get("failed_run")
+    failed_run = None if failed is None else msgspec.convert(failed, UpstreamRun)
+    raised = job.raised or not entry.data.get("died")
+    ended = _with(
+        launched,
+        state=state,
+        reason=reason,
+        ended_at=at,
+        failed_run=failed_run,
+        raised=failed_run is not None and raised,
+    )
+    return succeeded(ended, entry.run_id or "", at) if job.recovered and reason is Reason.F_RUN else ended
+
+
+def _launch_failed(job: Job, entry: Entry) -> Job:
+    rejected = entry.data.get("rejected", 0)
+    failed = _with(job, detail=entry.data["message"], rejected=rejected)
+    if entry.reason is None:
+        # An operation keeps its table: another one must not start on it meanwhile.
+        return _with(failed, gave_back=job.maintenance is None and 0 < job.offers == rejected)
+    return _with(failed, gave_back=False, state=JobState.FAILED, reason=Reason.F_LAUNCH, ended_at=entry.at)
+
+
+def _by_hand(job: Job, entry: Entry, state: ScheduleState) -> Job:
+    match entry.data["action"]:
+        case "requeue":
+            return queued(job, state, entry.at)
+        case "retry":
+            return retried(job, state, entry.at)
+        case action:
+            return triggered(job, state.spec, entry.at, force=action == "force")

@@ -1,0 +1,1 @@
+"""What a decision about one job sees."""

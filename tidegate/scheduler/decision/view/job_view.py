@@ -1,0 +1,101 @@
+"""The job view: everything that a decision about one job depends on.
+
+The shell loads it, the pure core reads it. Nothing else can influence a decision, so a decision is
+repeatable in a scenario, in `why` and in a replay.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from tidegate.domain.model import App, Schedule
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.view.partitions import partition_resources, partitions_awaited
+from tidegate.scheduler.decision.view.upstream import Upstream
+from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.run import ALL_RUNS, Gauge, ProgramHistory, group_resource, program_resource
+from tidegate.scheduler.model.tally import Tally
+
+
+class JobView(Value, kw_only=True):
+    """One waiting job with its schedule and the numbers that its constraints need.
+
+    Attributes:
+        app: the deployed app, with the partition schemes of its datasets.
+        deliveries: the collected events of the job, in order of arrival.
+        tally: the counts of these events, if they are not loaded: `deliveries` is empty then.
+        slots: number of taken slots of each resource in `resources_of`.
+        history: the last runs of the schedule's program.
+        launches: launch instants of the schedule's program, oldest first, at least those within the
+            longest `per` of its rates.
+        gauges: the reported gauges that its constraints name, by name.
+        held: whether the schedule is suspended and holds its jobs.
+        upstream: of an instance of a task that is Not Run: what each of its dependencies has picked.
+    """
+
+    app: App
+    schedule: Schedule
+    job: Job
+    deliveries: tuple[Delivery, ...] = ()
+    tally: Tally | None = None
+    slots: Mapping[str, int] = {}
+    history: ProgramHistory = ProgramHistory()
+    launches: tuple[datetime, ...] = ()
+    gauges: Mapping[str, Gauge] = {}
+    held: bool = False
+    upstream: tuple[Upstream, ...] = ()
+
+    @property
+    def events(self) -> int:
+        """The number of distinct events of the job; one that several leaves collect counts once."""
+        if self.tally is not None:
+            return self.tally.events
+        return len({delivery.event.id for delivery in self.deliveries})
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """The resources of which the job takes a slot when it is launched."""
+        return resources_of_job(self.app, self.schedule, self.job)
+
+    @property
+    def program_resource(self) -> str:
+        """The resource of the schedule's program."""
+        return program_resource(f"{self.app.name}/{self.schedule.program}")
+
+
+def groups_of_program(app: App, program: str) -> tuple[str, ...]:
+    """Return every group that a schedule of this program names, sorted (rule 21)."""
+    return tuple(
+        sorted(
+            {
+                group
+                for schedule in app.schedules.values()
+                if schedule.program == program
+                for group in groups_of(schedule)
+            }
+        )
+    )
+
+
+def groups_of(schedule: Schedule) -> tuple[str, ...]:
+    """Return the groups that a schedule's own constraints name, sorted."""
+    named = {constraint.group_taken for constraint in schedule.constraints}
+    return tuple(sorted(group for group in named if group is not None))
+
+
+def resources_of(app_name: str, schedule: Schedule) -> tuple[str, ...]:
+    """Return the resources of which a job of this schedule takes a slot when it is launched."""
+    program = program_resource(f"{app_name}/{schedule.program}")
+    return (ALL_RUNS, program, *(group_resource(group) for group in groups_of(schedule)))
+
+
+def resources_of_job(app: App, schedule: Schedule, job: Job) -> tuple[str, ...]:
+    """Return the resources of which a job takes a slot at its launch; an instance takes its partitions."""
+    own = resources_of(app.name, schedule)
+    return own if job.instance is None else (*own, *partition_resources(app, schedule, job.instance))
+
+
+def resources_read(app: App, schedule: Schedule, job: Job) -> tuple[str, ...]:
+    """Return the resources whose slots decide about a job: what it takes, and the partitions it waits for."""
+    own = resources_of_job(app, schedule, job)
+    return own if job.instance is None else (*own, *partitions_awaited(app, schedule, job.instance))
