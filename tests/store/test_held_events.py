@@ -78,6 +78,7 @@ def read_for(store: SqlStore, number: int, now: datetime) -> tuple[int, int]:
     return len(statements), sum(rows)
 
 
+@pytest.mark.slow
 def test_one_more_event_reads_no_more_from_a_job_that_holds_many(store: SqlStore) -> None:
     read: dict[int, tuple[int, int]] = {}
     landed, now = 0, MIDNIGHT

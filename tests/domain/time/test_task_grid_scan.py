@@ -15,6 +15,8 @@ from tidegate.domain.model import Cycle, TaskTimes, TaskTrigger
 from tidegate.domain.tasks.grid import business_slots, natural_container, slot_at, slots_of_day
 from tidegate.domain.tasks.key import business_date, parse_scheduled, scheduled_key, scheduled_of
 
+pytestmark = pytest.mark.slow  # every minute of days in many zones
+
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)

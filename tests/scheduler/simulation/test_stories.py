@@ -32,6 +32,9 @@ from tidegate.scheduler.simulation.play import play
 SCENARIOS = scenarios()
 SCENARIOS_PER_STORY = 2
 MUTATIONS_AT_LEAST = 500
+QUICK_SHARE = 3
+"""`make check` plays each third of them."""
+
 SCENARIOS_OF_A_DEATH = 5
 """One of so many is played by a scheduler that dies; each in a soak."""
 
@@ -91,7 +94,13 @@ def test_the_eight_original_scenarios_are_there_under_their_numbers() -> None:
     assert sorted({name[:3] for name in originals()}) == [f"({number})" for number in range(1, 9)]
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if number % QUICK_SHARE else [])
+        for number, name in enumerate(SCENARIOS)
+    ],
+)
 def test_it_plays_as_it_says(name: str) -> None:
     found = played(name).performance
     assert found.failures == (), "\n".join(map(str, (*found.moments, *found.failures)))
