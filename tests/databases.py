@@ -14,8 +14,8 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, event
 
-from tidegate.scheduler.store.sql import engine as engines
 from tidegate.scheduler.store.sql import schema
+from tidegate.scheduler.store.sql.connection import engine as engines
 
 POSTGRES = pytest.param("postgres", marks=pytest.mark.store)
 KINDS = ["memory", "sqlite", POSTGRES]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.tidy.circles import check_circles
 from tests.tidy.codes import CATALOGUE_FILE, REASON_FILE, REFUSAL_FILE, check_catalogue, check_codes
 from tests.tidy.english import LISTS, check_english, check_page, check_source
 from tests.tidy.finding import Finding, Source
@@ -72,6 +73,10 @@ def test_folders_and_figures_of_the_product_are_as_style_asks_for() -> None:
 
 def test_modules_reach_only_what_they_may() -> None:
     report(finding for source in sources() for finding in check_purity(source))
+
+
+def test_imports_form_no_circle_in_any_folder() -> None:
+    report(check_circles(source for source in sources() if source.package == PRODUCT))
 
 
 def test_no_code_tests_for_a_kind_of_trigger() -> None:
@@ -224,6 +229,22 @@ def test_prefixes_full_folders_and_sizes_are_caught() -> None:
     ]
     assert [one.message for one in check_figures(files("a", text="x = 1\n" * 121))] == [
         "half of all files have more than 121 lines, at most 120"
+    ]
+
+
+def test_a_circle_of_folders_is_caught() -> None:
+    def importing(name: str, *modules: str) -> Source:
+        return Source(path=f"tidegate/{name}.py", text="".join(f"import {each}\n" for each in modules))
+
+    run = importing("room/run/launch", "tidegate.room.names", "tidegate.room.dispatch")
+    names = importing("room/names")
+    steps = importing("room/dispatch/steps", "tidegate.room.names", "tidegate.room.run.launch")
+    dispatch = importing("room/dispatch/__init__", "tidegate.room.dispatch.steps")
+    assert [*check_circles([run, names, importing("room/dispatch/__init__")])] == []
+    assert [str(one) for one in check_circles([run, names, steps, dispatch])] == [
+        "tidegate/room/dispatch/steps.py:2: error: imports form a circle: "
+        "dispatch imports run (tidegate/room/dispatch/steps.py:2), "
+        "run imports dispatch (tidegate/room/run/launch.py:2)"
     ]
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from tidegate.scheduler.model.alert import Alert, AlertKind, Message
+from tidegate.scheduler.model.records.alert import Alert, AlertKind, Message
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ import sys
 from tests.alerts.samples import NOON
 from tidegate.alerts import deliver as module
 from tidegate.alerts.channel import Channel, Webhook
-from tidegate.scheduler.model.alert import Alert
+from tidegate.scheduler.model.records.alert import Alert
 from tidegate.scheduler.store.open import open_store
 
 

@@ -14,7 +14,7 @@ from tidegate.alerts import webhook as webhook_module
 from tidegate.alerts.channel import Command, Mail, NotSent, Webhook
 from tidegate.alerts.deliver import send
 from tidegate.alerts.texts import title
-from tidegate.scheduler.model.alert import AlertKind
+from tidegate.scheduler.model.records.alert import AlertKind
 
 HOSTILE = "x\r\nBcc: all@example.com\r\n\r\n<!channel> $(touch /tmp/no) {{7*7}} {job} ; rm -rf / \x1b[2J"
 

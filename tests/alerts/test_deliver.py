@@ -17,7 +17,7 @@ from tidegate.alerts.channel import Command, Webhook
 from tidegate.alerts.deliver import Delivery, deliver
 from tidegate.domain.error import UserError
 from tidegate.scheduler.alerts.outbox import LEASE, TRIES_MAX, mark_failed, mark_sent, retry, take
-from tidegate.scheduler.model.alert import Alert, AlertState
+from tidegate.scheduler.model.records.alert import Alert, AlertState
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store

@@ -11,7 +11,7 @@ from tests.dagster_defs.sample import NOW, location_of, sample_store
 from tidegate.alerts.channel import Alerting, Webhook
 from tidegate.dagster_defs.dispatch.alarms import Alarms
 from tidegate.dagster_defs.dispatch.steps import Shared
-from tidegate.scheduler.model.alert import AlertRules
+from tidegate.scheduler.model.records.alert import AlertRules
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 
 pytestmark = pytest.mark.dagster

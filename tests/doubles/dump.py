@@ -17,8 +17,7 @@ from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.codec import Codec
-from tidegate.scheduler.store.sql.engine import for_reading
+from tidegate.scheduler.store.sql.connection.engine import for_reading
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.alerts import ALERTS, INCIDENTS
@@ -28,7 +27,8 @@ from tidegate.scheduler.store.sql.records.partitions_reports import REPORTS
 from tidegate.scheduler.store.sql.records.specifications import SPECIFICATIONS
 from tidegate.scheduler.store.sql.records.watched import FOLDERS, PARTITIONS
 from tidegate.scheduler.store.sql.retention import tables as retention_tables
-from tidegate.scheduler.store.sql.rows import (
+from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
     DELIVERY_NAMES,
     EVENTS,

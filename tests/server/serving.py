@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.commands.tokens import create_token
-from tidegate.scheduler.model.token import Role, token_hash
+from tidegate.scheduler.model.records.token import Role, token_hash
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick

@@ -7,8 +7,8 @@ import pytest
 from tests.server.serving import NS, Served, problem, served
 from tidegate.scheduler.commands.tokens import revoke_token
 from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.records.token import Role
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.model.token import Role
 
 pytestmark = [pytest.mark.store]
 

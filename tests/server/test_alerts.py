@@ -11,9 +11,9 @@ from tests.server.board.board import HTML, shown
 from tests.server.sales import deployed
 from tests.server.serving import NOON, NS, Served, problem
 from tidegate.scheduler.alerts.outbox import TRIES_MAX
-from tidegate.scheduler.model.alert import Alert, AlertState
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.alert import Alert, AlertState
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -14,7 +14,7 @@ from tests.server.serving import NS, Served, problem
 from tests.server.shop import fetched
 from tidegate.cli.commits import inspect, watermarks
 from tidegate.project.environment import PROJECT_VARIABLE
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence, watermark_resource
 

@@ -26,7 +26,7 @@ from tests.effort import much
 from tests.server.sales import deployed
 from tests.server.serving import Served, served
 from tests.server.shop import THIRTEEN, shop
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 from tidegate.server.application import create_application
 
 pytestmark = [pytest.mark.store, pytest.mark.hypothesis]

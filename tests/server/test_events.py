@@ -11,7 +11,7 @@ from tests.server.shop import fetched, journaled
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -8,7 +8,7 @@ from tests.server.sales import DAILY, SPEC, deployed
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import fetched, journaled
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.server.serving import Served, problem
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

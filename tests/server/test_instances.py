@@ -8,7 +8,7 @@ import pytest
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import FOURTEEN, INSTANCES, TASKS, THIRTEEN, TODAY, fetched, journaled, shop
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

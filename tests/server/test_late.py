@@ -8,7 +8,7 @@ import pytest
 from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served, problem
 from tests.server.test_metrics import scraped
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -24,7 +24,7 @@ from tests.server.yard import (
     yard,
 )
 from tidegate.scheduler.model.maintenance import Ending
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 from tidegate.server.routes import maintenance
 
 pytestmark = [pytest.mark.store]

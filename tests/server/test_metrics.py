@@ -15,7 +15,7 @@ from tidegate.scheduler.explain.metrics import METRICS
 from tidegate.scheduler.launch.active_host import take
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -9,7 +9,7 @@ from tests.server.board.board import DAYS, fill
 from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served, problem, served
 from tidegate.scheduler.commands.tokens import create_token
-from tidegate.scheduler.model.token import Role, token_hash
+from tidegate.scheduler.model.records.token import Role, token_hash
 
 pytestmark = [pytest.mark.store]
 

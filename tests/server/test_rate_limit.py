@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.serving import NS, Served, problem, served
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 from tidegate.server import rate_limit
 from tidegate.server.rate_limit import RateLimit
 

@@ -9,7 +9,7 @@ from tests.server.sales import APP, SCHEDULES, SPEC, deployed
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import fetched
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.server.sales import APP, DAILY, SCHEDULES, SPEC, deployed
 from tests.server.serving import NS, Served, problem
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from tidegate.scheduler.decision.triggers.counting import advanced, basis_of
 from tidegate.scheduler.model.job import WAITING
-from tidegate.scheduler.model.tally import Tally
+from tidegate.scheduler.model.records.tally import Tally
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick import held_events
 from tidegate.scheduler.tick.load import AllEvents, load_job_views

@@ -34,13 +34,13 @@ from tidegate.domain.model import Priority
 from tidegate.scheduler.model.event import Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import WAITING, JobState
-from tidegate.scheduler.model.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
+from tidegate.scheduler.model.records.specification import Specification
+from tidegate.scheduler.model.records.tally import KeptTally, LeafTally, Tally
+from tidegate.scheduler.model.records.token import Role, Token
+from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.model.specification import Specification
-from tidegate.scheduler.model.tally import KeptTally, LeafTally, Tally
-from tidegate.scheduler.model.token import Role, Token
-from tidegate.scheduler.model.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import Reader, Transaction
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.store.samples import at
 from tidegate.domain.model import Deadline
 from tidegate.domain.model.dataset import PartitionScheme, StaticDimension, TimeDimension
-from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, LateTotal
-from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.protocol import Reader
 
 MANY = 100

@@ -6,9 +6,9 @@ import msgspec
 
 from tests.alerts.samples import alert
 from tests.store.samples import at
-from tidegate.scheduler.model.alert import Alert, AlertKind, AlertState, Happening, Incident
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.store.alerts import AlertCount
+from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident
+from tidegate.scheduler.store.parts.alerts import AlertCount
 from tidegate.scheduler.store.protocol import Store
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.store.samples import at, delivery, entry, event, job, launched
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.store.sql import bulk
+from tidegate.scheduler.store.sql.statements import bulk
 
 COUNTS = (0, 1, 2, 3, 4, 7)
 """Around the number of rows in one text, which is three here."""

@@ -13,7 +13,7 @@ from tests.store.samples import (
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.counts import Count
+from tidegate.scheduler.store.parts.counts import Count
 from tidegate.scheduler.store.protocol import Store
 
 DEAD: dict[str, Any] = {"state": JobState.FAILED, "reason": Reason.F_LAUNCH}

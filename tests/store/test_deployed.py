@@ -19,7 +19,7 @@ from tidegate.domain.model import (
 )
 from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.event import Subscription
-from tidegate.scheduler.model.token import Role, Token
+from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.store.protocol import Store
 
 RICH = Schedule(

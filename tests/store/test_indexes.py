@@ -12,8 +12,8 @@ import pytest
 from tests.crashes.statements import listening
 from tests.store.samples import NOON, delivery, event, record
 from tidegate.scheduler.model.job import WAITING, JobState
-from tidegate.scheduler.store.expected import LateWanted
-from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
+from tidegate.scheduler.store.parts.expected import LateWanted
+from tidegate.scheduler.store.parts.pages import JobsWanted, SchedulesWanted
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore

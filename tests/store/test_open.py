@@ -12,11 +12,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from tests.store.samples import app
-from tidegate.scheduler.store.commits import tables as commit_tables
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.sql import commit_tables, tables
 from tidegate.scheduler.store.sql import store as sql
-from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.schema import HEAD, MIGRATIONS
@@ -100,7 +99,7 @@ def test_a_store_of_a_newer_version_is_refused(sql_store: SqlStore, sql_url: str
 
 
 def test_a_store_that_stays_locked_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidegate.scheduler.store.sql.engine.BUSY_SECONDS", 0)
+    monkeypatch.setattr("tidegate.scheduler.store.sql.connection.engine.BUSY_SECONDS", 0)
     monkeypatch.setattr(sql, "BUSY_SECONDS", 0)
     store = open_store(f"sqlite:///{tmp_path}/store.db")
     with store.transaction(), pytest.raises(StoreError, match="stayed locked"), store.transaction():

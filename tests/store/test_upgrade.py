@@ -18,7 +18,7 @@ from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import ALL_RUNS
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.pages import SchedulesWanted
+from tidegate.scheduler.store.parts.pages import SchedulesWanted
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.metadata import metadata

@@ -9,7 +9,7 @@ from typing import Literal
 
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.alert import AlertRules
+from tidegate.scheduler.model.records.alert import AlertRules
 
 Format = Literal["json", "slack", "teams"]
 Tls = Literal["starttls", "tls", "none"]

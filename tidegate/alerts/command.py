@@ -13,7 +13,7 @@ from typing import Any
 
 from tidegate.alerts.channel import Command, NotSent
 from tidegate.alerts.texts import members, plain
-from tidegate.scheduler.model.alert import Alert
+from tidegate.scheduler.model.records.alert import Alert
 
 SECONDS = 60
 """For one call; then it is ended."""

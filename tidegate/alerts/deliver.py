@@ -10,7 +10,7 @@ from tidegate.alerts.mail import send_mail
 from tidegate.alerts.texts import plain
 from tidegate.alerts.webhook import send_webhook
 from tidegate.scheduler.alerts.outbox import mark_failed, mark_sent, take
-from tidegate.scheduler.model.alert import Alert
+from tidegate.scheduler.model.records.alert import Alert
 from tidegate.scheduler.store.protocol import Store
 
 ALERTS_PER_PASS = 50

@@ -11,7 +11,7 @@ from email.policy import SMTP
 
 from tidegate.alerts.channel import Mail, NotSent, secret
 from tidegate.alerts.texts import lines, plain, title
-from tidegate.scheduler.model.alert import Alert
+from tidegate.scheduler.model.records.alert import Alert
 
 SECONDS = 10
 """For each answer of the server."""

@@ -7,7 +7,7 @@ characters each, so that none becomes a header, a second line or a control code 
 from datetime import UTC
 from typing import Any
 
-from tidegate.scheduler.model.alert import Alert, AlertKind, Message
+from tidegate.scheduler.model.records.alert import Alert, AlertKind, Message
 
 TITLE_CHARACTERS = 200
 LINE_CHARACTERS = 1_000

@@ -13,7 +13,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from tidegate.alerts.channel import Format, NotSent, Webhook, secret
 from tidegate.alerts.texts import lines, members, plain, title
-from tidegate.scheduler.model.alert import Alert, AlertKind
+from tidegate.scheduler.model.records.alert import Alert, AlertKind
 
 SECONDS = 15
 """For one POST."""

@@ -122,6 +122,6 @@ def _stored(reader: "Reader", kind: str) -> list[str]:
 
             return [table.name for table in known_tables(reader)]
         case _:
-            from tidegate.scheduler.store.pages import JobsWanted
+            from tidegate.scheduler.store.parts.pages import JobsWanted
 
             return [job.id for job in reader.newest_jobs(JobsWanted(), JOBS_MAX)]

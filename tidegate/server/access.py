@@ -21,7 +21,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.token import Role, Token, token_hash
+from tidegate.scheduler.model.records.token import Role, Token, token_hash
 from tidegate.server.problem import Problem, foreign_namespace
 from tidegate.server.rate_limit import RateLimit
 from tidegate.server.service import Here, Service

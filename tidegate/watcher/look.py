@@ -15,7 +15,7 @@ from tidegate.scheduler.intake.watched import (
     note_problem,
     take_complete,
 )
-from tidegate.scheduler.model.watched import Files
+from tidegate.scheduler.model.records.watched import Files
 from tidegate.scheduler.store.protocol import Store
 from tidegate.watcher.cloud import options_of
 from tidegate.watcher.found import Listing, WatchError

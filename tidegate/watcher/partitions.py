@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tidegate.domain.model import PartitionScheme, Watch
 from tidegate.domain.partition_key import join_key, validate_key
-from tidegate.scheduler.model.watched import Files, changed
+from tidegate.scheduler.model.records.watched import Files, changed
 from tidegate.spark_jobs.datasets.dataset_ref import folder_value
 from tidegate.spark_jobs.files.filesystem import is_data
 from tidegate.watcher.found import FoundFile, note

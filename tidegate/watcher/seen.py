@@ -5,7 +5,7 @@ from tidegate.domain.duration import duration_text
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.watched import Watched, known_folder, size_of
-from tidegate.scheduler.model.watched import Files, changed
+from tidegate.scheduler.model.records.watched import Files, changed
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.watcher.partitions import FoundPartition, waits_for
 from tidegate.watcher.watching import Site, watched_of

@@ -7,7 +7,7 @@ clock that only goes forward; the times of files are those of other machines.
 from collections.abc import Mapping
 
 from tidegate.domain.model import Watch
-from tidegate.scheduler.model.watched import Files
+from tidegate.scheduler.model.records.watched import Files
 from tidegate.watcher.partitions import FoundPartition, waits_for
 
 

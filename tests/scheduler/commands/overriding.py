@@ -7,7 +7,7 @@ from tidegate.scheduler.commands.deployment.schedules import delete_schedules, p
 from tidegate.scheduler.commands.reverts.revert import Part, revert
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 
 OPS = By(actor="cli", user="ada", reason="late feed")
 REST = By(actor="rest:ops", reason="more memory")

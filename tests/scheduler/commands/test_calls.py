@@ -11,8 +11,8 @@ from tidegate.scheduler.commands.deployment.live import deployed_apps, differenc
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.commands.tokens import create_token, revoke_token
 from tidegate.scheduler.model.journal import By, EntryKind
+from tidegate.scheduler.model.records.token import Role, token_hash
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.model.token import Role, token_hash
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 OPS = By(actor="rest:ops", reason="late feed")

@@ -9,9 +9,9 @@ from tests.scheduler.world import World, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.decision.expected import CATCH_UP_PERIODS_MAX, expected_of
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
-from tidegate.scheduler.model.expected import ExpectedPeriod
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.model.records.expected import ExpectedPeriod
+from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.tick.tick import TickReport, tick

@@ -6,7 +6,7 @@ import pytest
 
 from tests.scheduler.world import World, at
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.tally import KeptTally, Tally
+from tidegate.scheduler.model.records.tally import KeptTally, Tally
 from tidegate.scheduler.tick import held_events
 
 COUNTING = "s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 4}}%s}"

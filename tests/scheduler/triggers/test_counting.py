@@ -32,7 +32,7 @@ from tidegate.scheduler.decision.triggers.counting import advanced, basis_of, ke
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.tally import TalliedKeys, Tally
+from tidegate.scheduler.model.records.tally import TalliedKeys, Tally
 
 
 def countable(trigger: Trigger) -> Trigger:

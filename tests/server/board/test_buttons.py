@@ -8,7 +8,7 @@ from tests.server.board.board import DAYS, HTML, job_of, shown
 from tests.server.serving import Served, problem
 from tests.server.shop import THIRTEEN, shop
 from tests.server.yard import ORDERS, yard
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.server.board.board import HTML, shown
 from tests.server.serving import NS, Served, problem
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.server.board.board import DAYS, HTML, job_of
 from tests.server.serving import Served, problem
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, select
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Put, WatermarkMove
-from tidegate.scheduler.store.commits.tables import COMMIT_TABLES
+from tidegate.scheduler.store.sql.commit_tables import COMMIT_TABLES
 
 HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
 

@@ -12,7 +12,7 @@ from tidegate.alerts.deliver import deliver
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.alerts.collect import collect
 from tidegate.scheduler.alerts.outbox import TRIES_MAX, mark_failed, take
-from tidegate.scheduler.model.alert import Alert
+from tidegate.scheduler.model.records.alert import Alert
 
 CHANNELS = """
 [alerts.default]

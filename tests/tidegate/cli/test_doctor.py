@@ -10,7 +10,7 @@ from tests.tidegate.project import Project
 from tidegate.cli.operate.health.findings import Engine, Finding, Health, dagster_findings, engine_findings
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher
 from tidegate.scheduler.launch.active_host import ActiveHost
-from tidegate.scheduler.model.watched import WatchedFolder
+from tidegate.scheduler.model.records.watched import WatchedFolder
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(hours=1)

@@ -14,10 +14,10 @@ from tidegate.cli.printing import (
     print_json,
     print_table,
 )
-from tidegate.scheduler.model.alert import AlertState
+from tidegate.scheduler.model.records.alert import AlertState
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.model.alert import Alert
+    from tidegate.scheduler.model.records.alert import Alert
 
 DEFAULT_LIMIT = 50
 
@@ -131,7 +131,7 @@ def _state(alert: "Alert") -> str:
 
 
 def _sample(project: str, channel: str, now: datetime) -> "Alert":
-    from tidegate.scheduler.model.alert import Alert, AlertKind, Message
+    from tidegate.scheduler.model.records.alert import Alert, AlertKind, Message
 
     message = Message(
         kind=AlertKind.FAILED,

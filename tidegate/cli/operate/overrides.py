@@ -11,7 +11,7 @@ from tidegate.cli.operate.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.model.override import Override
+    from tidegate.scheduler.model.records.override import Override
 
 app = typer.Typer(no_args_is_help=True, help="List, show and revert what was changed by hand.")
 

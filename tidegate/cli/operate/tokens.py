@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 
 SECRET_BYTES = 32
 """So random that a plain hash of it cannot be searched."""
@@ -31,7 +31,7 @@ def create(
     """Create a token, and print it: on the last line, this once."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.tokens import create_token
-    from tidegate.scheduler.model.token import token_hash
+    from tidegate.scheduler.model.records.token import token_hash
 
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with opened_store(create=True) as store, store.transaction() as transaction:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from tidegate.scheduler.store.parts.retention import Numbered
     from tidegate.scheduler.store.protocol import Reader
-    from tidegate.scheduler.store.retention import Numbered
 
 PAGE = 5_000
 """Entries that are in memory at once."""

@@ -14,7 +14,7 @@ from dagster import AssetMaterialization, DagsterInstance
 from tidegate.dagster_defs.deployed.names import asset_key
 from tidegate.dagster_defs.deployed.tags import EVENT
 from tidegate.scheduler.commands.deployment.rename import record_of
-from tidegate.scheduler.model.partitions_report import PartitionsReport, ReportedPartition
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.store.protocol import Store
 
 SENT_PER_ROUND = 200

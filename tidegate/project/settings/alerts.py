@@ -12,7 +12,7 @@ from tidegate.domain.model.alerts import KINDS
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import shown
 from tidegate.project.settings.language import AlertsSection, SettingsError
-from tidegate.scheduler.model.alert import AlertRules
+from tidegate.scheduler.model.records.alert import AlertRules
 
 CHANNEL_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 ADDRESS = re.compile(r"[!-?A-~]{1,64}@[A-Za-z0-9.\[\]:-]{1,255}")

@@ -21,7 +21,9 @@ from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.alerts.happenings import KINDS, cause_of, happening_of, is_of_data, is_well, late_data
 from tidegate.scheduler.decision.alerts import Said, is_owed, troubled, well, window_over
-from tidegate.scheduler.model.alert import (
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.records.alert import (
     Alert,
     AlertKind,
     AlertRules,
@@ -31,8 +33,6 @@ from tidegate.scheduler.model.alert import (
     alert_id,
     incident_id,
 )
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 
 ENTRIES_PER_PASS = 500

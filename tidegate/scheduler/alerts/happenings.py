@@ -12,11 +12,11 @@ A run that a person cancelled has not failed. A commit is blocked or not without
 
 from collections.abc import Sequence
 
-from tidegate.scheduler.model.alert import AlertKind, Happening
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ending
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.alert import AlertKind, Happening
 from tidegate.scheduler.model.run import RunStatus
 
 KINDS = frozenset(

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.domain.back_off import back_off
-from tidegate.scheduler.model.alert import Alert, AlertState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.records.alert import Alert, AlertState
 from tidegate.scheduler.model.refused import Refused, UnknownName
 from tidegate.scheduler.store.protocol import Store, Transaction
 

@@ -10,8 +10,8 @@ import msgspec
 
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.model.token import Role, Token
 from tidegate.scheduler.store.protocol import Transaction
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")

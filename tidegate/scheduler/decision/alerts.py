@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tidegate.scheduler.model.alert import AlertKind, Happening, Incident, Message, incident_id
+from tidegate.scheduler.model.records.alert import AlertKind, Happening, Incident, Message, incident_id
 
 OPEN_MAX = 200
 """Open causes that an incident remembers, the newest: a backlog of keys that never become well is bounded."""

@@ -29,9 +29,9 @@ from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
 from tidegate.scheduler.decision.deadlines import deadline_text, first_clock
 from tidegate.scheduler.model.event import Event
-from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod
 
 CATCH_UP_PERIODS_MAX = 1_000
 """The most periods of one dataset that are judged after a downtime; of more, the newest."""

@@ -10,7 +10,7 @@ from tidegate.scheduler.model.instance import Diagnostic
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import Work
-from tidegate.scheduler.model.override import OverrideKind
+from tidegate.scheduler.model.records.override import OverrideKind
 from tidegate.scheduler.model.verdict import Verdict
 
 

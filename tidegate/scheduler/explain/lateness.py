@@ -8,9 +8,9 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.deadlines import deadline_text, due_at
 from tidegate.scheduler.decision.expected import deadline_of_dataset
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.expected import ExpectedPeriod
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.model.records.expected import ExpectedPeriod
+from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.protocol import Reader
 
 UNFINISHED = tuple(state for state in JobState if state not in FINISHED)

@@ -12,9 +12,9 @@ from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import LEASE, host_of
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.store.counts import Count
-from tidegate.scheduler.store.expected import LateWanted
-from tidegate.scheduler.store.pages import JobCount
+from tidegate.scheduler.store.parts.counts import Count
+from tidegate.scheduler.store.parts.expected import LateWanted
+from tidegate.scheduler.store.parts.pages import JobCount
 from tidegate.scheduler.store.protocol import LedgerRow, Reader
 from tidegate.scheduler.tick.tick import is_late, last_tick
 

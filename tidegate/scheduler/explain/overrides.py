@@ -9,7 +9,7 @@ from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.explain.explanation import Overridden
 from tidegate.scheduler.explain.names import in_namespace
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 from tidegate.scheduler.store.protocol import Reader
 

@@ -8,7 +8,7 @@ from tidegate.scheduler.explain.lateness import lateness
 from tidegate.scheduler.launch.dead_letter import dead_letters
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.pages import JobCount, JobsWanted
+from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted
 from tidegate.scheduler.store.protocol import Reader
 
 RECENTLY = timedelta(hours=24)

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.partitions_report import PartitionsReport
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport
 
 
 class AcceptedPartition(Value, kw_only=True):

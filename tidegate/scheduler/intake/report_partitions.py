@@ -22,7 +22,7 @@ from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.partitions_report import (
+from tidegate.scheduler.model.records.partitions_report import (
     PartitionsReport,
     ReportedPartition,
     report_id,

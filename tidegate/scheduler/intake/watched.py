@@ -17,7 +17,7 @@ from tidegate.domain.model import Dataset, Watch
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.report_partitions import Landed, report_partitions
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.watched import Files, WatchedFolder, WatchedPartition, changed
+from tidegate.scheduler.model.records.watched import Files, WatchedFolder, WatchedPartition, changed
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
 BY_WATCHER = By(actor="watch")

@@ -16,8 +16,8 @@ from tidegate.scheduler.model.retention import Keep, OldEvent, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import journal_outlook
 from tidegate.scheduler.retention.prune import ROWS_PER_SLICE, prunable_jobs
+from tidegate.scheduler.store.parts.retention import Position
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.store.retention import Position
 from tidegate.scheduler.tick.tick import engine_clock
 
 T = TypeVar("T")

@@ -26,8 +26,8 @@ from tidegate.scheduler.decision.retention import (
 from tidegate.scheduler.model.retention import PASS_CURSOR, Keep, OldJob, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import prune_journal
+from tidegate.scheduler.store.parts.retention import Position
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
-from tidegate.scheduler.store.retention import Position
 from tidegate.scheduler.tick.tick import engine_clock
 
 ROWS_PER_SLICE = 200

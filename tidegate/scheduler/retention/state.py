@@ -18,7 +18,7 @@ from tidegate.scheduler.decision.retention import AROUND, longest_rate
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.run import Gauge, Launched, Run, RunStatus
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.upstream import backfill_cursor

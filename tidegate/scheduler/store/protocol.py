@@ -20,21 +20,21 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory, Run
-from tidegate.scheduler.store.alerts import AlertChanges, AlertRows
-from tidegate.scheduler.store.commitment import Commitment
-from tidegate.scheduler.store.counts import CountRows
-from tidegate.scheduler.store.deployed import DeployedRows
-from tidegate.scheduler.store.expected import ExpectedChanges, ExpectedRows
-from tidegate.scheduler.store.instances import InstanceRows
-from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
-from tidegate.scheduler.store.overrides import OverrideChanges, OverrideRows
-from tidegate.scheduler.store.pages import PageRows
-from tidegate.scheduler.store.partitions_reports import PartitionsReportChanges, PartitionsReportRows
-from tidegate.scheduler.store.retention import RetentionChanges, RetentionRows
-from tidegate.scheduler.store.specifications import SpecificationChanges, SpecificationRows
-from tidegate.scheduler.store.tallies import TallyChanges, TallyRows
-from tidegate.scheduler.store.tokens import TokenChanges, TokenRows
-from tidegate.scheduler.store.watched import WatchedChanges, WatchedRows
+from tidegate.scheduler.store.parts.alerts import AlertChanges, AlertRows
+from tidegate.scheduler.store.parts.commitment import Commitment
+from tidegate.scheduler.store.parts.counts import CountRows
+from tidegate.scheduler.store.parts.deployed import DeployedRows
+from tidegate.scheduler.store.parts.expected import ExpectedChanges, ExpectedRows
+from tidegate.scheduler.store.parts.instances import InstanceRows
+from tidegate.scheduler.store.parts.maintenance import MaintenanceChanges, MaintenanceRows
+from tidegate.scheduler.store.parts.overrides import OverrideChanges, OverrideRows
+from tidegate.scheduler.store.parts.pages import PageRows
+from tidegate.scheduler.store.parts.partitions_reports import PartitionsReportChanges, PartitionsReportRows
+from tidegate.scheduler.store.parts.retention import RetentionChanges, RetentionRows
+from tidegate.scheduler.store.parts.specifications import SpecificationChanges, SpecificationRows
+from tidegate.scheduler.store.parts.tallies import TallyChanges, TallyRows
+from tidegate.scheduler.store.parts.tokens import TokenChanges, TokenRows
+from tidegate.scheduler.store.parts.watched import WatchedChanges, WatchedRows
 
 
 class LedgerRow(Value, kw_only=True):

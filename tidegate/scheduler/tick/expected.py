@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from tidegate.domain.model import App
 from tidegate.scheduler.decision.expected import Judged, expected_of, judge, landed, period_in
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
-from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, LateTotal
-from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.generate import RETURNED
 

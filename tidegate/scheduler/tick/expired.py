@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.model.override import Override
+    from tidegate.scheduler.model.records.override import Override
     from tidegate.scheduler.store.protocol import Transaction
 
 Revert: TypeAlias = "Callable[[Transaction, Sequence[Override], datetime], None]"

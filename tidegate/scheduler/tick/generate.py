@@ -24,7 +24,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.store.instances import InstanceRows
+from tidegate.scheduler.store.parts.instances import InstanceRows
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 INSTANCES_PER_TICK = 3_000

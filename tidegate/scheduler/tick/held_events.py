@@ -4,9 +4,9 @@
     more than COUNTED_FROM          kept counts, advanced by what arrives; a launch reads the deliveries
     a trigger that is satisfied     nothing: only a launch needs the deliveries
 
-So one more event costs a job the same, however many it holds. Counts are a cache (`scheduler.model.tally`).
-They are made from all events, once, where there are none, where the trigger was changed, and where an event
-arrived before one that is counted.
+So one more event costs a job the same, however many it holds. Counts are a cache
+(`scheduler.model.records.tally`). They are made from all events, once, where there are none, where the
+trigger was changed, and where an event arrived before one that is counted.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from tidegate.scheduler.decision.triggers.counting import advanced, basis_of, ke
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.tally import KeptTally, Tally
+from tidegate.scheduler.model.records.tally import KeptTally, Tally
 from tidegate.scheduler.store.protocol import Transaction
 
 COUNTED_FROM = 100

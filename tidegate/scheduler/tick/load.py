@@ -17,7 +17,7 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import Gauge, ProgramHistory
-from tidegate.scheduler.store.instances import InstanceRows
+from tidegate.scheduler.store.parts.instances import InstanceRows
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.upstream import load_upstream
 

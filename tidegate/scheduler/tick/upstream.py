@@ -17,7 +17,7 @@ from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.store.instances import InstanceRows
+from tidegate.scheduler.store.parts.instances import InstanceRows
 
 BUSINESS_DAY = timedelta(hours=26)
 """The most by which a scheduled time is later than its business date, over any change of the clocks."""

@@ -9,7 +9,7 @@ from tidegate.alerts.texts import title
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.project.local_time import common_zone
-from tidegate.scheduler.model.alert import Alert, AlertState
+from tidegate.scheduler.model.records.alert import Alert, AlertState
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page

@@ -14,12 +14,12 @@ from tidegate.project.local_time import common_zone
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.explain.last_tick import last_tick_line
 from tidegate.scheduler.launch.active_host import active_host
-from tidegate.scheduler.model.alert import AlertState
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.alerts import AlertCount
-from tidegate.scheduler.store.pages import JobCount, JobsWanted
+from tidegate.scheduler.model.records.alert import AlertState
+from tidegate.scheduler.store.parts.alerts import AlertCount
+from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.tick import is_late, last_tick
 from tidegate.server.access import READ, Called, Caller

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.explain.overrides import overridden_as, reverted_to
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.page import Page

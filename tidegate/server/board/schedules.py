@@ -20,9 +20,9 @@ from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.override import Override
-from tidegate.scheduler.model.token import Role
-from tidegate.scheduler.store.pages import JobsWanted, SchedulesWanted
+from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.store.parts.pages import JobsWanted, SchedulesWanted
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.overrides import OverrideShown, shown

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.alerts.outbox import retry
-from tidegate.scheduler.model.alert import Alert, AlertState
 from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.records.alert import Alert, AlertState
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional

@@ -6,7 +6,7 @@ from fastapi import Query
 
 from tidegate.compiler.triggers import KINDS
 from tidegate.scheduler.model.deployed import DeployedApp, Status
-from tidegate.scheduler.store.pages import SchedulesWanted
+from tidegate.scheduler.store.parts.pages import SchedulesWanted
 from tidegate.server.problem import Problem
 
 TRIGGER_TYPES = (*KINDS, "task")

@@ -15,7 +15,7 @@ from tidegate.scheduler.launch.dead_letter import requeue, retry
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.pages import JobsWanted
+from tidegate.scheduler.store.parts.pages import JobsWanted
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.reverts.revert import of_part, revert
 from tidegate.scheduler.explain.overrides import override_json
-from tidegate.scheduler.model.token import Role
+from tidegate.scheduler.model.records.token import Role
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import contract, json_answer

@@ -10,7 +10,7 @@ from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import fire_event_key
-from tidegate.scheduler.store.pages import SchedulesWanted
+from tidegate.scheduler.store.parts.pages import SchedulesWanted
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.body import as_form, read_list

@@ -10,7 +10,7 @@ from tidegate.project.one_schedule import changed_text
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.store.pages import SchedulesWanted
+from tidegate.scheduler.store.parts.pages import SchedulesWanted
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.server.access import ADMIN, OPERATE, READ, Called
 from tidegate.server.body import as_form, read_object, read_optional

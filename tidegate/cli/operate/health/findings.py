@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
 from tidegate.scheduler.launch.active_host import ActiveHost
-from tidegate.scheduler.model.watched import WatchedFolder
+from tidegate.scheduler.model.records.watched import WatchedFolder
 from tidegate.scheduler.tick.tick import is_late
 from tidegate.spark_jobs.commit.process import shown
 

@@ -10,7 +10,7 @@ from tidegate.domain.error import UserError
 if TYPE_CHECKING:
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.explain.work import Work
-    from tidegate.scheduler.model.watched import WatchedFolder
+    from tidegate.scheduler.model.records.watched import WatchedFolder
     from tidegate.scheduler.store.protocol import Reader
 
 

@@ -17,7 +17,7 @@ from tidegate.scheduler.commands.by_hand.manual import CLI
 from tidegate.scheduler.commands.overrides.record import Cause, record_overrides
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.tick import expire
 

@@ -17,7 +17,7 @@ from tidegate.scheduler.decision.changes.fate import Change
 from tidegate.scheduler.decision.changes.overrides import extended, mark_of, status_override
 from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
 

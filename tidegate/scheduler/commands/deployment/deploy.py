@@ -32,7 +32,7 @@ from tidegate.scheduler.decision.changes.fate import Change
 from tidegate.scheduler.decision.changes.overrides import after_call, after_deployment, mark_of
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, Source, noted
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.expected import follow_datasets

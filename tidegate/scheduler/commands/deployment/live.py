@@ -28,8 +28,8 @@ from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
-from tidegate.scheduler.model.override import Override
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.protocol import Reader
 
 REASONS = (Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED)

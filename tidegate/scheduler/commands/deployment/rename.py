@@ -31,7 +31,7 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
 from tidegate.scheduler.model.event import Delivery, Subscription, listens_to
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
 RECORD = "renamed"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tidegate.compiler.plan.diff import Diff
 from tidegate.scheduler.model.deployed import DeployedApp, whole_app
-from tidegate.scheduler.model.specification import Specification, kept
+from tidegate.scheduler.model.records.specification import Specification, kept
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
 ALL = 2**63 - 1

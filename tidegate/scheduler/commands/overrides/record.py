@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
 Cause = Literal["undone", "deployed", "reverted", "expired"]

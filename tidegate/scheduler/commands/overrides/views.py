@@ -9,7 +9,7 @@ from tidegate.compiler.plan.part_change import form_of
 from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.decision.changes.overrides import actions_of, fate_of
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 
 
 def override_changes(

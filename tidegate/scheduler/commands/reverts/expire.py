@@ -13,7 +13,7 @@ from tidegate.scheduler.commands.by_hand.held_apps import release_held
 from tidegate.scheduler.commands.overrides.record import record_overrides
 from tidegate.scheduler.commands.reverts.revert import restore_statuses, restore_texts
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
 

@@ -12,7 +12,7 @@ from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.commands.deployment.schedules import carry_out_call
 from tidegate.scheduler.commands.overrides.record import Cause
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import Refused, UnknownName
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.tick import route_before

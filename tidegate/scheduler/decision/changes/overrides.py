@@ -18,7 +18,7 @@ from tidegate.domain.model import App, Schedule
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.override import Mark, Override
+from tidegate.scheduler.model.records.override import Mark, Override
 from tidegate.scheduler.model.refused import Refused
 
 SHOW = "`tidegate overrides list` shows what was changed by hand"

@@ -12,7 +12,7 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import Job, LaunchPlan
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.run import program_resource
 
 

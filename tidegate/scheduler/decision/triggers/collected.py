@@ -9,7 +9,7 @@ from tidegate.domain.model import Dataset, PartitionScheme, leaves
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, listens_to
-from tidegate.scheduler.model.tally import Tally
+from tidegate.scheduler.model.records.tally import Tally
 
 Limits = Mapping[str, timedelta | None]
 """The largest age of a leaf's events, by path, as the `collect_within` above it say; None is unlimited."""

@@ -22,7 +22,7 @@ from tidegate.scheduler.decision.triggers.leaf import Counting
 from tidegate.scheduler.decision.triggers.tree import LEAVES, judge_kind
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, Event
-from tidegate.scheduler.model.tally import LeafTally, TalliedKeys, Tally
+from tidegate.scheduler.model.records.tally import LeafTally, TalliedKeys, Tally
 
 DIGEST_DIGITS = 16
 

@@ -13,7 +13,7 @@ from tidegate.scheduler.decision.triggers.collected import Collected, Scope
 from tidegate.scheduler.decision.triggers.judged import Judged, verdict_on
 from tidegate.scheduler.decision.triggers.spans import Span, Spans, always_from, union
 from tidegate.scheduler.model.event import Delivery, Event
-from tidegate.scheduler.model.tally import LeafTally
+from tidegate.scheduler.model.records.tally import LeafTally
 from tidegate.scheduler.model.verdict import Verdict
 
 Deliveries = Sequence[Delivery]

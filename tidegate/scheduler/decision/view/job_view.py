@@ -13,8 +13,8 @@ from tidegate.scheduler.decision.view.partitions import partition_resources, par
 from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.records.tally import Tally
 from tidegate.scheduler.model.run import ALL_RUNS, Gauge, ProgramHistory, group_resource, program_resource
-from tidegate.scheduler.model.tally import Tally
 
 
 class JobView(Value, kw_only=True):

@@ -12,8 +12,8 @@ from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event, EventKind
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.parts.retention import Numbered
 from tidegate.scheduler.store.renamed_maintenance import renamed_operation, renamed_resource
-from tidegate.scheduler.store.retention import Numbered
 
 
 def later_names(renames: Sequence[Numbered]) -> list[tuple[int, Renames]]:

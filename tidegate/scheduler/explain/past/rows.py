@@ -14,7 +14,7 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.retention.state import State
 from tidegate.scheduler.store.memory.store import MemoryStore

@@ -27,8 +27,8 @@ from tidegate.scheduler.retention.state import read_state
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.parts.retention import Numbered
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.store.retention import Numbered
 
 PAGE = 2_000
 

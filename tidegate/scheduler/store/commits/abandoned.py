@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select
 
 from tidegate.domain.commits import AbandonedCommit, OutputRecord
-from tidegate.scheduler.store.commits.tables import commit_abandoned, commit_outputs
 from tidegate.scheduler.store.commits.transaction import insert_or_replace
+from tidegate.scheduler.store.sql.commit_tables import commit_abandoned, commit_outputs
 
 
 def keep_abandoned(

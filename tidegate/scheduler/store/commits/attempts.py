@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlalchemy import Connection, case, delete, insert, select, update
 
 from tidegate.domain.commits import CommitAttempt
-from tidegate.scheduler.store.commits.tables import commit_attempts, commit_tokens
+from tidegate.scheduler.store.sql.commit_tables import commit_attempts, commit_tokens
 
 
 def open_attempt(

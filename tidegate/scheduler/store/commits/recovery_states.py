@@ -7,8 +7,8 @@ harm. A sequence that was never taken has no row here.
 from sqlalchemy import Connection, delete, select
 
 from tidegate.domain.commits import RecoveryState
-from tidegate.scheduler.store.commits.tables import commit_owners
 from tidegate.scheduler.store.commits.transaction import insert_or_replace
+from tidegate.scheduler.store.sql.commit_tables import commit_owners
 
 
 def recovery_state(connection: Connection, sequence: str) -> RecoveryState:

@@ -31,18 +31,18 @@ from tidegate.scheduler.store.commits import recovery_states
 from tidegate.scheduler.store.commits import watermarks as commit_watermarks
 from tidegate.scheduler.store.commits.fence import is_fenced
 from tidegate.scheduler.store.commits.former_names import refuse_former_names
-from tidegate.scheduler.store.commits.tables import (
+from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
+from tidegate.scheduler.store.sql.commit_tables import (
     COMMIT_TABLES,
     commit_datasets,
     commit_sequences,
 )
-from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.tables import cursors, jobs
 
 
 class SqlCommitStepStore(CommitStepStore):
-    """Keeps commit sequences in the tables of `commits.tables`. See `CommitStepStore` for its methods."""
+    """Keeps commit sequences in the tables of `sql.commit_tables`. See `CommitStepStore` for its methods."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

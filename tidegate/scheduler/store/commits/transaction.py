@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from tidegate.scheduler.store.commits.tables import commit_tokens
-from tidegate.scheduler.store.sql.engine import BUSY_SECONDS
+from tidegate.scheduler.store.sql.commit_tables import commit_tokens
+from tidegate.scheduler.store.sql.connection.engine import BUSY_SECONDS
 from tidegate.scheduler.store.sql.store import MAYBE_KEPT, NOTHING_KEPT, connect_and_lock, store_errors
 
 TOKEN_ROW = 1

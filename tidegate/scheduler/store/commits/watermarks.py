@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, Update, bindparam, delete, insert, select, update
 
 from tidegate.domain.commits import NewWatermark, Watermark, WatermarkMove
-from tidegate.scheduler.store.commits.tables import commit_moves, commit_watermarks
 from tidegate.scheduler.store.commits.transaction import insert_absent, insert_each_absent
+from tidegate.scheduler.store.sql.commit_tables import commit_moves, commit_watermarks
 
 
 def watermarks(

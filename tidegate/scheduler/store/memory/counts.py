@@ -1,12 +1,12 @@
-"""Counts for metrics in memory; see `scheduler.store.counts`."""
+"""Counts for metrics in memory; see `scheduler.store.parts.counts`."""
 
 from collections import Counter
 from collections.abc import Iterable
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.counts import Count, Counts, of_event_key, summed
 from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.parts.counts import Count, Counts, of_event_key, summed
 
 
 class CountReader:

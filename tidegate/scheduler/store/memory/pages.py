@@ -1,4 +1,4 @@
-"""Pages of long lists in memory; see `scheduler.store.pages`."""
+"""Pages of long lists in memory; see `scheduler.store.parts.pages`."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -8,7 +8,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
+from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
 
 
 class PageReader:

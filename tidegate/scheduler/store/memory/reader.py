@@ -16,20 +16,20 @@ from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
-from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.ledger import ledger_rows
-from tidegate.scheduler.store.memory.alerts import AlertReader
 from tidegate.scheduler.store.memory.counts import CountReader
-from tidegate.scheduler.store.memory.expected import ExpectedReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
-from tidegate.scheduler.store.memory.overrides import OverrideReader
 from tidegate.scheduler.store.memory.pages import PageReader
-from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportReader
+from tidegate.scheduler.store.memory.records.alerts import AlertReader
+from tidegate.scheduler.store.memory.records.expected import ExpectedReader
+from tidegate.scheduler.store.memory.records.overrides import OverrideReader
+from tidegate.scheduler.store.memory.records.partitions_reports import PartitionsReportReader
+from tidegate.scheduler.store.memory.records.specifications import SpecificationReader
+from tidegate.scheduler.store.memory.records.tallies import TallyReader
+from tidegate.scheduler.store.memory.records.tokens import TokenReader
+from tidegate.scheduler.store.memory.records.watched import WatchedReader
 from tidegate.scheduler.store.memory.retention import RetentionReader
-from tidegate.scheduler.store.memory.specifications import SpecificationReader
-from tidegate.scheduler.store.memory.tallies import TallyReader
-from tidegate.scheduler.store.memory.tokens import TokenReader
-from tidegate.scheduler.store.memory.watched import WatchedReader
+from tidegate.scheduler.store.parts.commitment import Commitment
 from tidegate.scheduler.store.protocol import LedgerRow
 
 T = TypeVar("T")

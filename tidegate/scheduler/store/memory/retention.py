@@ -11,7 +11,7 @@ from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldR
 from tidegate.scheduler.model.run import Launched
 from tidegate.scheduler.store.ledger import summed
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.retention import Numbered, Position, TableSize
+from tidegate.scheduler.store.parts.retention import Numbered, Position, TableSize
 
 EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
 

@@ -20,20 +20,20 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.memory.alerts import AlertWriter
-from tidegate.scheduler.store.memory.expected import ExpectedWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
-from tidegate.scheduler.store.memory.overrides import OverrideWriter
-from tidegate.scheduler.store.memory.partitions_reports import PartitionsReportWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
+from tidegate.scheduler.store.memory.records.alerts import AlertWriter
+from tidegate.scheduler.store.memory.records.expected import ExpectedWriter
+from tidegate.scheduler.store.memory.records.overrides import OverrideWriter
+from tidegate.scheduler.store.memory.records.partitions_reports import PartitionsReportWriter
+from tidegate.scheduler.store.memory.records.specifications import SpecificationWriter
+from tidegate.scheduler.store.memory.records.tallies import TallyWriter
+from tidegate.scheduler.store.memory.records.tokens import TokenWriter
+from tidegate.scheduler.store.memory.records.watched import WatchedWriter
 from tidegate.scheduler.store.memory.rename import rename_tables
 from tidegate.scheduler.store.memory.retention import EVENT, RetentionWriter
-from tidegate.scheduler.store.memory.specifications import SpecificationWriter
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
-from tidegate.scheduler.store.memory.tallies import TallyWriter
-from tidegate.scheduler.store.memory.tokens import TokenWriter
-from tidegate.scheduler.store.memory.watched import WatchedWriter
 
 
 class MemoryTransaction(

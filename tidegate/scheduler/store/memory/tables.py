@@ -9,21 +9,21 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from tidegate.domain.model import Operation
-from tidegate.scheduler.model.alert import Alert, Incident
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
-from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
-from tidegate.scheduler.model.override import Override
-from tidegate.scheduler.model.partitions_report import PartitionsReport
+from tidegate.scheduler.model.records.alert import Alert, Incident
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport
+from tidegate.scheduler.model.records.specification import Specification
+from tidegate.scheduler.model.records.tally import KeptTally
+from tidegate.scheduler.model.records.token import Token
+from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.model.run import Gauge, Run
-from tidegate.scheduler.model.specification import Specification
-from tidegate.scheduler.model.tally import KeptTally
-from tidegate.scheduler.model.token import Token
-from tidegate.scheduler.model.watched import WatchedFolder, WatchedPartition
 
 DeliveryKey = tuple[str, str, str]
 """Event id, schedule, leaf: the key of a delivery within its job."""

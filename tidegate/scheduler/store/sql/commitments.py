@@ -4,8 +4,8 @@ import json
 
 from sqlalchemy import Connection, select, update
 
-from tidegate.scheduler.store.commitment import Commitment
-from tidegate.scheduler.store.commits.tables import (
+from tidegate.scheduler.store.parts.commitment import Commitment
+from tidegate.scheduler.store.sql.commit_tables import (
     commit_attempts,
     commit_sequences,
     commit_tokens,

@@ -1,4 +1,4 @@
-"""Counts for metrics in SQL; see `scheduler.store.counts`.
+"""Counts for metrics in SQL; see `scheduler.store.parts.counts`.
 
 Runs, launches and events are counted along an index that has all that is asked.
 """
@@ -12,9 +12,9 @@ from sqlalchemy import Select, func, select, text
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.counts import Count, Counts, of_event_key, summed
+from tidegate.scheduler.store.parts.counts import Count, Counts, of_event_key, summed
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.queries import Queries
+from tidegate.scheduler.store.sql.statements.queries import Queries
 
 _JOBS, _RUNS = tables.jobs.c, tables.runs.c
 SCHEDULES = select(tables.schedules.c.app, tables.schedules.c.status, func.count()).group_by(

@@ -7,8 +7,8 @@ from sqlalchemy import bindparam, or_, select
 
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.queries import Queries, every
-from tidegate.scheduler.store.sql.rows import JOBS
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.rows import JOBS
 
 _JOBS = tables.jobs.c
 _ORDER = (_JOBS.scheduled_at, _JOBS.id)

@@ -1,4 +1,4 @@
-"""Pages of long lists in SQL; see `scheduler.store.pages`."""
+"""Pages of long lists in SQL; see `scheduler.store.parts.pages`."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -9,11 +9,11 @@ from sqlalchemy import Column, Integer, Text, and_, bindparam, func, or_, select
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.store.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
+from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
-from tidegate.scheduler.store.sql.queries import Queries, every
-from tidegate.scheduler.store.sql.rows import JOBS, JOURNAL, SCHEDULES
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.rows import JOBS, JOURNAL, SCHEDULES
 
 LIMIT = bindparam("limit", type_=Integer)
 OPENED = bindparam("opened", type_=Instant)

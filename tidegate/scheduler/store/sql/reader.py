@@ -17,19 +17,16 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
-from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.ledger import ledger_rows
+from tidegate.scheduler.store.parts.commitment import Commitment
 from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.bulk import given, listed
-from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
 from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
-from tidegate.scheduler.store.sql.queries import Statement, every
 from tidegate.scheduler.store.sql.records.alerts import AlertReader
 from tidegate.scheduler.store.sql.records.expected import ExpectedReader
 from tidegate.scheduler.store.sql.records.overrides import OverrideReader
@@ -39,7 +36,10 @@ from tidegate.scheduler.store.sql.records.tallies import TallyReader
 from tidegate.scheduler.store.sql.records.tokens import TokenReader
 from tidegate.scheduler.store.sql.records.watched import WatchedReader
 from tidegate.scheduler.store.sql.retention.reader import SUMS, RetentionReader
-from tidegate.scheduler.store.sql.rows import (
+from tidegate.scheduler.store.sql.statements.bulk import given, listed
+from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.statements.queries import Statement, every
+from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
     DELIVERY_READ,
     EVENTS,

@@ -14,18 +14,18 @@ from typing import Any, cast
 from sqlalchemy import Connection, delete, select, update
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.store.commits.tables import (
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.commit_tables import (
     commit_abandoned,
     commit_outputs,
     commit_sequences,
     commit_watermarks,
 )
-from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.maintenance.rename import rename_maintenance
-from tidegate.scheduler.store.sql.moves import move, move_prefix
 from tidegate.scheduler.store.sql.records.expected import rename_expected
 from tidegate.scheduler.store.sql.records.watched import rename_watched
 from tidegate.scheduler.store.sql.retention.rename import rename_sums
+from tidegate.scheduler.store.sql.statements.moves import move, move_prefix
 
 STATUSES = ("started", "succeeded", "failed", "completed")
 

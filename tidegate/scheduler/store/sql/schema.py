@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect, text
 
 from tidegate.scheduler.store.error import StoreError, StoreMissing
-from tidegate.scheduler.store.sql.shown_url import shown
+from tidegate.scheduler.store.sql.connection.shown_url import shown
 from tidegate.scheduler.store.sql.store import NOTHING_KEPT, begin_writing, store_errors
 
 HEAD = "0034"

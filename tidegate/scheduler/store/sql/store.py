@@ -12,10 +12,15 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
 from tidegate.scheduler.store.error import StoreAway, StoreError
-from tidegate.scheduler.store.sql.engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_reading, for_writing
-from tidegate.scheduler.store.sql.read_only import not_permitted, refused
+from tidegate.scheduler.store.sql.connection.engine import (
+    BEGIN_ATTEMPTS,
+    BUSY_SECONDS,
+    for_reading,
+    for_writing,
+)
+from tidegate.scheduler.store.sql.connection.read_only import not_permitted, refused
+from tidegate.scheduler.store.sql.connection.shown_url import shown
 from tidegate.scheduler.store.sql.reader import SqlReader
-from tidegate.scheduler.store.sql.shown_url import shown
 from tidegate.scheduler.store.sql.writer import SqlTransaction
 
 LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")

@@ -19,10 +19,9 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
-from tidegate.scheduler.store.commitment import Commitment
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.sql import bulk, tables
-from tidegate.scheduler.store.sql.bulk import among, listed
+from tidegate.scheduler.store.parts.commitment import Commitment
+from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
@@ -38,7 +37,9 @@ from tidegate.scheduler.store.sql.records.watched import WatchedWriter
 from tidegate.scheduler.store.sql.rename import rename_rows
 from tidegate.scheduler.store.sql.retention.reader import EVENT
 from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
-from tidegate.scheduler.store.sql.rows import (
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.statements.bulk import among, listed
+from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
     DELIVERY_KEY,
     DELIVERY_NAMES,

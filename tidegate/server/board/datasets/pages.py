@@ -9,7 +9,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.expected import deadline_of_dataset
 from tidegate.scheduler.explain.lateness import Late, lateness
 from tidegate.scheduler.model.event import partition_event_key
-from tidegate.scheduler.store.pages import SchedulesWanted
+from tidegate.scheduler.store.parts.pages import SchedulesWanted
 from tidegate.server.access import READ, Called
 from tidegate.server.board.datasets.edges import Edge, flows, triggers
 from tidegate.server.board.datasets.partitions import Month, Part, is_daily, months, parts_of

@@ -13,8 +13,8 @@ from tidegate.scheduler.model.maintenance import OperationRun, Record, TableStat
 from tidegate.scheduler.store.sql.columns import Instant, Name
 from tidegate.scheduler.store.sql.maintenance import tables
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
-from tidegate.scheduler.store.sql.queries import Queries, Statement, every
-from tidegate.scheduler.store.sql.rows import JOBS
+from tidegate.scheduler.store.sql.statements.queries import Queries, Statement, every
+from tidegate.scheduler.store.sql.statements.rows import JOBS
 from tidegate.scheduler.store.sql.tables import events, jobs
 
 LIMIT = bindparam("limit", type_=Integer)

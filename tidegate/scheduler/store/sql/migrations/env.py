@@ -7,8 +7,7 @@ a new revision is compared with the tables.
 
 from alembic import context
 
-from tidegate.scheduler.store.commits import tables as commit_tables
-from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql import commit_tables, tables
 from tidegate.scheduler.store.sql.maintenance import tables as maintenance_tables
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.retention import tables as retention_tables

@@ -1,4 +1,4 @@
-"""Alerts in SQL; see `scheduler.store.alerts`."""
+"""Alerts in SQL; see `scheduler.store.parts.alerts`."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -8,18 +8,18 @@ from typing import Any
 from sqlalchemy import Boolean, Column, Index, Integer, Table, Text, and_, bindparam, func, or_, select
 
 from tidegate.domain.part_name import SEPARATOR
-from tidegate.scheduler.model.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.store.alerts import AlertCount
-from tidegate.scheduler.store.retention import Numbered
+from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
+from tidegate.scheduler.store.parts.alerts import AlertCount
+from tidegate.scheduler.store.parts.retention import Numbered
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.changes import Changes
-from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.queries import Queries, Statement, every
-from tidegate.scheduler.store.sql.rows import JOURNAL, SCHEDULES
+from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.statements.queries import Queries, Statement, every
+from tidegate.scheduler.store.sql.statements.rows import JOURNAL, SCHEDULES
 
 incidents = Table(
     "incidents",

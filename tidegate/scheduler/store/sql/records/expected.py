@@ -1,4 +1,4 @@
-"""Data that is expected, and what was late, in SQL; see `scheduler.store.expected`."""
+"""Data that is expected, and what was late, in SQL; see `scheduler.store.parts.expected`."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -9,16 +9,17 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import Deadline
 from tidegate.domain.model.dataset import PartitionScheme
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, LateTotal
-from tidegate.scheduler.store.expected import LateWanted
-from tidegate.scheduler.store.sql import bulk, tables
-from tidegate.scheduler.store.sql.changes import Changes
-from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.store.parts.expected import LateWanted
+from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant, Json, Name
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.moves import move, move_prefix
-from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.statements.moves import move, move_prefix
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
 
 expected_data = Table(
     "expected_data",

@@ -1,4 +1,4 @@
-"""Overrides in SQL; see `scheduler.store.overrides`. Only those that expire are in the index of the clock."""
+"""Overrides in SQL; see `store.parts.overrides`. The index of the clock has only those that expire."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -6,13 +6,13 @@ from datetime import datetime
 from sqlalchemy import Column, Index, Integer, Table, Text, bindparam
 
 from tidegate.domain.model import Schedule
-from tidegate.scheduler.model.override import Override
-from tidegate.scheduler.store.sql import bulk
-from tidegate.scheduler.store.sql.changes import Changes
-from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.sql.columns import Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
 
 overrides = Table(
     "overrides",

@@ -1,16 +1,16 @@
-"""Reports of partitions in SQL; see `scheduler.store.partitions_reports`."""
+"""Reports of partitions in SQL; see `scheduler.store.parts.partitions_reports`."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Column, Index, Integer, Table, Text, bindparam, select
 
-from tidegate.scheduler.model.partitions_report import PartitionsReport, ReportedPartition
-from tidegate.scheduler.store.sql.changes import Changes
-from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.store.sql.columns import Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
 
 partitions_reports = Table(
     "partitions_reports",

@@ -1,4 +1,4 @@
-"""The kept counts of waiting jobs in SQL; see `scheduler.store.tallies`."""
+"""The kept counts of waiting jobs in SQL; see `scheduler.store.parts.tallies`."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
@@ -6,14 +6,14 @@ from functools import cache
 from sqlalchemy import BigInteger, Column, Table, Text, delete, select
 from sqlalchemy.sql.dml import ReturningDelete
 
-from tidegate.scheduler.model.tally import KeptTally, TalliedKeys, Tally
-from tidegate.scheduler.store.sql import bulk
-from tidegate.scheduler.store.sql.bulk import among, listed
-from tidegate.scheduler.store.sql.changes import Changes
-from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys, Tally
 from tidegate.scheduler.store.sql.columns import Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.statements.bulk import among, listed
+from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
 
 # One row for each job, and one for each key that a leaf counts once.
 kept_tallies = Table(

@@ -1,15 +1,15 @@
-"""The tokens of callers in SQL; see `scheduler.store.tokens`."""
+"""The tokens of callers in SQL; see `scheduler.store.parts.tokens`."""
 
 from collections.abc import Sequence
 
 from sqlalchemy import Column, Table, Text
 
-from tidegate.scheduler.model.token import Role, Token
-from tidegate.scheduler.store.sql.changes import Changes
-from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
 
 tokens = Table(
     "tokens",

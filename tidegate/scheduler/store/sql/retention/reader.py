@@ -24,16 +24,16 @@ from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
 from tidegate.scheduler.model.run import ENDED, Launched, RunStatus
 from tidegate.scheduler.store.ledger import summed
-from tidegate.scheduler.store.retention import Numbered, Position, TableSize
+from tidegate.scheduler.store.parts.retention import Numbered, Position, TableSize
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.bulk import among, listed
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.counted_events import counted
 from tidegate.scheduler.store.sql.journal import IS_RENAME
-from tidegate.scheduler.store.sql.queries import Queries, every
 from tidegate.scheduler.store.sql.retention.sizes import table_sizes
 from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
-from tidegate.scheduler.store.sql.rows import EVENTS, JOBS, JOURNAL, LAUNCHES, RUNS
+from tidegate.scheduler.store.sql.statements.bulk import among, listed
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.rows import EVENTS, JOBS, JOURNAL, LAUNCHES, RUNS
 
 EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
 """The kinds of pruned names."""

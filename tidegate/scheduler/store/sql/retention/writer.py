@@ -7,12 +7,13 @@ from sqlalchemy import delete, select, update
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
-from tidegate.scheduler.store.sql import bulk, tables
-from tidegate.scheduler.store.sql.bulk import among, listed
-from tidegate.scheduler.store.sql.changes import Changes
+from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.maintenance.tables import operation_runs
 from tidegate.scheduler.store.sql.retention.reader import DISCARDED_JOB, EVENT, RUN, RetentionReader
 from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.statements.bulk import among, listed
+from tidegate.scheduler.store.sql.statements.changes import Changes
 
 
 class RetentionWriter(RetentionReader, Changes):

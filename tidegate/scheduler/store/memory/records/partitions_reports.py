@@ -1,9 +1,9 @@
-"""Reports of partitions in memory; see `scheduler.store.partitions_reports`."""
+"""Reports of partitions in memory; see `scheduler.store.parts.partitions_reports`."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from tidegate.scheduler.model.partitions_report import PartitionsReport
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport
 from tidegate.scheduler.store.memory.tables import Tables
 
 

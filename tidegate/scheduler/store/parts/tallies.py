@@ -8,7 +8,7 @@ their jobs, or removes them.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from tidegate.scheduler.model.tally import KeptTally, TalliedKeys
+from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys
 
 
 class TallyRows(Protocol):

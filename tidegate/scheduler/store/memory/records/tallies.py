@@ -1,8 +1,8 @@
-"""The kept counts of waiting jobs in memory; see `scheduler.store.tallies`."""
+"""The kept counts of waiting jobs in memory; see `scheduler.store.parts.tallies`."""
 
 from collections.abc import Collection, Mapping, Sequence
 
-from tidegate.scheduler.model.tally import KeptTally, TalliedKeys
+from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys
 from tidegate.scheduler.store.memory.tables import Tables
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from tidegate.scheduler.model.specification import Specification
+from tidegate.scheduler.model.records.specification import Specification
 
 
 class SpecificationRows(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 
 
 class OverrideRows(Protocol):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from tidegate.scheduler.model.token import Token
+from tidegate.scheduler.model.records.token import Token
 
 
 class TokenRows(Protocol):

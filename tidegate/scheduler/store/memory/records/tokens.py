@@ -1,8 +1,8 @@
-"""The tokens of callers in memory; see `scheduler.store.tokens`."""
+"""The tokens of callers in memory; see `scheduler.store.parts.tokens`."""
 
 from collections.abc import Sequence
 
-from tidegate.scheduler.model.token import Token
+from tidegate.scheduler.model.records.token import Token
 from tidegate.scheduler.store.memory.tables import Tables
 
 

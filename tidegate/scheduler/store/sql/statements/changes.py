@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, delete
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.store.sql import bulk
-from tidegate.scheduler.store.sql.bulk import OnConflict, among, listed
-from tidegate.scheduler.store.sql.codec import Codec
-from tidegate.scheduler.store.sql.queries import Queries
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.statements.bulk import OnConflict, among, listed
+from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.statements.queries import Queries
 
 V = TypeVar("V", bound=Value)
 

@@ -1,9 +1,9 @@
-"""Overrides in memory; see `scheduler.store.overrides`."""
+"""Overrides in memory; see `scheduler.store.parts.overrides`."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from tidegate.scheduler.model.override import Override
+from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.memory.tables import Tables
 
 

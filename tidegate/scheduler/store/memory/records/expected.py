@@ -1,14 +1,14 @@
-"""Data that is expected, and what was late, in memory; see `scheduler.store.expected`."""
+"""Data that is expected, and what was late, in memory; see `scheduler.store.parts.expected`."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.model.job import FINISHED
-from tidegate.scheduler.store.expected import LateWanted
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.parts.expected import LateWanted
 
 
 class ExpectedReader:

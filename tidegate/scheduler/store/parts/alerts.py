@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Protocol
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.alert import Alert, AlertKind, AlertState, Incident
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.store.retention import Numbered
+from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Incident
+from tidegate.scheduler.store.parts.retention import Numbered
 
 
 class AlertCount(Value, kw_only=True):

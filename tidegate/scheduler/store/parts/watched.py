@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from tidegate.scheduler.model.watched import WatchedFolder, WatchedPartition
+from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 
 
 class WatchedRows(Protocol):

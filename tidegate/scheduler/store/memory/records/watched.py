@@ -1,8 +1,8 @@
-"""Watched folders in memory; see `scheduler.store.watched`."""
+"""Watched folders in memory; see `scheduler.store.parts.watched`."""
 
 from collections.abc import Collection, Sequence
 
-from tidegate.scheduler.model.watched import WatchedFolder, WatchedPartition
+from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.store.memory.tables import Tables
 
 

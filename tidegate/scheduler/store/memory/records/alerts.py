@@ -1,16 +1,16 @@
-"""Alerts in memory; see `scheduler.store.alerts`."""
+"""Alerts in memory; see `scheduler.store.parts.alerts`."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.model.alert import Alert, AlertState, Incident
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.store.alerts import AlertCount
+from tidegate.scheduler.model.records.alert import Alert, AlertState, Incident
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.retention import Numbered
+from tidegate.scheduler.store.parts.alerts import AlertCount
+from tidegate.scheduler.store.parts.retention import Numbered
 
 
 class AlertReader:

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Column, Connection, Select, bindparam, select
 
-from tidegate.scheduler.store.sql.bulk import among, listed
-from tidegate.scheduler.store.sql.codec import Codec, Row
+from tidegate.scheduler.store.sql.statements.bulk import among, listed
+from tidegate.scheduler.store.sql.statements.codec import Codec, Row
 
 STATEMENTS_KEPT = 500
 """Statements that a process caches: more than there are kinds of queries."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from tidegate.scheduler.model.partitions_report import PartitionsReport
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport
 
 
 class PartitionsReportRows(Protocol):

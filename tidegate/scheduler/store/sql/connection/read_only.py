@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from sqlalchemy import URL
 
 from tidegate.scheduler.store.error import StoreReadOnly
-from tidegate.scheduler.store.sql.shown_url import shown
+from tidegate.scheduler.store.sql.connection.shown_url import shown
 
 NOT_OPENED = "unable to open database file"
 """What SQLite says if it cannot create the files that belong to WAL mode."""

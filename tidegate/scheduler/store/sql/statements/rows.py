@@ -13,8 +13,8 @@ from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.codec import Codec, Held, Row, as_held
 from tidegate.scheduler.store.sql.columns import instant, microseconds
+from tidegate.scheduler.store.sql.statements.codec import Codec, Held, Row, as_held
 
 
 def _due_at(job: Job) -> datetime | None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 
 
 class LateWanted(Value, kw_only=True):

@@ -1,8 +1,8 @@
-"""What deployments wrote, in memory; see `scheduler.store.specifications`."""
+"""What deployments wrote, in memory; see `scheduler.store.parts.specifications`."""
 
 from collections.abc import Collection, Sequence
 
-from tidegate.scheduler.model.specification import Specification
+from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.store.memory.tables import Tables
 
 

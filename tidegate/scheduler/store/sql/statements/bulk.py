@@ -16,7 +16,7 @@ import msgspec
 from sqlalchemy import ARRAY, ColumnElement, Connection, Dialect, Table, Text, any_, bindparam, func, select
 from sqlalchemy.sql.selectable import TableValuedAlias
 
-from tidegate.scheduler.store.sql.codec import Held
+from tidegate.scheduler.store.sql.statements.codec import Held
 
 ROWS_PER_TEXT = 10_000
 """Rows in one JSON text for PostgreSQL: some megabytes."""

@@ -1,0 +1,1 @@
+"""Rows beside those of apps, events and jobs, in memory."""
