@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 from tests.doubles.dump import dump
 from tests.effort import much
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
-from tests.store.drawn import ARGUMENTS, Call, answers, calls
+from tests.store.drawn.drawn import ARGUMENTS, Call, answers, calls
 from tests.store.samples import at
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction

@@ -11,9 +11,9 @@ from dagster._core.definitions.metadata.metadata_set import TableMetadataSet
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 from dagster._grpc.server import DagsterApiServer
 
+from tests.dagster_defs.definitions.test_location_cost import FEW, MANY, app_of, snapshots, work
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of
-from tests.dagster_defs.test_location_cost import FEW, MANY, app_of, snapshots, work
 from tidegate.dagster_defs.definitions.once import (
     SNAPSHOT,
     compute_once,

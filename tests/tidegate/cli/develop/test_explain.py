@@ -10,7 +10,7 @@ from tests.tidy.codes import DIAGNOSTIC, REASON
 from tidegate.scheduler.explain.codes import registry
 from tidegate.scheduler.explain.reasons_markdown import reasons_markdown
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 CODE = re.compile(f"{DIAGNOSTIC.pattern}|{REASON.pattern}")
 """What the source has in quotes is a code, except for the letters alone."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.tidegate.project import SALES, Project
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 EXAMPLES = """
 examples:

@@ -7,8 +7,8 @@ import pytest
 from dagster import DagsterInstance
 from py4j.protocol import Py4JNetworkError
 
+from tests.dagster_defs.run.test_program_op import Runner, add_job, execute, materialised
 from tests.dagster_defs.sample import location_of
-from tests.dagster_defs.test_program_op import Runner, add_job, execute, materialised
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.doubles.wired import wired
 from tidegate.dagster_defs.deployed.location import Location

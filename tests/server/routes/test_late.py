@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.server.routes.test_metrics import scraped
 from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served, problem
-from tests.server.test_metrics import scraped
 from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]

@@ -11,11 +11,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from tests.store import drawn_alerts as alerts
-from tests.store import drawn_expected as expected
-from tests.store import drawn_maintenance as maintenance
-from tests.store import drawn_overrides as overrides
-from tests.store import drawn_retention as retention
+from tests.store.drawn import alerts, expected, maintenance, overrides, retention
 from tests.store.samples import (
     app,
     at,

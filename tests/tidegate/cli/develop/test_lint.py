@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tidegate.cli.develop.lint import lint
 from tidegate.cli.develop.schema import schema
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 GOOD = "app: good\nprograms: {p: {run: j.p}}\nschedules: {s: {program: p, trigger: {cron: '@daily'}}}\n"
 WARNING = GOOD.replace("'@daily'", "'@daily', catch_up: none, catch_up_at_most: 1d")
 TASKS = """\

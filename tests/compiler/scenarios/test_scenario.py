@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.compiler.example import ExampleOf
+from tests.compiler.scenarios.example import ExampleOf
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.scenarios.model.scenario import (
     Behaviour,

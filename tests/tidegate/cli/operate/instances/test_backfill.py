@@ -9,7 +9,7 @@ from tests.tidegate.tasks import TaskProject
 from tidegate.scheduler.commands.tasks import backfills, reports
 from tidegate.scheduler.tick.tick import tick
 
-PAGE = Path(__file__).parents[3] / "docs/cycles.md"
+PAGE = Path(__file__).parents[5] / "docs/cycles.md"
 
 DATES = ("--from", "2026-03-01", "--to", "2026-03-03")
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from tests.dagster_defs import row_program
-from tests.dagster_defs.test_failure_text import caught
+from tests.dagster_defs.run import row_program
+from tests.dagster_defs.run.test_failure_text import caught
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.worker_error import in_text, worker_error
 

@@ -19,7 +19,7 @@ from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 
-DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
+DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 
 LABELS = {metric.name: metric.labels for metric in METRICS}
 

@@ -12,7 +12,7 @@ from tidegate.compiler.compile_one import compile_schedule
 from tidegate.compiler.fingerprint import canonical, fingerprint
 from tidegate.domain.model import App, Schedule, encode
 
-SCHEDULES = Path(__file__).parents[2] / "schedules"
+SCHEDULES = Path(__file__).parents[3] / "schedules"
 APP = """\
 app: a
 datasets: {d: {partitions: {cycle: day, start: 2013-01-01}}}

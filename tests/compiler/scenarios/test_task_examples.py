@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.compiler.example import START, ExampleOf
+from tests.compiler.scenarios.example import START, ExampleOf
 from tidegate.compiler.scenarios.model.scenario import (
     Action,
     Behaviour,

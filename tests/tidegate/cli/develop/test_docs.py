@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from tidegate.cli.main import application
 from tidegate.domain.error import UserError
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 
 
 def printed(*arguments: str) -> str:

@@ -7,8 +7,8 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
 from tests.dagster_defs.instance import claimed, repository_of, started, status_of
+from tests.dagster_defs.run.test_program_op import add_job
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
-from tests.dagster_defs.test_program_op import add_job
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch.overdue import end_overdue

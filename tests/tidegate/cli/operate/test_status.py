@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.process import ServerProcess
-from tests.tidegate.cli.test_jobs import dead_letter
+from tests.tidegate.cli.operate.test_jobs import dead_letter
 from tests.tidegate.project import Project
 from tidegate.processes import alive
 from tidegate.processes.alive import DagsterState

@@ -13,7 +13,7 @@ from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.render.written import written_app, written_schedule
 from tidegate.domain.model.others import with_others
 
-STORIES = Path(__file__).parents[2] / "schedules" / "stories"
+STORIES = Path(__file__).parents[3] / "schedules" / "stories"
 
 
 def story(file: Path) -> CompiledApp:

@@ -11,7 +11,7 @@ import pytest
 from tests.tidegate.project import Project
 from tidegate.scheduler.store.sql import schema
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 ASK = """\
 eval "$(tidegate completion bash)"

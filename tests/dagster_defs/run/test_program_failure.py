@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from dagster import DagsterInstance
 
+from tests.dagster_defs.run.test_program_op import add_job, execute
 from tests.dagster_defs.sample import location_of
-from tests.dagster_defs.test_program_op import add_job, execute
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.scheduler.model.job import JobState

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.compiler.example import START, ExampleOf
+from tests.compiler.scenarios.example import START, ExampleOf
 from tidegate.compiler.scenarios.model.maintenance import (
     DisablePolicy,
     ExpectDebt,

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tidegate.project import SALES, Project, sales_as
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 DAY = """\
 start: 2026-03-10T12:00:00+01:00
