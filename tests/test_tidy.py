@@ -65,10 +65,12 @@ def test_files_have_the_shape_that_style_asks_for() -> None:
     report(finding for source in sources() for finding in check_shape(source))
 
 
-def test_folders_and_figures_of_the_product_are_as_style_asks_for() -> None:
-    ours = [source for source in sources() if source.package == PRODUCT]
-    report(check_folders(ours))
-    report(check_figures(ours))
+def test_folders_are_as_style_asks_for() -> None:
+    report(check_folders(sources()))
+
+
+def test_figures_of_the_product_are_as_style_asks_for() -> None:
+    report(check_figures(source for source in sources() if source.package == PRODUCT))
 
 
 def test_modules_reach_only_what_they_may() -> None:
@@ -76,7 +78,8 @@ def test_modules_reach_only_what_they_may() -> None:
 
 
 def test_imports_form_no_circle_in_any_folder() -> None:
-    report(check_circles(source for source in sources() if source.package == PRODUCT))
+    for folder in FOLDERS:
+        report(check_circles(source for source in sources() if source.package == folder))
 
 
 def test_no_code_tests_for_a_kind_of_trigger() -> None:
@@ -219,6 +222,9 @@ def test_prefixes_full_folders_and_sizes_are_caught() -> None:
 
     assert [*check_folders(files("past", "past_rows", "rows", "why"))] == []
     assert [str(one) for one in check_folders(files("past", "past_rows", "past_fold", "why"))] == [
+        'tidegate/room:1: error: 3 files begin with "past"; make it a folder'
+    ]
+    assert [str(one) for one in check_folders(files("past", "test_past", "test_past_rows", "test_why"))] == [
         'tidegate/room:1: error: 3 files begin with "past"; make it a folder'
     ]
     assert "31 files, at most 30" in str(next(check_folders(files(*(f"n{n}" for n in range(31))))))

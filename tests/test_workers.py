@@ -5,7 +5,7 @@ import pytest
 from tests.workers import choose, needs_spark, scope_of
 
 SPARK = "tests/spark_jobs/iceberg/test_table.py"
-LIVE = "tests/dagster_defs/test_live.py"
+LIVE = "tests/dagster_defs/live/test_live.py"
 PLAIN = "tests/domain/test_cron.py"
 
 

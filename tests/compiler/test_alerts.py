@@ -1,6 +1,6 @@
 """`alerts` of apps, schedules and tasks: the routes of the model, and differences that reset nothing."""
 
-from tests.scheduler.world import DATASETS, app_of, compiled_app
+from tests.worlds.world import DATASETS, app_of, compiled_app
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.diff import HARMLESS
 from tidegate.domain.model.alerts import KINDS, channels_of

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tidegate.read
-from tests.dagster_defs.live_project import LiveProject
+from tests.dagster_defs.live.project import LiveProject
 from tidegate.compiler.compile import compile_files
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import Scope

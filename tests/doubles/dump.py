@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Table, select
 
-from tests.simulation.faulty_store import FaultyStore
+from tests.doubles.faulty_store import FaultyStore
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables

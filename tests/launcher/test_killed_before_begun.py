@@ -14,8 +14,8 @@ import pytest
 from dagster import DagsterRunStatus
 from dagster._core.launcher.base import WorkerStatus
 
+from tests.doubles.dead_process import of_a_dead_process
 from tests.launcher.quick import Quick, quick_project
-from tests.spark_jobs.commit.test_process import of_a_dead_process
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import deployed_plan
 from tidegate.dagster_defs.deployed.tags import LAUNCH

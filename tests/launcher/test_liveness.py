@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from dagster import DagsterRun
 
-from tests.spark_jobs.commit.test_process import of_a_dead_process
+from tests.doubles.dead_process import of_a_dead_process
 from tidegate.dagster_defs.deployed.tags import LAUNCH
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.liveness import NO_SERVER, LaunchNote, liveness_of, note_of_launch

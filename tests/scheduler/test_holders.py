@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.explain.holders import holders
 from tidegate.scheduler.explain.why import explain
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.doubles.dump import dump
 from tests.scheduler.decision.retried_runs import HEARS, WAITS, Runs
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.world import World, at
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.world import World, at
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tests.simulation.faulty_store import FAILURES, FaultyStore
+from tests.doubles.faulty_store import FAILURES, FaultyStore
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 from typing import TypeVar
 
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.chance.world import ChanceWorld
-from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.kept_counts import counted_from
 from tidegate.scheduler.store.protocol import Store
 

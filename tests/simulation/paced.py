@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.doubles.dump import dump
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.chance.app import ChanceApp
 from tests.simulation.chance.schedule import DATASETS, GAUGE_MAX, GAUGES
-from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
 from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key

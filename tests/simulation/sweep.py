@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from tests import effort
 from tests.doubles.dump import dump
-from tests.simulation.faulty_store import FaultyStore, Place
+from tests.doubles.faulty_store import FaultyStore, Place
+from tests.doubles.quick_sqlite import quick_sqlite
 from tests.simulation.hands import Hands
 from tests.simulation.long_scenario import Step
-from tests.simulation.quick_sqlite import quick_sqlite
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import SqlStore

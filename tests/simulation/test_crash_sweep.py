@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulation.faulty_store import FaultyStore
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.long_scenario import START, scenario
 from tests.simulation.oracle.oracle import Oracle
 from tests.simulation.sweep import Rewinding, Undisturbed

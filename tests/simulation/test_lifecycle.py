@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tests.simulation.faulty_store import FaultyStore
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.long_scenario import START
 from tests.simulation.world import World
 from tidegate.compiler.compile import compile_files

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.doubles.faulty_store import FaultyStore
+from tests.doubles.quick_sqlite import quick_sqlite
 from tests.effort import much
-from tests.scheduler.explain.witness import BOOKS
 from tests.simulation.chance.world import ChanceWorld
-from tests.simulation.faulty_store import FaultyStore
-from tests.simulation.quick_sqlite import quick_sqlite
+from tests.worlds.witness import BOOKS
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.run import ALL_RUNS

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.quick_sqlite import quick_sqlite, wipe
 from tests.simulation.history import history
-from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.tally import PROMISED, reach
 from tidegate.scheduler.store.sql.store import SqlStore
 

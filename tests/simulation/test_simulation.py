@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from tests.doubles.dump import dump
+from tests.doubles.quick_sqlite import quick_sqlite, wipe
 from tests.simulation.chance.app import NUMBERS, accepted
 from tests.simulation.chance.schedule import chance_schedule
 from tests.simulation.history import FAULT_RATE, STEPS, history
 from tests.simulation.kept_seeds import kept_seeds
 from tests.simulation.paced import compare_paces
-from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.tally import reach
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tests.simulation.faulty_store import FaultyStore
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
 from tests.simulation.kept_counts import counts_are_right
 from tests.simulation.oracle.oracle import Oracle

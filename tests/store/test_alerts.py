@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from tests.alerts.samples import alert
-from tests.store.samples import at
+from tests.worlds.samples import at
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident
 from tidegate.scheduler.store.parts.alerts import AlertCount

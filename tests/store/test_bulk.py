@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.store.samples import at, delivery, entry, event, job, launched
+from tests.worlds.samples import at, delivery, entry, event, job, launched
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.statements import bulk
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.store.samples import (
+from tests.worlds.samples import (
     event,
     job,
     launched,

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
-from tests.store.samples import NOON, app, at, schedule
+from tests.worlds.samples import NOON, app, at, schedule
 from tidegate.domain.model import (
     AllTrigger,
     At,

@@ -12,9 +12,9 @@ import pytest
 
 from tests.databases import new_url
 from tests.doubles.dump import dump
+from tests.doubles.quick_sqlite import quick_sqlite, wipe
 from tests.effort import some
 from tests.simulation.history import history
-from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tidegate.compiler.compile import CompiledApp, compile_files
 from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.scheduler.simulation.play import play

@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from tests.store.samples import NOON, at, delivery, event, job, upstream
+from tests.worlds.samples import NOON, at, delivery, event, job, upstream
 from tidegate.scheduler.model.event import EventKind
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.commands.overriding import FIRST, Hands, S
-from tests.scheduler.world import at
+from tests.worlds.overriding import FIRST, Hands, S
+from tests.worlds.world import at
 from tidegate.scheduler.commands.reverts import expire
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.protocol import Store

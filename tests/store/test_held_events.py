@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.crashes.statements import listening
-from tests.scheduler.world import MIDNIGHT, app_of
+from tests.worlds.world import MIDNIGHT, app_of
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import JobState

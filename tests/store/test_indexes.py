@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.crashes.statements import listening
-from tests.store.samples import NOON, delivery, event, record
+from tests.worlds.samples import NOON, delivery, event, record
 from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.parts.pages import JobsWanted, SchedulesWanted

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.store.samples import at, entry, gauge, job, launched, run, upstream
+from tests.worlds.samples import at, entry, gauge, job, launched, run, upstream
 from tidegate.domain.model import Priority
 from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import EntryKind

@@ -22,10 +22,10 @@ from hypothesis.stateful import (
 )
 
 from tests.doubles.dump import dump
+from tests.doubles.quick_sqlite import quick_sqlite, wipe
 from tests.effort import much
-from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.store.drawn.drawn import ARGUMENTS, Call, answers, calls
-from tests.store.samples import at
+from tests.worlds.samples import at
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 from tidegate.scheduler.store.sql.open import open_sql_store

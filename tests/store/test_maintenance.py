@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.store.samples import (
+from tests.worlds.samples import (
     NOON,
     at,
     ended,

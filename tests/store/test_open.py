@@ -11,7 +11,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from tests.store.samples import app
+from tests.worlds.samples import app
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql import commit_tables, tables

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.store.samples import at, ended, operation_run
+from tests.worlds.samples import at, ended, operation_run
 from tidegate.scheduler.store.protocol import Store
 
 

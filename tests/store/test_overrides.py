@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tests.store.samples import at, schedule
+from tests.worlds.samples import at, schedule
 from tidegate.scheduler.model.records.override import Override, OverrideKind
 from tidegate.scheduler.store.protocol import Store
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.store.samples import at, entry, job, schedule
+from tests.worlds.samples import at, entry, job, schedule
 from tidegate.domain.model import Schedule, SizeTrigger
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind

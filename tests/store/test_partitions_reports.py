@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tests.store.samples import at
+from tests.worlds.samples import at
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.store.protocol import Store
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.dump import dump
-from tests.store.samples import job
+from tests.worlds.samples import job
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 

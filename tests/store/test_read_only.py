@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy
 
 from tests.doubles.reader_user import as_reader, open_to_readers, reader_of
-from tests.store.samples import app
+from tests.worlds.samples import app
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.error import StoreReadOnly
 from tidegate.scheduler.store.open import open_store

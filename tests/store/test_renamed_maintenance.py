@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.doubles.dump import dump
-from tests.store.samples import at, job, operation_job, operation_run, record, table
+from tests.worlds.samples import at, job, operation_job, operation_run, record, table
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.job import JobState, LaunchPlan

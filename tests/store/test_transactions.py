@@ -12,7 +12,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
 from tests.databases import new_url
 from tests.doubles.dump import dump
-from tests.store.samples import (
+from tests.worlds.samples import (
     NOON,
     app,
     at,

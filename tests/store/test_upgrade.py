@@ -7,7 +7,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, text
 
-from tests.store.samples import at, event, job, operation_job, operation_run, record, table
+from tests.worlds.samples import at, event, job, operation_job, operation_run, record, table
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import CronTrigger, Schedule
 from tidegate.scheduler.commands.deployment.deploy import deploy

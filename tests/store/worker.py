@@ -7,7 +7,7 @@ half       writes half of a transaction, says so, and never ends it
 
 import sys
 
-from tests.store.samples import event, job
+from tests.worlds.samples import event, job
 from tidegate.scheduler.store.open import open_store
 
 

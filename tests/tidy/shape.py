@@ -92,12 +92,12 @@ def _skipped_tests(source: Source) -> Iterator[Finding]:
 
 
 def check_folders(sources: Iterable[Source]) -> Iterator[Finding]:
-    """Folders of the product in which a prefix of names, or the number of files, asks for another folder."""
+    """Folders in which a prefix of names, or the number of files, asks for another folder."""
     folders: dict[str, list[str]] = {}
     for source in sources:
         folder, _, name = source.path.rpartition("/")
         if name != "__init__.py" and not folder.endswith(NUMBERED):
-            folders.setdefault(folder, []).append(name.removesuffix(".py"))
+            folders.setdefault(folder, []).append(name.removesuffix(".py").removeprefix("test_"))
     for folder, names in sorted(folders.items()):
         if len(names) > MAX_FOLDER_FILES:
             message = f"{len(names)} files, at most {MAX_FOLDER_FILES}; what is the second idea?"

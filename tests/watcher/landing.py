@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.doubles.clock import Clock
 from tests.scheduler.commands.test_deploy import NOW
-from tests.scheduler.world import compiled_app
+from tests.worlds.world import compiled_app
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.event import Event

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.databases import new_url
-from tests.simulation.faulty_store import Crash, FaultyStore
+from tests.doubles.faulty_store import Crash, FaultyStore
 from tests.watcher.landing import NORTH, SOUTH, Landing
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store

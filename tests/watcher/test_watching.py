@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.scheduler.commands.test_deploy import NOW
-from tests.scheduler.world import compiled_app
 from tests.watcher.landing import APP, NORTH, Landing, app
+from tests.worlds.world import compiled_app
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.watcher import look as looks

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.scheduler.world import app_of
+from tests.worlds.world import app_of
 from tidegate.compiler.plan.blocked import shared_places, touched
 from tidegate.compiler.plan.left_behind import left_behind
 from tidegate.compiler.plan.renamed_app import renamed_app, renamed_schedule

@@ -1,6 +1,6 @@
 """The skip reason tells whole jobs, those that only a constraint holds back first, and no more than fits."""
 
-from tests.store.samples import at, job
+from tests.worlds.samples import at, job
 from tidegate.dagster_defs.dispatch.skip_reason import TEXT_CHARACTERS, WAITING_JOBS_MAX, skip_reason
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason

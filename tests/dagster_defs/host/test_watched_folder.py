@@ -11,7 +11,7 @@ from dagster import AssetKey, AssetRecordsFilter
 
 from tests.dagster_defs.host.world import HostWorld, host_world
 from tests.dagster_defs.instance import ORIGINS
-from tests.dagster_defs.live import live_app
+from tests.dagster_defs.live.live import live_app
 from tests.dagster_defs.sample import deploy
 from tidegate.dagster_defs.host.host import Host
 from tidegate.domain.model import App, Watch

@@ -11,7 +11,7 @@ from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import WorkspaceFileTarget
 
 from tests.dagster_defs.instance import report_day
-from tests.dagster_defs.live import Live
+from tests.dagster_defs.live.live import Live
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.host.host import Host
 from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from dagster import DagsterInstance
 
-from tests.dagster_defs.maintenance.measuring_world import WHEN, FakeSpark
+from tests.dagster_defs.maintenance.measuring.world import WHEN, FakeSpark
 from tests.dagster_defs.maintenance.operator import Operator
 from tests.dagster_defs.maintenance.shop import Shop, shop_app
 from tidegate.dagster_defs.maintenance.measuring import run as measuring_run

@@ -7,7 +7,7 @@ from dagster import DagsterInstance, DagsterRunStatus
 
 from tests.dagster_defs.instance import claimed, end_dead, started, status_of
 from tests.dagster_defs.maintenance.shop import NOW, SALES, Shop, shop_app
-from tests.spark_jobs.commit.test_process import of_a_dead_process
+from tests.doubles.dead_process import of_a_dead_process
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import MAINTENANCE, MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT

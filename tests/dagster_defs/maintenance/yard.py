@@ -18,7 +18,7 @@ from typing import Any
 from dagster import AssetKey, AssetObservation, AssetRecordsFilter
 from pyspark.sql import SparkSession
 
-from tests.dagster_defs.live_project import LiveProject
+from tests.dagster_defs.live.project import LiveProject
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.project.settings.settings import load_settings

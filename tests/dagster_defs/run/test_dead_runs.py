@@ -9,7 +9,7 @@ from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 from tests.dagster_defs.instance import end_dead, evaluate, repository_of, started, status_of
 from tests.dagster_defs.run.test_program_op import Runner, add_job, execute
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app, sample_store
-from tests.spark_jobs.commit.test_process import of_a_dead_process
+from tests.doubles.dead_process import of_a_dead_process
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import RECOVERY
 from tidegate.dagster_defs.deployed.tags import LAUNCH, PROJECT

@@ -19,7 +19,7 @@ from dagster._core.test_utils import create_run_for_test, instance_for_test
 from tests.dagster_defs.instance import failure, repository_of, status_of
 from tests.dagster_defs.run.test_program_op import add_job
 from tests.dagster_defs.sample import DAILY, NOW, location_of
-from tests.spark_jobs.commit.test_process import of_a_dead_process
+from tests.doubles.dead_process import of_a_dead_process
 from tests.spark_jobs.staging import put, read_rows, stage_rows
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.location import Location

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.scheduler.world import DATASETS, World, app_of, at
+from tests.worlds.world import DATASETS, World, app_of, at
 from tidegate.alerts.texts import lines
 from tidegate.scheduler.alerts.collect import BlockedCommit, collect
 from tidegate.scheduler.launch.failure import note_failure

@@ -1,6 +1,6 @@
 """An app whose parts are renamed, and the store that it is deployed to: where the tests of renames begin."""
 
-from tests.scheduler.world import app_of, at
+from tests.worlds.world import app_of, at
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import difference

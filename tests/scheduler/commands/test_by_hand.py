@@ -1,7 +1,7 @@
 """Jobs triggered and forced by a person (rule 17)."""
 
-from tests.scheduler.constraints.partition_at_ten import KEY, SUCCESS, arrived, busy, world_with
-from tests.scheduler.world import World, at
+from tests.worlds.partition_at_ten import KEY, SUCCESS, arrived, busy, world_with
+from tests.worlds.world import World, at
 
 
 def test_trigger_takes_the_waiting_job_with_what_it_has():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.store.samples import NOON, at
+from tests.worlds.samples import NOON, at
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.compile_one import compile_schedule
 from tidegate.domain.model import App, Schedule

@@ -2,8 +2,8 @@
 
 from hypothesis import given, settings
 
-from tests.scheduler.triggers.any_trigger import ARRIVALS, TRIGGERS, arrive, collected
-from tests.scheduler.world import World
+from tests.worlds.any_trigger import ARRIVALS, TRIGGERS, arrive, collected
+from tests.worlds.world import World
 
 
 def schedule(trigger: str) -> str:

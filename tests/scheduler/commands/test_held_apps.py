@@ -4,7 +4,7 @@ import pytest
 
 from tests.doubles.dump import dump
 from tests.scheduler.commands.renaming import app, put
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.commands.by_hand.held_apps import HELD, Hold, held_apps, hold_app, release_app
 from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.store.memory.store import MemoryStore

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.doubles.dump import dump
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.refused import Refused
 

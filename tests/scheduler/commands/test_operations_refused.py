@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import TableWorld
-from tests.scheduler.world import at
+from tests.worlds.tables import TableWorld
+from tests.worlds.world import at
 from tidegate.scheduler.commands.by_hand.manual import cancel
 from tidegate.scheduler.launch.dead_letter import dead_letters, requeue, retry
 from tidegate.scheduler.launch.outbox import reject

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from tests.scheduler.commands.overriding import FIRST, REST, Hands, S
-from tests.scheduler.world import at
+from tests.worlds.overriding import FIRST, REST, Hands, S
+from tests.worlds.world import at
 from tidegate.scheduler.model.refused import Refused
 
 

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from tests.scheduler.commands.overriding import FIRST, NEW, OPS, SLOW, Hands, S
-from tests.scheduler.world import DATASETS, app_of, at
+from tests.worlds.overriding import FIRST, NEW, OPS, SLOW, Hands, S
+from tests.worlds.world import DATASETS, app_of, at
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app, release_app
 from tidegate.scheduler.commands.deployment.deploy import deploy

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.scheduler.commands.renaming import DAYS, app, arrive, planned, put, waiting
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.domain.model import Program
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.explain.past.store_at import store_at

@@ -16,7 +16,7 @@ from tests.scheduler.commands.renaming import (
     put,
     read_once,
 )
-from tests.scheduler.world import app_of, at
+from tests.worlds.world import app_of, at
 from tidegate.domain.error import UserError
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.refused import Refused

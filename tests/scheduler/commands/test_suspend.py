@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.doubles.dump import dump
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import JobState
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scheduler.triggers.any_trigger import ARRIVALS, TRIGGERS, Arrivals, arrive, collected
-from tests.scheduler.world import World
+from tests.worlds.any_trigger import ARRIVALS, TRIGGERS, Arrivals, arrive, collected
+from tests.worlds.world import World
 from tidegate.scheduler.model.job import Job
 
 BATCHING = st.sampled_from(["", "batching: each, "])

@@ -1,7 +1,7 @@
 """Suspending and the clocks of `elapsed`: where they count from, and what they have missed."""
 
 from tests.scheduler.commands.test_suspend import HELD, READY, A, all_of, world_of
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 
 
 def clock_world(mode: str) -> World:

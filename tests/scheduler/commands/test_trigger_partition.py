@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.world import World
+from tests.worlds.world import World
 from tidegate.scheduler.model.refused import Refused
 
 BY_ORIGIN = "s: {program: o, status: active, trigger: {partitions: {dataset: origins, count: 2}}}"

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from tests.scheduler.world import app_of, at
+from tests.worlds.world import app_of, at
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.manual import suspend
 from tidegate.scheduler.commands.deployment.deploy import deploy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.commands.changing import (
+from tests.worlds.changing import (
     COLLECTING,
     DROPPED,
     READY,
@@ -17,7 +17,7 @@ from tests.scheduler.commands.changing import (
     raw,
     s,
 )
-from tests.scheduler.world import World, app_of, at
+from tests.worlds.world import World, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
 

@@ -3,8 +3,8 @@
 import msgspec
 
 from tests.doubles.dump import dump
-from tests.scheduler.commands.changing import READY, A, B, C, all_of, collected, mode, raw, s
-from tests.scheduler.world import World, app_of, at
+from tests.worlds.changing import READY, A, B, C, all_of, collected, mode, raw, s
+from tests.worlds.world import World, app_of, at
 from tidegate.compiler.plan.consequence import Consequence
 from tidegate.compiler.render.diff_text import diff_text
 from tidegate.domain.model import Schedule

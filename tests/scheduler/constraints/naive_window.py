@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from hypothesis import strategies as st
 
 from tests.domain.zones import YEAR, ZONES, changes_in
-from tests.simulation.oracle.window import naive_inside
+from tests.doubles.naive_window import naive_inside
 from tidegate.domain.model import Calendar, WindowConstraint
 from tidegate.domain.time.calendar import DAY_NAMES
 

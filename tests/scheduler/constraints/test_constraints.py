@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.constraints.partition_at_ten import SUCCESS, arrived, busy
-from tests.scheduler.world import at
+from tests.worlds.partition_at_ten import SUCCESS, arrived, busy
+from tests.worlds.world import at
 
 FAILURE = [("08:50", "q", "started", "old"), ("09:45", "q", "failed", "old")]
 CANCELLED = [("08:50", "q", "started", "old"), ("09:45", "q", "cancelled", "old")]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 
 SCHEDULES = """
 s:

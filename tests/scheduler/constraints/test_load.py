@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.decision.job_view_of import RUNS, job_view_of
-from tests.scheduler.world import at
+from tests.worlds.job_view_of import RUNS, job_view_of
+from tests.worlds.world import at
 from tidegate.domain.model import LoadConstraint
 from tidegate.scheduler.decision.constraints.load import check
 from tidegate.scheduler.model.run import Gauge

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.scheduler.decision.job_view_of import SECOND, Q, job_view_of
-from tests.scheduler.world import at
+from tests.worlds.job_view_of import SECOND, Q, job_view_of
+from tests.worlds.world import at
 from tidegate.domain.model import RateConstraint
 from tidegate.scheduler.decision.constraints.rate import check
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import msgspec
 import pytest
 
-from tests.scheduler.decision.job_view_of import job_view_of
+from tests.worlds.job_view_of import job_view_of
 from tidegate.domain.model import Calendar, Day, WindowConstraint
 from tidegate.domain.time.calendar import DAY_NAMES
 from tidegate.scheduler.decision.constraints.window import (

@@ -1,6 +1,6 @@
 """A small world with one job of a schedule with `retries`, whose runs begin and end on request."""
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.model.job import Job
 

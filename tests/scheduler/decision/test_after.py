@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.domain.back_off import back_off
 from tidegate.scheduler.decision.fold.after import after, record
 from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.scheduler.decision.alerts import Said, is_owed, troubled, well, window_over
 from tidegate.scheduler.model.records.alert import AlertKind, Happening, Incident, Message
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.world import World
+from tests.worlds.world import World
 from tidegate.scheduler.model.job import WAITING
 
 HELD_BACK = "constraints: [{delay: 200d}], timeout: 300d"

@@ -1,7 +1,7 @@
 """What wakes a waiting job, what joins it, and who takes the slot (rules 1, 8, 14, 15 and 20)."""
 
-from tests.scheduler.constraints.partition_at_ten import KEY, S, arrived, busy, world_with
-from tests.scheduler.world import World, at
+from tests.worlds.partition_at_ten import KEY, S, arrived, busy, world_with
+from tests.worlds.world import World, at
 
 # --- boundaries and what wakes a job ---
 

@@ -6,8 +6,8 @@ from itertools import product
 import msgspec
 import pytest
 
-from tests.scheduler.commands.changing import A, B, C, collected, raw, s
-from tests.scheduler.world import World, app_of, at
+from tests.worlds.changing import A, B, C, collected, raw, s
+from tests.worlds.world import World, app_of, at
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import diff
 from tidegate.domain.model import Schedule

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.decision import fires
 
 

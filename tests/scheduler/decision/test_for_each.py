@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.triggers.arrivals import A, B, C, p
-from tests.scheduler.world import World, at
+from tests.worlds.arrivals import A, B, C, p
+from tests.worlds.world import World, at
 
 TWO = "[{partitions: {dataset: raw}}, {partitions: {dataset: other}}]"
 
@@ -98,7 +98,7 @@ datasets: {h: {partitions: {cycle: hour, start: 2013-01-01-00:00}}}
 programs: {q: {run: programs.q}}
 schedules:
 """
-    from tests.scheduler.world import app_of
+    from tests.worlds.world import app_of
     from tidegate.domain.model import PartitionsTrigger
     from tidegate.domain.partition_key import expected_keys
 

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from tests.scheduler.decision.job_view_of import job_view_of, partition, upstream
-from tests.scheduler.world import World, at
+from tests.worlds.job_view_of import job_view_of, partition, upstream
+from tests.worlds.world import World, at
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.launch.references import values_of

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.decision.changes.renamed import renamed_event_key, renamed_job
 from tidegate.scheduler.model.job import Job, LaunchPlan

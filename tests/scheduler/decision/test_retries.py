@@ -5,8 +5,8 @@ import pytest
 
 from tests.doubles.dump import dump
 from tests.scheduler.decision.retried_runs import HEARS, WAITS, Runs, S
-from tests.scheduler.explain.witness import Witness
-from tests.scheduler.world import at
+from tests.worlds.witness import Witness
+from tests.worlds.world import at
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.failure import note_failure

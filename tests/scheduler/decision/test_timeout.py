@@ -1,7 +1,7 @@
 """Timeouts: what ages, from when, and what a timeout may override (rules 5, 14, 18 and 20)."""
 
-from tests.scheduler.constraints.partition_at_ten import KEY, SUCCESS, arrived, busy
-from tests.scheduler.world import World, at
+from tests.worlds.partition_at_ten import KEY, SUCCESS, arrived, busy
+from tests.worlds.world import World, at
 
 
 def test_a_satisfied_job_is_discarded_at_its_timeout():

@@ -5,8 +5,8 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from tests.scheduler.decision.job_view_of import JOB, job_view_of, partition
-from tests.scheduler.world import at
+from tests.worlds.job_view_of import JOB, job_view_of, partition
+from tests.worlds.world import at
 from tidegate.domain.model import AllTrigger, PartitionsTrigger, Timeout
 from tidegate.scheduler.decision.decide import Discard, Launch, Wait, decide
 from tidegate.scheduler.model.reason import Reason

@@ -1,7 +1,7 @@
 """`why` of an instance: its upstream instances, and where the chain of what it waits for begins."""
 
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.world import at
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.world import at
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.instances.awaited import consumers_of
 from tidegate.scheduler.explain.instances.roots import RootKind

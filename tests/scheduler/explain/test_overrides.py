@@ -1,7 +1,7 @@
 """What `why` says of changes by hand, now and at a past instant, also after a snapshot."""
 
-from tests.scheduler.commands.overriding import FIRST, REST, Hands, S
-from tests.scheduler.world import at
+from tests.worlds.overriding import FIRST, REST, Hands, S
+from tests.worlds.world import at
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.retention.state import read_state, state_of

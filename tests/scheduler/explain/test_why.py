@@ -3,7 +3,7 @@
 import pytest
 
 from tests.doubles.dump import dump
-from tests.scheduler.world import DATASETS, World, app_of, at
+from tests.worlds.world import DATASETS, World, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.explain.explanation import Explanation

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.commands.changing import A, B, C, collected, raw, s
-from tests.scheduler.world import World, at
+from tests.worlds.changing import A, B, C, collected, raw, s
+from tests.worlds.world import World, at
 from tidegate.scheduler.commands.existing_events import MAX_EVENTS, EventsToReplay, Replayed, replay_events
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused

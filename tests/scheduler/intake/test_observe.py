@@ -3,7 +3,7 @@
 import pytest
 
 from tests.doubles.dump import dump
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.decision.changes.fate import Change
 from tidegate.scheduler.model.job import JobState

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.doubles.dump import dump
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.launch.dead_letter import dead_letters
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
 from tidegate.scheduler.model.journal import EntryKind

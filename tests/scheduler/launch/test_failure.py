@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.launch.failure import note_failure
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.launch.outbox import FIRST_BACK_OFF, OFFERS_MAX, launch_reason, reject
 from tidegate.scheduler.model.job import IllegalTransition, JobState, LaunchPlan, move
 

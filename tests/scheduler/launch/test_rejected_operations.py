@@ -1,7 +1,7 @@
 """Operations on tables whose launch cannot be requested, for example before the code location is loaded."""
 
-from tests.scheduler.tick.maintenance.world import HOURLY, TableWorld
-from tests.scheduler.world import at
+from tests.worlds.tables import HOURLY, TableWorld
+from tests.worlds.world import at
 from tidegate.scheduler.launch.outbox import offer_launches, reject
 
 

@@ -1,8 +1,8 @@
 """Runs that an instance has left: which are ended, how often they are asked, and what the journal says."""
 
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.tick.maintenance.world import TableWorld
-from tests.scheduler.world import World, at
+from tests.worlds.tables import TableWorld
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.world import World, at
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.launch.stopped import ASKED, note_stops, stops_due
 from tidegate.scheduler.model.journal import EntryKind

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.scheduler.world import app_of
-from tests.store.samples import NOON, at, event, job, run
+from tests.worlds.samples import NOON, at, event, job, run
+from tests.worlds.world import app_of
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.decision.retention import (
     entry_may_go,

@@ -7,10 +7,10 @@ from unittest.mock import patch
 import pytest
 
 from tests.doubles.dump import dump
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.explain.test_past_recalled import live_days
-from tests.scheduler.explain.test_past_tasks import DAYS
-from tests.scheduler.world import World, at
+from tests.scheduler.explain.past.test_recalled import live_days
+from tests.scheduler.explain.past.test_tasks import DAYS
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.world import World, at
 from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
 from tidegate.scheduler.explain.names import find_job, find_target
 from tidegate.scheduler.explain.past.store_at import store_at

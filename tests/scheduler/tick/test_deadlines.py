@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from tests.scheduler.world import World, app_of, at
+from tests.worlds.world import World, app_of, at
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.decision.deadlines import due_at
 from tidegate.scheduler.model.job import Job

@@ -1,6 +1,6 @@
 """Whether a tick would have something to do: what a host asks before it rests."""
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.tick.due import is_anything_due
 
 CRON = 's: {program: q, status: active, trigger: {cron: "0 10 * * *"}}'

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scheduler.world import World, app_of, at
+from tests.worlds.world import World, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.decision.expected import CATCH_UP_PERIODS_MAX, expected_of
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tests.scheduler.world import World, app_of, at
+from tests.worlds.world import World, app_of, at
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.launch.dead_letter import requeue

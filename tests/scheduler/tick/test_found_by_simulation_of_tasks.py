@@ -5,8 +5,8 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.world import at
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.world import at
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
 from tidegate.scheduler.commands.tasks import instances
 from tidegate.scheduler.decision.instances.actions import Action

@@ -5,8 +5,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.world import at
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.world import at
 from tidegate.domain.tasks.grid import slots_of_day
 from tidegate.scheduler.decision.fold.after import all_opened
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.scheduler.world import MIDNIGHT
 from tests.two_apps import FEEDS
+from tests.worlds.world import MIDNIGHT
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.tick import due
 from tidegate.scheduler.tick.tick import AWAY_AFTER, CLOCK, engine_clock, last_tick
 

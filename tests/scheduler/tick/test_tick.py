@@ -3,7 +3,7 @@
 import pytest
 
 from tests.doubles.dump import dump
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.tick import apply, due
 from tidegate.scheduler.tick.load import AllEvents, load_job_views

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.decision.decide import Decision, Launch, Wait
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason

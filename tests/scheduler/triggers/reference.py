@@ -7,7 +7,7 @@ generated trees use, and every question is answered by trying all minutes up to 
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from tests.scheduler.world import MIDNIGHT
+from tests.worlds.world import MIDNIGHT
 from tidegate.domain.model import (
     AllTrigger,
     AnyTrigger,

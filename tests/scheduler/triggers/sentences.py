@@ -1,11 +1,11 @@
 """A trigger in YAML and what comes for its leaves: the rows of the tables in this folder.
 
 A leaf is named by its path: "" is the trigger itself, "0" its first member, "1.0" the first member of
-its second. Times are as on a clock, see `tests.scheduler.world.at`.
+its second. Times are as on a clock, see `tests.worlds.world.at`.
 """
 
 from tests.scheduler.triggers.collecting import collected
-from tests.scheduler.world import app_of, at
+from tests.worlds.world import app_of, at
 from tidegate.domain.model import Trigger
 from tidegate.scheduler.decision.triggers import dropped, evaluate
 from tidegate.scheduler.decision.triggers.collected import Collected

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from tests.effort import much
 from tests.scheduler.triggers.reference import Came, Reference, minute_of
 from tests.scheduler.triggers.trees import LAST_MINUTE, collection, jobs
-from tests.scheduler.world import MIDNIGHT
+from tests.worlds.world import MIDNIGHT
 from tidegate.domain.model import SequenceTrigger, Trigger, child_path
 from tidegate.scheduler.decision.triggers import dropped, evaluate
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.scheduler.triggers.sentences import came, dropped_at, verdict
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.scheduler.model.reason import Reason
 
 QUIET = "{partitions: {dataset: raw}, quiet: 10m, collect_within: 1h}"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.scheduler.triggers.sentences import came, collection, trigger_of, verdict
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.domain.model import PartitionsTrigger
 from tidegate.scheduler.decision.triggers import evaluate
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.scheduler.triggers.reference import Came
 from tests.scheduler.triggers.trees import DATASETS, LAST_MINUTE, arrival, jobs
-from tests.scheduler.world import MIDNIGHT
+from tests.worlds.world import MIDNIGHT
 from tidegate.domain.model import (
     AllTrigger,
     AnyTrigger,

@@ -1,6 +1,6 @@
 """`elapsed` in the engine: clocks that runs and events wind, and the fires that they give."""
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 
 EVERY_FOUR_HOURS = "s: {program: q, status: active, trigger: {elapsed: {for: 4h}}}"
 SILENCE = "s: {program: q, status: active, trigger: {elapsed: {for: 1h, since: last_event, dataset: raw}}}"

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.scheduler.triggers.sentences import came, verdict
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.scheduler.model.reason import Reason
 
 Q = "{partitions: {dataset: raw, count: 2}, quiet: 10m}"

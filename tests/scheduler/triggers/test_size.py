@@ -3,7 +3,7 @@
 import pytest
 
 from tests.scheduler.triggers.sentences import came, verdict
-from tests.scheduler.world import at
+from tests.worlds.world import at
 
 MB = 10**6
 BYTES = "{size: {dataset: raw, bytes: 100MB}}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.scheduler.decision.triggers.collected import Collected, Scope
 from tidegate.scheduler.decision.triggers.spans import FOREVER, Span, overlap
 

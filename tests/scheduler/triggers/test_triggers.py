@@ -7,8 +7,8 @@ times decides.
 
 import pytest
 
-from tests.scheduler.triggers.arrivals import A, B, C, p, r, satisfied
-from tests.scheduler.world import World, at
+from tests.worlds.arrivals import A, B, C, p, r, satisfied
+from tests.worlds.world import World, at
 
 POOLED = [
     ("one partition is enough by default", "{partitions: {dataset: raw}}", [p("10:00", "raw", A)], "10:00"),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.triggers.arrivals import A, B, p, r, satisfied
-from tests.scheduler.world import World, at
+from tests.worlds.arrivals import A, B, p, r, satisfied
+from tests.worlds.world import World, at
 
 TWO = "[{partitions: {dataset: raw}}, {partitions: {dataset: other}}]"
 

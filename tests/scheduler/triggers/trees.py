@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.scheduler.triggers.collecting import collected
 from tests.scheduler.triggers.reference import Came
-from tests.scheduler.world import MIDNIGHT
+from tests.worlds.world import MIDNIGHT
 from tidegate.domain.model import (
     AllTrigger,
     AnyTrigger,

@@ -10,9 +10,9 @@ import random
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.chance.app import ChanceApp
 from tests.simulation.chance.schedule import DATASETS, GAUGE_MAX, GAUGES
-from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.world import World
 from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.intake.observe import RunObservation

@@ -15,10 +15,10 @@ import pytest
 
 from tests import effort
 from tests.doubles.dump import dump
-from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, TableWorld
-from tests.simulation.faulty_store import Crash, FaultyStore
+from tests.doubles.faulty_store import Crash, FaultyStore
 from tests.simulation.sweep import Rewinding, chosen
 from tests.tally import PROMISED, reach
+from tests.worlds.tables import EXPIRE, REWRITE, TableWorld
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.refused import MaintenanceRefused
 

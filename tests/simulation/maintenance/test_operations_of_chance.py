@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.quick_sqlite import quick_sqlite
 from tests.effort import much
 from tests.simulation.maintenance.world import history
-from tests.simulation.quick_sqlite import quick_sqlite
 from tests.tally import reach
 from tidegate.scheduler.store.memory.store import MemoryStore
 

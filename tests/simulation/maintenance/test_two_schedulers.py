@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.databases import SQL_KINDS, new_url
+from tests.doubles.quick_sqlite import quick_sqlite
 from tests.effort import much
 from tests.simulation.maintenance.app import HEAD, PLAIN
 from tests.simulation.maintenance.handles import Handles
@@ -16,7 +17,6 @@ from tests.simulation.maintenance.limits import judge_hours
 from tests.simulation.maintenance.notes import Notes
 from tests.simulation.maintenance.oracle import judge, judge_journal, judge_start
 from tests.simulation.maintenance.world import START, history
-from tests.simulation.quick_sqlite import quick_sqlite
 from tests.tally import reach
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.simulation.faulty_store import FaultyStore
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
 from tests.simulation.history import played
 from tests.simulation.maintenance.app import DATASETS, PLAIN, chance_app

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from tests.doubles.naive_window import naive_inside
 from tests.simulation.knowledge import Knowledge
-from tests.simulation.oracle.window import naive_inside
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.simulation.heeded import Heeded
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
+from tests.simulation.oracle.heeded import Heeded
 from tests.simulation.oracle.join import check_opened, closes
 from tests.simulation.oracle.late_data import LateData
 from tests.simulation.oracle.launch import Launch, check_again, check_launch, may_go

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from tests.doubles.dump import dump
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.chance.world import ChanceWorld
-from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.history import played
 from tidegate.scheduler.model.retention import Keep, Pruned
 from tidegate.scheduler.retention.prune import prune_slice

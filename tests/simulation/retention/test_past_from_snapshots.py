@@ -6,9 +6,9 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.doubles.faulty_store import FaultyStore
 from tests.effort import much
 from tests.simulation.chance.world import ChanceWorld
-from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.test_past_of_chance import held, shown
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import FINISHED

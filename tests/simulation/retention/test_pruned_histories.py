@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.dump import dump
+from tests.doubles.faulty_store import Crash, FaultyStore
+from tests.doubles.quick_sqlite import quick_sqlite
 from tests.effort import much
-from tests.simulation.faulty_store import Crash, FaultyStore
-from tests.simulation.quick_sqlite import quick_sqlite
 from tests.simulation.retention.pruned import AS_LITTLE_AS_POSSIBLE, compare, lived
 from tests.simulation.sweep import Rewinding
 from tidegate.scheduler.retention.prune import prune_slice

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from tests.simulation.faulty_store import FaultyStore
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.tasks.deployments import Deployments
 from tests.simulation.tasks.existing import ONE_DAY, OPEN
 from tests.simulation.tasks.live import Live, identity, of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from tests.simulation.faulty_store import FaultyStore
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
 from tests.simulation.tasks.existing import MICROSECOND, Existing, Exists, Fates
 from tests.simulation.tasks.live import Identity, Live, identity, of

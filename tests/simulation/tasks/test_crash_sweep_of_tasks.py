@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulation.faulty_store import FaultyStore
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.sweep import Rewinding, Undisturbed
 from tests.simulation.tasks.journal import DEEDS, judge_journal
 from tests.simulation.tasks.long_scenario import START, scenario

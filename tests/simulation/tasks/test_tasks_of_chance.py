@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.quick_sqlite import quick_sqlite
 from tests.effort import much
-from tests.simulation.quick_sqlite import quick_sqlite
 from tests.simulation.tasks.journal import DEEDS
 from tests.simulation.tasks.world import history
 from tests.tally import reach

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
 
-from tests.simulation.faulty_store import FaultyStore
+from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.history import played
 from tests.simulation.tasks.app import ChanceApps
 from tests.simulation.tasks.deeds import Deeds

@@ -1,12 +1,11 @@
 """Names of processes: whether one has ended, on this machine, after its restart, and elsewhere."""
 
 import socket
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.doubles.dead_process import of_a_dead_process
 from tidegate.spark_jobs.commit import process
 from tidegate.spark_jobs.commit.process import (
     UNKNOWN,
@@ -31,13 +30,6 @@ def renamed(**changes: str) -> str:
         zip(("host", "pid", "machine", "boot", "space", "begun"), this_process().split("/"), strict=True)
     )
     return "/".join((fields | changes).values())
-
-
-def of_a_dead_process() -> str:
-    code = "from tidegate.spark_jobs.commit.process import this_process; print(this_process())"
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.strip()
 
 
 ROWS = [

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.world import at
 from tests.store.commits.sequences import LEASE, NOON
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.world import at
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.job import Job, JobState

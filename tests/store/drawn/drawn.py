@@ -12,7 +12,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from tests.store.drawn import alerts, expected, maintenance, overrides, retention
-from tests.store.samples import (
+from tests.worlds.samples import (
     app,
     at,
     delivery,

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.store.samples import at
+from tests.worlds.samples import at
 from tidegate.domain.model import Deadline
 from tidegate.domain.model.dataset import PartitionScheme, StaticDimension, TimeDimension
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.store.samples import at, operation_run, record, table
+from tests.worlds.samples import at, operation_run, record, table
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.model.maintenance import Ending, Health, OperationHistory, TableHistory, Work

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.store.samples import at, schedule
+from tests.worlds.samples import at, schedule
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.protocol import Reader
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.world import app_of, at
+from tests.worlds.world import app_of, at
 from tidegate.scheduler.decision.launch.check import check_launch
 
 HEAD = """

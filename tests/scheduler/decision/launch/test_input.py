@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.domain.launch_input import Fired, PartitionInput
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import LaunchPlan

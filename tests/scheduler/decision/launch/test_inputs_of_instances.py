@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.world import at
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.world import at
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.scheduler.decision.job_view_of import JOB, SECOND
-from tests.scheduler.world import World, at
+from tests.worlds.job_view_of import JOB, SECOND
+from tests.worlds.world import World, at
 from tidegate.domain.model import Priority
 from tidegate.scheduler.decision.launch.order import launch_order_key
 

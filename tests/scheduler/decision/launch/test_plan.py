@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.scheduler.launch.test_launching import S, pending
-from tests.scheduler.world import World, app_of, at
+from tests.worlds.world import World, app_of, at
 from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.decision.launch.plan import business_date, plan_launch
 from tidegate.scheduler.decision.view.job_view import JobView

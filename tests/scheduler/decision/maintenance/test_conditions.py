@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import DAY, HOUR, health, when
-from tests.scheduler.world import at
+from tests.worlds.operations import DAY, HOUR, health, when
+from tests.worlds.world import at
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked, check
 from tidegate.scheduler.model.maintenance import Health

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import health
+from tests.worlds.operations import health
 from tidegate.domain.maintenance.measures import DAY
 from tidegate.domain.model import DebtWeights, HealthRules
 from tidegate.scheduler.decision.maintenance.debt import debt, failure_rate

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import REWRITE
-from tests.scheduler.world import at
+from tests.worlds.operations import REWRITE
+from tests.worlds.world import at
 from tidegate.scheduler.decision.fold.after import after
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import health
-from tests.scheduler.world import at
+from tests.worlds.operations import health
+from tests.worlds.world import at
 from tidegate.domain.model import HealthRules
 from tidegate.scheduler.decision.maintenance.health import Issue, fresh, issues
 from tidegate.scheduler.model.maintenance import Health

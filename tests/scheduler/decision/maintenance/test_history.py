@@ -4,8 +4,8 @@ from functools import reduce
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import EXPIRE, REWRITE, run
-from tests.scheduler.world import at
+from tests.worlds.operations import EXPIRE, REWRITE, run
+from tests.worlds.world import at
 from tidegate.scheduler.decision.maintenance.history import after_run
 from tidegate.scheduler.model.maintenance import Ending, OperationHistory, TableHistory
 

@@ -4,7 +4,7 @@ from datetime import time, timedelta
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import (
+from tests.worlds.operations import (
     DAY,
     EXPIRE,
     HOUR,
@@ -17,7 +17,7 @@ from tests.scheduler.decision.maintenance.values import (
     table,
     when,
 )
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.domain.model import Maintenance, MaintenanceBackOff, WindowConstraint
 from tidegate.scheduler.decision.maintenance.judge import judge
 from tidegate.scheduler.model.maintenance import OperationHistory

@@ -4,8 +4,8 @@ from datetime import time
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import HOUR, asked, health, plan, table, when
-from tests.scheduler.world import at
+from tests.worlds.operations import HOUR, asked, health, plan, table, when
+from tests.worlds.world import at
 from tidegate.domain.model.constraint import WindowConstraint
 from tidegate.scheduler.decision.maintenance.judge import judge
 from tidegate.scheduler.model.reason import Reason

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import (
+from tests.worlds.operations import (
     EXPIRE,
     MANIFESTS,
     ORPHANS,
@@ -11,7 +11,7 @@ from tests.scheduler.decision.maintenance.values import (
     plan,
     table,
 )
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.domain.model import Budget, Maintenance
 from tidegate.scheduler.decision.maintenance.poll import Busy, Spent, decide_poll
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import EXPIRE, ORPHANS, REWRITE, plan, table
+from tests.worlds.operations import EXPIRE, ORPHANS, REWRITE, plan, table
 from tidegate.domain.model import HealthRules, Policy
 from tidegate.scheduler.decision.maintenance.rank import counting, matches, ruling
 

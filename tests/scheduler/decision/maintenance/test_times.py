@@ -4,8 +4,8 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import DAY, HOUR, MINUTE, plan
-from tests.scheduler.world import at
+from tests.worlds.operations import DAY, HOUR, MINUTE, plan
+from tests.worlds.world import at
 from tidegate.domain.model import MaintenanceBackOff, Throttle, WindowConstraint
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.model.maintenance import OperationHistory

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tests.scheduler.tick.maintenance.world import HEAD, TableWorld, app_of
+from tests.worlds.tables import HEAD, TableWorld, app_of
 from tidegate.compiler.plan.diff import Diff
 from tidegate.domain.maintenance.pattern import best_match
 from tidegate.domain.model import App, Policy

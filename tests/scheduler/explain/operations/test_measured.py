@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, WRITES_OUT, TableWorld, shown
-from tests.scheduler.world import at
+from tests.worlds.tables import EXPIRE, REWRITE, WRITES_OUT, TableWorld, shown
+from tests.worlds.world import at
 from tidegate.domain.maintenance.measures import DAY
 from tidegate.scheduler.commands.measure import ask_for_health
 from tidegate.scheduler.explain.measured import Measured, known_tables, measured

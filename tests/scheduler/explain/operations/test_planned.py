@@ -1,7 +1,7 @@
 """Planned: what the next polls would start, and what holds the rest back."""
 
-from tests.scheduler.tick.maintenance.world import TableWorld, shown
-from tests.scheduler.world import at
+from tests.worlds.tables import TableWorld, shown
+from tests.worlds.world import at
 from tidegate.scheduler.explain.operations.planned import PlannedPoll, planned_polls
 
 THRESHOLD = (

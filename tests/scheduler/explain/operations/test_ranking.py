@@ -1,7 +1,7 @@
 """Ranking: the policies that match a table, for each operation, and why the first one counts."""
 
-from tests.scheduler.tick.maintenance.world import TableWorld
-from tests.scheduler.world import at
+from tests.worlds.tables import TableWorld
+from tests.worlds.world import at
 from tidegate.domain.model import Operation
 from tidegate.scheduler.explain.operations.ranking import RankedPolicy, ranked_policies
 

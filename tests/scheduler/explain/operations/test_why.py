@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, WRITES_OUT, TableWorld, shown
-from tests.scheduler.world import at
+from tests.worlds.tables import EXPIRE, REWRITE, WRITES_OUT, TableWorld, shown
+from tests.worlds.world import at
 from tidegate.domain.model import Operation
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.operations.why import explain_operations

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, HEAD, REWRITE, TableWorld, app_of
-from tests.scheduler.tick.maintenance.world import store as store
-from tests.scheduler.world import at
+from tests.worlds.tables import EXPIRE, HEAD, REWRITE, TableWorld, app_of
+from tests.worlds.tables import store as store
+from tests.worlds.world import at
 from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.tick.maintenance import busy
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import (
+from tests.worlds.tables import (
     EXPIRE,
     HOURLY,
     ORPHANS,
@@ -12,7 +12,7 @@ from tests.scheduler.tick.maintenance.world import (
     policy,
     shown,
 )
-from tests.scheduler.tick.maintenance.world import store as store
+from tests.worlds.tables import store as store
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.refused import MaintenanceRefused
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import (
+from tests.worlds.tables import (
     EXPIRE,
     HEAD,
     MANIFESTS,
@@ -14,8 +14,8 @@ from tests.scheduler.tick.maintenance.world import (
     ran,
     shown,
 )
-from tests.scheduler.tick.maintenance.world import store as store
-from tests.scheduler.world import at
+from tests.worlds.tables import store as store
+from tests.worlds.world import at
 from tidegate.scheduler.decision.maintenance.rank import DEFAULT_HEALTH
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 

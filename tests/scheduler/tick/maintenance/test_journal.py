@@ -1,7 +1,7 @@
 """What the journal has of an operation that waits: each change of its reason, once."""
 
-from tests.scheduler.tick.maintenance.world import SICK, TableWorld, shown
-from tests.scheduler.world import at
+from tests.worlds.tables import SICK, TableWorld, shown
+from tests.worlds.world import at
 from tidegate.scheduler.model.journal import EntryKind
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import BY, EXPIRE, HOURLY, REWRITE, TableWorld, shown
-from tests.scheduler.tick.maintenance.world import store as store
-from tests.scheduler.world import at
+from tests.worlds.tables import BY, EXPIRE, HOURLY, REWRITE, TableWorld, shown
+from tests.worlds.tables import store as store
+from tests.worlds.world import at
 from tidegate.domain.maintenance.ended import Ended, Ending
 from tidegate.scheduler.launch.operation_end import end_operation, goes_on
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject

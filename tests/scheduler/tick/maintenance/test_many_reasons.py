@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import HOURLY, TableWorld
-from tests.scheduler.tick.maintenance.world import store as store
-from tests.scheduler.world import at
+from tests.worlds.tables import HOURLY, TableWorld
+from tests.worlds.tables import store as store
+from tests.worlds.world import at
 from tidegate.scheduler.intake.tables import forget_health
 from tidegate.scheduler.tick.maintenance import poll as poll_module
 

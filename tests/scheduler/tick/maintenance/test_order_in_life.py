@@ -1,8 +1,8 @@
 """The order of starts where tables are measured by runs outside, some time after a poll has asked for it."""
 
-from tests.scheduler.decision.maintenance.values import EXPIRE
-from tests.scheduler.tick.maintenance.world import HOURLY, TableWorld, policy, shown
-from tests.scheduler.world import at
+from tests.worlds.operations import EXPIRE
+from tests.worlds.tables import HOURLY, TableWorld, policy, shown
+from tests.worlds.world import at
 from tidegate.scheduler.explain.operations.planned import planned_polls
 from tidegate.scheduler.explain.operations.why import explain_operations
 from tidegate.scheduler.intake.tables import forget_health

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, HOURLY, SICK, TableWorld, shown
-from tests.scheduler.tick.maintenance.world import store as store
-from tests.scheduler.world import at
+from tests.worlds.tables import EXPIRE, HOURLY, SICK, TableWorld, shown
+from tests.worlds.tables import store as store
+from tests.worlds.world import at
 from tidegate.scheduler.intake.tables import forget_health
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.open import open_sql_store

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import (
+from tests.worlds.tables import (
     EXPIRE,
     HOURLY,
     MANIFESTS,
@@ -11,7 +11,7 @@ from tests.scheduler.tick.maintenance.world import (
     TableWorld,
     shown,
 )
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.tick.maintenance.policies import load_policies

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, HEAD, UNMET, TableWorld, app_of, policy
-from tests.scheduler.world import at
+from tests.worlds.tables import EXPIRE, HEAD, UNMET, TableWorld, app_of, policy
+from tests.worlds.world import at
 from tidegate.scheduler.intake.tables import TableFound, report_tables
 
 # --- tables that go and come --------------------------------------------------------------

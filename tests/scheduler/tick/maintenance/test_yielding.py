@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import HOURLY, TableWorld
+from tests.worlds.tables import HOURLY, TableWorld
 from tidegate.scheduler.launch.operation_end import should_yield
 
 

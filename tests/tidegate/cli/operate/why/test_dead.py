@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.spark_jobs.commit.test_process import of_a_dead_process
+from tests.doubles.dead_process import of_a_dead_process
 from tests.tidegate.project import Project
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim

@@ -6,23 +6,23 @@ from unittest.mock import patch
 import msgspec
 import pytest
 
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.explain.test_past import (
+from tests.scheduler.explain.past.test_past import (
     DATA,
     THREE,
     assert_recalled,
     lived_with_a_dead_letter,
     lived_with_data,
 )
-from tests.scheduler.explain.test_past_tasks import (
+from tests.scheduler.explain.past.test_tasks import (
     DAYS,
     assert_progress,
     lived_a_day,
     lived_with_a_backfill,
     short,
 )
-from tests.scheduler.explain.witness import Witness
-from tests.scheduler.world import at
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.witness import Witness
+from tests.worlds.world import at
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.retention import Keep

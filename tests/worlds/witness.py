@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from tests.scheduler.world import World, at
+from tests.worlds.world import World, at
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain

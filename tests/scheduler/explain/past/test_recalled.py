@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
-from tests.scheduler.explain.tasks_world import TaskWorld
-from tests.scheduler.explain.test_past_snapshots import (
+from tests.scheduler.explain.past.test_snapshots import (
     ALL,
     RAW,
     Snapped,
@@ -14,8 +13,9 @@ from tests.scheduler.explain.test_past_snapshots import (
     with_a_job_ended,
     with_a_retried_job,
 )
-from tests.scheduler.explain.test_past_tasks import DAYS
-from tests.scheduler.world import DATASETS, app_of, at
+from tests.scheduler.explain.past.test_tasks import DAYS
+from tests.worlds.tasks import TaskWorld
+from tests.worlds.world import DATASETS, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at

@@ -5,7 +5,7 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
 from tests.dagster_defs.instance import started
-from tests.dagster_defs.maintenance.measuring_world import (
+from tests.dagster_defs.maintenance.measuring.world import (
     WHEN,
     FakeSpark,
     measuring,

@@ -1,6 +1,6 @@
 """Values for the tests of maintenance: an operation, its record and its table, as far as a test names them.
 
-Times are written as on a clock of Tuesday 2026-03-10 in UTC, see `tests.scheduler.world.at`.
+Times are written as on a clock of Tuesday 2026-03-10 in UTC, see `tests.worlds.world.at`.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.domain.model import Conditions, Maintenance, Operation, OperationPlan, Threshold
 from tidegate.scheduler.decision.maintenance.judge import Asked, Judged, judge

@@ -1,7 +1,7 @@
 """A world of cycle tasks with a witness, and what people do to their instances."""
 
-from tests.scheduler.explain.witness import Witness
-from tests.scheduler.world import DATASETS, at, compiled_app
+from tests.worlds.witness import Witness
+from tests.worlds.world import DATASETS, at, compiled_app
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.tasks.backfills import Wanted, cancel_backfill, start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act

@@ -1,7 +1,7 @@
 """Slices made by hand: what the tests of pure functions of the engine decide about.
 
 The schedule is program `q` of app `a`, triggered by any partition of `raw`; its job was satisfied
-at ten. Times are written as in `tests.scheduler.world`.
+at ten. Times are written as in `tests.worlds.world`.
 """
 
 from datetime import timedelta
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tests.scheduler.world import at
+from tests.worlds.world import at
 from tidegate.domain.model import App, Dataset, PartitionsTrigger, Program, Schedule
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.view.job_view import JobView, resources_of

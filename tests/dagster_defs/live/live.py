@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.dagster_defs.instance import ORIGINS
-from tests.dagster_defs.live_project import LiveProject
+from tests.dagster_defs.live.project import LiveProject
 from tests.dagster_defs.sample import deploy, sample_app
 from tidegate.domain.model import App
 from tidegate.processes.graphql import ask

@@ -1,6 +1,6 @@
 """A schedule of program q that any partition of raw triggers: where the tests of constraints begin."""
 
-from tests.scheduler.world import World
+from tests.worlds.world import World
 
 KEY = "2026-03-09"
 

@@ -1,6 +1,6 @@
 """A world in which people override what was deployed."""
 
-from tests.scheduler.world import World, app_of, at
+from tests.worlds.world import World, app_of, at
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule

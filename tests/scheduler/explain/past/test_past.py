@@ -8,8 +8,8 @@ from datetime import datetime
 
 import pytest
 
-from tests.scheduler.explain.witness import Witness, shown
-from tests.scheduler.world import at
+from tests.worlds.witness import Witness, shown
+from tests.worlds.world import at
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain

@@ -1,6 +1,6 @@
 """A schedule that is changed while events wait: where the tests of updates begin."""
 
-from tests.scheduler.world import World
+from tests.worlds.world import World
 
 A, B, C, D = "2026-03-06", "2026-03-07", "2026-03-08", "2026-03-09"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import REWRITE, SHORT, TableWorld, app_of
-from tests.scheduler.world import at
+from tests.worlds.tables import REWRITE, SHORT, TableWorld, app_of
+from tests.worlds.world import at
 from tidegate.scheduler.explain.operations.why import explain_operations
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.run import group_resource

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from tests.scheduler.explain.witness import BOOKS
-from tests.scheduler.tick.maintenance.world import TableWorld
-from tests.scheduler.world import at
+from tests.worlds.tables import TableWorld
+from tests.worlds.witness import BOOKS
+from tests.worlds.world import at
 from tidegate.scheduler.commands.by_hand.manual import cancel
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain

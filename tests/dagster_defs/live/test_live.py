@@ -19,8 +19,8 @@ from dagster._core.definitions.run_request import InstigatorType
 from dagster._core.scheduler.instigation import InstigatorState
 
 import tidegate.read
-from tests.dagster_defs.live import Live, live_app
-from tests.dagster_defs.neighbour import NAME, Neighbour
+from tests.dagster_defs.live.live import Live, live_app
+from tests.dagster_defs.live.neighbour import NAME, Neighbour
 from tests.effort import much
 from tests.tally import reach
 from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY

@@ -7,7 +7,7 @@ Dagster   location "tidegate"          location "neighbour"           one daemon
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from tests.dagster_defs.live import Live
+from tests.dagster_defs.live.live import Live
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.processes.dagster import HOST, DagsterProcesses

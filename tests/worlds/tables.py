@@ -1,8 +1,8 @@
-"""A small world for maintenance: policies in YAML, tables, a catalog that measures; the clock is an argument.
+"""A small world for maintenance: policies in YAML, tables, and a catalog that measures; time is an argument.
 
-Times are those of `tests.scheduler.world`. What is measured of a table stays the same until a test says
-otherwise; unless `blind` it is measured before each tick, wherever nothing recent is known. The run of an
-operation is claimed by `launch` and ended by `end`.
+Times are those of `tests.worlds.world`. What is measured of a table stays the same until a test
+says otherwise; unless `blind` it is measured before each tick, wherever nothing recent is known. The run of
+an operation is claimed by `launch` and ended by `end`.
 """
 
 from datetime import datetime
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.scheduler.decision.maintenance.values import EXPIRE, MANIFESTS, ORPHANS, REWRITE
-from tests.scheduler.world import Arriving, at, compiled_app
-from tests.simulation.quick_sqlite import quick_sqlite
+from tests.doubles.quick_sqlite import quick_sqlite
+from tests.worlds.operations import EXPIRE, MANIFESTS, ORPHANS, REWRITE
+from tests.worlds.world import Arriving, at, compiled_app
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.domain.model import App, Operation
 from tidegate.scheduler.commands.deployment.deploy import deploy

@@ -1,6 +1,6 @@
 """What arrives for a trigger, and when that satisfied it: the rows of the tables on triggers."""
 
-from tests.scheduler.world import World
+from tests.worlds.world import World
 
 P = "p"
 """What arrives: (clock, "p", dataset, key) is a partition, (clock, "r", program, status) a run."""

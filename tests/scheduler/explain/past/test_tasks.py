@@ -1,8 +1,8 @@
 """`why --at` of instances of tasks: from the journal alone, a past moment looks as it did then."""
 
-from tests.scheduler.explain.tasks_world import FEED, TaskWorld
-from tests.scheduler.explain.test_past import assert_recalled
-from tests.scheduler.world import at
+from tests.scheduler.explain.past.test_past import assert_recalled
+from tests.worlds.tasks import FEED, TaskWorld
+from tests.worlds.world import at
 from tidegate.scheduler.commands.tasks.backfills import progress
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from tests.scheduler.world import World
+from tests.worlds.world import World
 from tidegate.scheduler.model.job import Job
 
 Arrivals = list[tuple[int, str, str]]

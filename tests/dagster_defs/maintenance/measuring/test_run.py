@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 from dagster import DagsterInstance
 
-from tests.dagster_defs.maintenance.measuring_world import WHEN, FakeSpark, numbers, waiting_for, work
+from tests.dagster_defs.maintenance.measuring.world import WHEN, FakeSpark, numbers, waiting_for, work
 from tests.dagster_defs.maintenance.shop import (
     EVENTS,
     MINUTE,

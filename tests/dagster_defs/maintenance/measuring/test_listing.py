@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from dagster import DagsterInstance
 
-from tests.dagster_defs.maintenance.measuring_world import (
+from tests.dagster_defs.maintenance.measuring.world import (
     LAKE,
     WHEN,
     FakeSpark,

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from tests.scheduler.explain.test_past import assert_recalled
-from tests.scheduler.explain.witness import Witness
-from tests.scheduler.world import World, at
+from tests.scheduler.explain.past.test_past import assert_recalled
+from tests.worlds.witness import Witness
+from tests.worlds.world import World, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
