@@ -1,6 +1,6 @@
 """`python -m tests.simulation.hunt SECONDS [KIND] [SEED STEPS]`: play until one fails.
 
-KIND is tasks, changes, maintenance, retention or schedules, which are played without it, too.
+KIND is tasks, changes, maintenance, retention, people or schedules, which are played without it, too.
 
 Prints the seed and what it found, and ends with 1 where something failed, with 0 where nothing did. It
 imports nothing of pytest, and only what its kind of history needs, so it starts fast; it plays the packages
@@ -29,6 +29,10 @@ def player(what: str) -> tuple[Callable[[int, int], object], int]:
         from tests.simulation.maintenance.world import history as of_operations
 
         return lambda seed, _: of_operations(MemoryStore(), seed), STEPS
+    if what == "people":
+        from tests.simulation.people.world import history as of_people
+
+        return lambda seed, steps: of_people(MemoryStore(), seed, steps=steps, after_commit=True), STEPS
     if what == "retention":
         from tests.simulation.retention.pruned import compare
 
@@ -45,12 +49,13 @@ def hunt(seconds: float, what: str, first: tuple[int, int] | None) -> int:
     """The exit code.
 
     Args:
-        what: "tasks", "changes" (of tasks), "maintenance", "retention", "schedules" or "", which is the same.
+        what: "tasks", "changes" (of tasks), "maintenance", "retention", "people", "schedules" or "", which is
+            the same.
         first: seed and steps of the first history.
     """
     until = time.monotonic() + seconds
     play, usual = player(what)
-    kept = [] if what == "retention" else kept_seeds()
+    kept = [] if what in ("retention", "people") else kept_seeds()
     seeds = [*([first] if first else kept), *((seed, usual) for seed in range(100_000))]
     played = 0
     for played, (seed, steps) in enumerate(seeds, start=1):

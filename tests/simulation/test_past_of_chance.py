@@ -15,9 +15,10 @@ from tests.doubles.faulty_store import FaultyStore
 from tests.doubles.quick_sqlite import quick_sqlite
 from tests.effort import much
 from tests.simulation.chance.world import ChanceWorld
+from tests.simulation.people.world import PeopleWorld
 from tests.worlds.witness import BOOKS
 from tidegate.scheduler.explain.past.store_at import store_at
-from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.run import ALL_RUNS
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Reader, Store
@@ -32,23 +33,33 @@ pytestmark = pytest.mark.endurance  # each history takes a second and more
 
 @pytest.mark.parametrize("seed", range(much(3)))
 def test_the_journal_says_what_the_store_holds(seed: int) -> None:
-    compare(MemoryStore(), seed)
+    compare_chance(MemoryStore(), seed)
 
 
 @pytest.mark.parametrize("seed", range(much(1)))
 def test_so_it_does_when_runs_fail_and_are_started_again(seed: int) -> None:
-    compare(MemoryStore(), seed, retries=True)
+    compare_chance(MemoryStore(), seed, retries=True)
 
 
 def test_so_it_does_when_it_was_written_to_sqlite(tmp_path: Path) -> None:
     store = quick_sqlite(tmp_path)
-    compare(store, 63)
+    compare_chance(store, 63)
     store.close()
 
 
-def compare(store: Store, seed: int, *, retries: bool = False) -> None:
+@pytest.mark.parametrize("seed", range(20, 20 + much(1)))
+def test_so_it_does_when_people_override_what_was_deployed(seed: int) -> None:
+    compare(PeopleWorld(FaultyStore(MemoryStore()), seed), seed)
+
+
+def compare_chance(store: Store, seed: int, *, retries: bool = False) -> None:
+    """Compare a history of chance."""
+    compare(ChanceWorld(FaultyStore(store), seed, retries=retries), seed)
+
+
+def compare(world: ChanceWorld, seed: int) -> None:
     """Live through a history, and look back every now and then."""
-    world = ChanceWorld(FaultyStore(store), seed, retries=retries)
+    store = world.store
     for _ in range(STRETCHES):
         world.live(DEEDS_BETWEEN)
         with store.reading() as reader:
@@ -80,6 +91,7 @@ def held(reader: Reader, latest: datetime) -> dict[str, Any]:
             for program, history in reader.history(programs).items()
         },
         "gauges": reader.gauges(),
+        "overrides": [msgspec.structs.replace(each, spec=None) for each in reader.overrides()],
     }
 
 
@@ -87,4 +99,7 @@ def shown(job: Job) -> dict[str, Any]:
     """A job without the engine's books, and once it is over without what no longer matters."""
     found = msgspec.to_builtins(job)
     over = () if job.waiting else ("held_at", "held_for", "first_event_at", "closed", "decided_at")
+    if job.state is JobState.DISCARDED:
+        # A changed schedule carries its jobs over, and then discards them.
+        over = (*over, "fingerprint", "priority", "satisfied_at")
     return {name: value for name, value in found.items() if name not in (*BOOKS, *over)}

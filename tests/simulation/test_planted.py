@@ -31,9 +31,12 @@ PLANTED = Path(__file__).parent / "planted"
 TASK_PATCHES = sorted(PLANTED.glob("task_*.patch"))
 OPERATION_PATCHES = sorted(PLANTED.glob("operation_*.patch"))
 RETENTION_PATCHES = sorted(PLANTED.glob("retention_*.patch"))
-PATCHES = sorted({*PLANTED.glob("*.patch")} - {*TASK_PATCHES, *OPERATION_PATCHES, *RETENTION_PATCHES})
+PEOPLE_PATCHES = sorted(PLANTED.glob("people_*.patch"))
+PATCHES = sorted(
+    {*PLANTED.glob("*.patch")} - {*TASK_PATCHES, *OPERATION_PATCHES, *RETENTION_PATCHES, *PEOPLE_PATCHES}
+)
 CHANGED = re.compile(r"^--- a/(\S+)", re.MULTILINE)
-FINDS = re.compile(r"^# (tasks|changes|schedules|maintenance|retention) (\d+) (\d+)$", re.MULTILINE)
+FINDS = re.compile(r"^# (tasks|changes|schedules|maintenance|retention|people) (\d+) (\d+)$", re.MULTILINE)
 PLAYED = ("tidegate", "tests/simulation", "tests/doubles")
 SECONDS = 90
 """A bug that is not found for so long is not found. Most are within two seconds."""
@@ -74,6 +77,8 @@ def histories(patch: Path) -> tuple[str, ...]:
         return named.groups()
     if patch in RETENTION_PATCHES:
         return ("retention",)
+    if patch in PEOPLE_PATCHES:
+        return ("people",)
     return ("maintenance",) if patch in OPERATION_PATCHES else ()
 
 
@@ -91,14 +96,20 @@ def hunt(folder: Path, seconds: float, *what: str) -> subprocess.CompletedProces
 
 
 def test_the_copy_as_it_is_has_none(folder: Path) -> None:
-    for what in ((), ("tasks",), ("changes",), ("maintenance",), ("retention",)):
+    for what in ((), ("tasks",), ("changes",), ("maintenance",), ("retention",), ("people",)):
         found = hunt(folder, SECONDS_WITHOUT, *what)
         assert found.returncode == 0, found.stdout + found.stderr
 
 
 @pytest.mark.parametrize(
     "patch",
-    [*some(PATCHES, 3), *some(TASK_PATCHES, 5), *some(OPERATION_PATCHES, 2), *some(RETENTION_PATCHES, 1)],
+    [
+        *some(PATCHES, 3),
+        *some(TASK_PATCHES, 5),
+        *some(OPERATION_PATCHES, 2),
+        *some(RETENTION_PATCHES, 1),
+        *some(PEOPLE_PATCHES, 1),
+    ],
     ids=lambda patch: patch.stem,
 )
 def test_a_planted_bug_is_found(patch: Path, folder: Path) -> None:

@@ -20,7 +20,9 @@ from tests.simulation.chance.app import NUMBERS, accepted
 from tests.simulation.chance.schedule import chance_schedule
 from tests.simulation.history import FAULT_RATE, STEPS, history
 from tests.simulation.kept_seeds import kept_seeds
-from tests.simulation.paced import compare_paces
+from tests.simulation.paced import compare_paces, inputs
+from tests.simulation.people.paced import inputs_of_people
+from tests.simulation.people.world import history as history_of_people
 from tests.tally import reach
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
@@ -114,7 +116,11 @@ def test_fresh_seeds_for_as_long_as_asked(soak_minutes: float, tmp_path: Path) -
                 history(on_disk, seed, steps=steps, rate=FAULT_RATE, after_commit=True)
             case 1 | 2:
                 what = "at two paces"
-                compare_paces(seed, ("600 s", "at random"))
+                given = inputs if seed % 20 < 10 else inputs_of_people
+                compare_paces(seed, ("600 s", "at random"), given=given)
+            case 3 | 4:
+                what = "with overrides and deadlines"
+                history_of_people(MemoryStore(), seed, steps=steps, after_commit=True)
             case _:
                 what = "in memory"
                 often = seed % 2 == 0

@@ -20,9 +20,11 @@ from tidegate.scheduler.model.job import ACTIVE, WAITING, Job
 class World(Hands):
     """Hands, and a judge who reads what the journal says of what they did."""
 
+    oracle_kind: type[Oracle] = Oracle
+
     def __init__(self, store: FaultyStore, start: datetime) -> None:
         super().__init__(store, start)
-        self.oracle = Oracle()
+        self.oracle = self.oracle_kind()
         self._asked_for: list[dict[str, Any]] = [{}]
         self.oracle.deployed = self._asked_for
         self._inputs: dict[str, tuple[str, int]] = {}

@@ -7,6 +7,7 @@ from tests.worlds.overriding import FIRST, NEW, OPS, SLOW, Hands, S
 from tests.worlds.world import DATASETS, app_of, at
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app, release_app
+from tidegate.scheduler.commands.by_hand.manual import resume
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.refused import Refused, UnknownName
 
@@ -119,6 +120,33 @@ def test_a_deployment_that_updates_no_schedules_leaves_them():
     world.put("10:10", NEW)
     world.redeploy("11:00", SLOW, update=False)
     assert world.kinds() == ["created", "specification"]
+
+
+def test_such_a_deployment_leaves_a_deleted_schedule_with_its_way_back():
+    world = Hands(S)
+    world.delete("10:00")
+    world.redeploy("11:00", SLOW, update=False)
+    assert world.kinds() == ["deleted"]
+    world.revert("12:00")
+    assert world.exists("s")
+
+
+def test_the_overrides_of_an_app_that_is_removed_end_with_it():
+    world = Hands(S)
+    world.delete("10:00")
+    with world.store.transaction() as transaction:
+        deploy(transaction, {}, at("11:00"), update_schedules=False)
+    assert world.overrides() == ()
+
+
+def test_the_override_of_a_status_ends_with_its_schedule_whatever_its_expiry():
+    world = Hands(S)
+    world.put("10:00", NEW, until="11:00")
+    with world.store.transaction() as transaction:
+        resume(transaction, "a/n", at("10:10"), OPS, Until(at=at("12:00")))
+    world.tick("11:00")
+    ended = {each.data["override"]: each.data["cause"] for each in world.entries() if "cause" in each.data}
+    assert ended == {"created": "expired", "status": "deleted"}
 
 
 def test_what_the_yaml_says_too_is_no_override_any_more():

@@ -1,82 +1,17 @@
 """Data that is expected: a period of a dataset that has not landed by its deadline is late, once."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.worlds.world import World, app_of, at
+from tests.scheduler.tick.expecting import BY_SHOP, DAILY, HEAD, SCHEDULES, Expecting, late_now, shown
+from tests.worlds.world import app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.decision.expected import CATCH_UP_PERIODS_MAX, expected_of
-from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
-from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.records.expected import ExpectedPeriod
-from tidegate.scheduler.store.parts.expected import LateWanted
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.decision.expected.judgement import expected_of
+from tidegate.scheduler.decision.expected.periods import CATCH_UP_PERIODS_MAX
 from tidegate.scheduler.store.sql.open import open_sql_store
-from tidegate.scheduler.tick.tick import TickReport, tick
-
-SCHEDULES = """
-s:
-  program: p
-  trigger: {partitions: {dataset: raw}}
-  status: active
-"""
-HEAD = """app: a
-timezone: {zone}
-datasets:
-  raw: {raw}
-programs:
-  p: {{run: programs.p, reads: [raw]}}
-schedules:
-"""
-DAILY = "{partitions: {cycle: day, start: 2026-01-01}, deadline: '08:00'}"
-BY_SHOP = "{partitions: {day: {cycle: day, start: 2026-01-01}, shop: [north, south]}, deadline: '08:00'}"
-
-
-class Expecting(World):
-    """A world with a dataset that has a deadline."""
-
-    def __init__(self, raw: str, zone: str = "UTC", store: Store | None = None) -> None:
-        self.compiled = lambda text: app_of(text, HEAD.format(raw=raw, zone=zone))
-        super().__init__(SCHEDULES, store=store)
-
-    def tick(self, clock: str) -> TickReport:
-        """The scheduler has worked for some minutes when it ticks; `return_at` lets it return."""
-        tick(self.store, at(clock) - timedelta(minutes=5))
-        return self.return_at(clock)
-
-    def return_at(self, clock: str) -> TickReport:
-        return super().tick(clock)
-
-    def late(self) -> list[tuple[str, str]]:
-        """When each period was late."""
-        return [(shown(each.at), each.data["key"]) for each in self.entries("late")]
-
-    def entries(self, kind: str) -> list[Entry]:
-        return [entry for entry in self.journal() if entry.kind == kind]
-
-    def change(self, clock: str, raw: str) -> None:
-        """The dataset is deployed in another way."""
-        self.compiled = lambda text: app_of(text, HEAD.format(raw=raw, zone="UTC"))
-        self.redeploy(clock, SCHEDULES)
-
-    def land(self, happened: str, arrived: str, key: str) -> None:
-        """A partition that has landed is reported later."""
-        event = Event(
-            id=f"{happened} {key}",
-            kind=EventKind.PARTITION,
-            key=partition_event_key("a", "raw"),
-            time=at(happened),
-            arrived=at(arrived),
-            partition=key,
-        )
-        with self.store.transaction() as transaction:
-            transaction.add_events([event])
-
-
-def shown(instant: datetime) -> str:
-    return f"{instant.astimezone(UTC):%m-%d %H:%M}"
+from tidegate.scheduler.tick.tick import tick
 
 
 def test_a_day_that_has_not_landed_is_late_once() -> None:
@@ -181,29 +116,16 @@ def test_a_tick_of_any_pace_decides_the_same(pace: int) -> None:
     assert world.late() == [("03-10 03:10", "2026-03-10-02:00"), ("03-10 04:10", "2026-03-10-03:00")]
 
 
-def test_a_dataset_without_partitions_is_late_without_an_update_since_the_deadline_before() -> None:
-    world = Expecting("{deadline: '08:00'}")
-    world.arrive("07:00", "raw")
-    for clock in ("08:00", "1d 07:59", "1d 08:00"):
-        world.tick(clock)
-    assert [when for when, _ in world.late()] == ["03-11 08:00"]
-    world.arrive("1d 09:00", "raw")
-    world.tick("1d 09:00")
+def test_what_another_scheduler_has_noted_whose_clock_is_ahead_has_landed() -> None:
+    world = Expecting(DAILY)
+    world.return_at("1d 06:00")
+    world.land("1d 10:05", "1d 10:05", "2026-03-10")
+    world.change("1d 10:06", DAILY.replace("{partitions", "{description: another, partitions"))
+    world.suspend("1d 10:06", "s")
+    for clock in ("1d 10:03", "1d 10:04"):
+        world.return_at(clock)
+    assert len(world.late()) == 1
     assert late_now(world) == ()
-    world.tick("2d 08:00")
-    assert len(world.late()) == 1, "the update at nine counts for the next morning"
-
-
-def test_a_silence_is_late_once_and_ends_with_the_next_update() -> None:
-    world = Expecting("{deadline: 2h}")
-    for clock in ("01:00", "02:00", "04:00", "08:00"):
-        world.tick(clock)
-    assert [when for when, _ in world.late()] == ["03-10 02:00"]
-    world.arrive("09:00", "raw")
-    world.tick("09:00")
-    assert len(world.entries("landed")) == 1
-    world.tick("11:00")
-    assert [when for when, _ in world.late()] == ["03-10 02:00", "03-10 11:00"]
 
 
 def test_what_had_landed_before_the_deadline_was_deployed_has_landed() -> None:
@@ -277,11 +199,6 @@ def test_a_key_that_the_dataset_does_not_have_lands_nowhere() -> None:
     world.arrive("10:00", "raw", "nonsense", "2025-01-01")
     world.tick("1d 08:00")
     assert len(world.late()) == 1
-
-
-def late_now(world: World) -> tuple[ExpectedPeriod, ...]:
-    with world.store.reading() as reader:
-        return reader.late_periods(LateWanted(now=True), 100)
 
 
 def test_a_renamed_dataset_goes_on_with_what_is_expected_and_what_was_late() -> None:

@@ -2,15 +2,17 @@
 
 import json
 import random
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from tests.simulation.chance.schedule import chance_schedule
 from tidegate.compiler.compile import compile_files
-from tidegate.domain.model import App, Retries
+from tidegate.domain.model import App, Deadline, Retries
 
 DAYS = {"cycle": "day", "start": "2026-01-01"}
 
@@ -38,6 +40,9 @@ NUMBERS = 400
 
 TRIES_MAX = 60
 
+NONE: Mapping[str, Deadline] = MappingProxyType({})
+"""No dataset has a deadline."""
+
 
 class ChanceApp:
     """An app that can be changed by chance.
@@ -46,12 +51,16 @@ class ChanceApp:
         app: as it is deployed next.
     """
 
-    def __init__(self, dice: random.Random, *, retries: bool = False) -> None:
+    def __init__(
+        self, dice: random.Random, *, retries: bool = False, deadlines: Mapping[str, Deadline] = NONE
+    ) -> None:
         """Args:
         retries: whether schedules start failed runs again.
+        deadlines: of the datasets.
         """
         self._dice = dice
         self._retries = retries
+        self._deadlines = deadlines
         self._specs: dict[str, int] = {}
         self.app = compiled({})
         wanted = dice.randint(2, 6)
@@ -86,7 +95,8 @@ class ChanceApp:
             app = compiled(specs)
         except Refused:
             return
-        self.app = with_retries(app) if self._retries else app
+        app = with_retries(app) if self._retries else app
+        self.app = with_deadlines(app, self._deadlines) if self._deadlines else app
         self._specs = specs
 
 
@@ -106,6 +116,15 @@ def with_retries(app: App) -> App:
         for number, (name, spec) in enumerate(sorted(app.schedules.items()))
     }
     return msgspec.structs.replace(app, schedules=schedules)
+
+
+def with_deadlines(app: App, deadlines: Mapping[str, Deadline]) -> App:
+    """The app with these deadlines of its datasets, by name."""
+    datasets = {
+        name: msgspec.structs.replace(dataset, deadline=deadlines.get(name))
+        for name, dataset in app.datasets.items()
+    }
+    return msgspec.structs.replace(app, datasets=datasets)
 
 
 class Refused(Exception):

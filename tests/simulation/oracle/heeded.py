@@ -69,7 +69,7 @@ class Heeded:
             assert found is None, f"no loss: changed at {entry.at}, {found}"
         if status != "active":
             self._active_since.pop(ref, None)
-        elif before is None:
+        elif before is None or entry.data.get("carries") is False:
             self._active_since[ref] = entry.at
         self._steady_since[ref] = entry.at
         if read is not None:

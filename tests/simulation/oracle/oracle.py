@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
+from tests.simulation.oracle.clock import EngineClock
 from tests.simulation.oracle.heeded import Heeded
 from tests.simulation.oracle.join import check_opened, closes
 from tests.simulation.oracle.late_data import LateData
@@ -28,9 +29,6 @@ from tests.simulation.oracle.run import read_run
 from tests.simulation.oracle.trigger import holds, must_hold, over_from_first
 from tests.simulation.places import without_places
 from tidegate.scheduler.model.journal import Entry
-
-SET_BACK = timedelta(minutes=15)
-"""A clock on the wall that is set back by more is believed."""
 
 
 class Violation(AssertionError):
@@ -43,6 +41,7 @@ class Oracle:
     Attributes:
         read: how many entries it has read; hand it only those after.
         deployed: the sets of specs that were asked for, in order; None accepts any.
+        clock: what it knows of the engine's clock.
     """
 
     def __init__(self) -> None:
@@ -53,13 +52,14 @@ class Oracle:
         self._specs_changed = False
         self.heeded = Heeded()
         self._consumed: dict[tuple[str, str, str, str], str] = {}
-        self._decided_at: datetime | None = None
+        self.clock = EngineClock()
         self._late_data = LateData()
 
     def read_all(self, entries: Iterable[Entry]) -> None:
         """Read what the journal says after what has been read."""
         for entry in entries:
             self.read += 1
+            self.clock.saw(entry.at)
             try:
                 self._read(entry)
             except AssertionError as error:
@@ -126,10 +126,14 @@ class Oracle:
             return
         self._specs_changed = False
         for number in range(self._revision, len(self.deployed)):
-            if self.deployed[number] == self.known.specs:
+            if self._fits(self.deployed[number]):
                 self._revision = number
                 return
         raise AssertionError("atomic deploy: the schedules are a mixture of deployments")
+
+    def _fits(self, deployed: Mapping[str, Any]) -> bool:
+        """Whether the specs are those of a deployment."""
+        return deployed == self.known.specs
 
     def _open(self, entry: Entry, key: str) -> JobSeen:
         assert entry.job is not None and entry.schedule is not None
@@ -162,7 +166,6 @@ class Oracle:
         job = self._job(entry)
         event, leaf = entry.event or "", entry.data["leaf"]
         assert job.state == WAITS, f"no loss: an event joined a {job.state} job"
-        assert not job.closed, "legal states: an event joined a job that was queued again"
         assert (event, leaf) not in job.events, "no duplicates: the job has this event at this leaf"
         if "moved_from" in entry.data:
             # A changed schedule moves what it has collected to other leaves.
@@ -171,6 +174,7 @@ class Oracle:
             assert old is None or gone is not None, "no loss: the job never had this event"
             job.events[event, leaf] = entry.data
             return
+        assert not job.closed, "legal states: an event joined a job that was queued again"
         assert self.known.takes_events(job.schedule), "a deleted or suspended schedule took an event"
         if not job.events and job.by_hand is None:
             check_opened(self.known, job, entry)
@@ -267,7 +271,7 @@ class Oracle:
         assert {name: tuple(sorted(keys)) for name, keys in manifest.items()} == {
             name: tuple(keys) for name, keys in entry.data["manifest"].items()
         }, f"no loss: the manifest is not what was collected, {dict(manifest)}"
-        self._goes_on(entry.at)
+        self.clock.decided(entry.at)
         job.resources, job.program = tuple(entry.data["resources"]), entry.data["program"]
         job.offers = 0
         self.known.take(job, entry.at)
@@ -279,11 +283,6 @@ class Oracle:
             self.known, self._coming(job, entry.data["program"], entry.at, overridden), spec["constraints"]
         )
         job.state = LAUNCHED
-
-    def _goes_on(self, at: datetime) -> None:
-        """The engine's clock never goes back, unless the one on the wall was set back by far."""
-        before, self._decided_at = self._decided_at or at, at
-        assert at >= before or before - at > SET_BACK, f"decided as of {at} after {before}"
 
     def _run(self, entry: Entry) -> None:
         self._whole()

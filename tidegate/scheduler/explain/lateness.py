@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.deadlines import deadline_text, due_at
-from tidegate.scheduler.decision.expected import deadline_of_dataset
+from tidegate.scheduler.decision.expected.noted import deadline_of_dataset
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.records.expected import ExpectedPeriod

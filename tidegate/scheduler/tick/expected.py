@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tidegate.domain.model import App
-from tidegate.scheduler.decision.expected import Judged, expected_of, judge, landed, period_in
+from tidegate.scheduler.decision.expected.judgement import expected_of, judge, landed
+from tidegate.scheduler.decision.expected.noted import Judged
+from tidegate.scheduler.decision.expected.periods import period_in
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.store.parts.expected import LateWanted
@@ -39,24 +41,33 @@ def next_judgement(reader: Reader) -> datetime | None:
     return due if due is None or returned is None else max(due, returned + RETURN_GRACE)
 
 
-def judge_expected(transaction: Transaction, now: datetime) -> int:
-    """Judge all deadlines of datasets that have passed; return how many periods are late."""
+def judge_expected(transaction: Transaction, since: datetime, now: datetime) -> int:
+    """Judge all deadlines that have passed, each at its instant; return how many periods are late.
+
+    Args:
+        since: up to when deadlines were judged before.
+    """
     judged, late = 0, 0
     while judged < JUDGED_PER_TICK:
         judgement = next_judgement(transaction)
         if judgement is None or judgement > now:
             break
         for data in transaction.due_data(now, JUDGED_PER_TICK - judged):
+            at = max(judgement, since, data.due_at or since)
             kept = transaction.expected_periods(data.dataset, [data.period])
-            found = judge(data, {each.period: each for each in kept}, now)
+            found = judge(data, {each.period: each for each in kept}, at)
             _put(transaction, found)
-            late += sum(each.late_at == now for each in found.kept)
+            late += sum(each.late_at == at for each in found.kept)
             judged += 1
     return late
 
 
-def note_landed(transaction: Transaction, events: Sequence[Event], now: datetime) -> None:
-    """Note which partitions of datasets with a deadline have landed."""
+def note_landed(transaction: Transaction, events: Sequence[Event], since: datetime, now: datetime) -> None:
+    """Note which partitions of datasets with a deadline have landed.
+
+    Args:
+        since: up to when deadlines were judged before.
+    """
     by_dataset: dict[str, list[Event]] = {}
     for event in events:
         if event.partition is not None and event.origin is None:
@@ -66,7 +77,8 @@ def note_landed(transaction: Transaction, events: Sequence[Event], now: datetime
     returned = None
     for data in transaction.expected_data(by_dataset):
         returned = returned or _returned(transaction)
-        _land(transaction, data, by_dataset[data.dataset], returned, now)
+        timed = [(event, _counts_from(event, returned)) for event in by_dataset[data.dataset]]
+        _land(transaction, data, timed, since, now)
 
 
 def follow_datasets(transaction: Transaction, now: datetime) -> None:
@@ -81,7 +93,9 @@ def follow_datasets(transaction: Transaction, now: datetime) -> None:
         if data.dataset in others or data.dataset not in before:
             key = f"{PARTITION_KEY}{data.dataset}"
             found = transaction.events(key_prefix=key, limit=EVENTS_AT_DEPLOYMENT)
-            _land(transaction, data, [each for each in found if each.key == key], None, now)
+            timed = [(each, each.arrived) for each in found if each.key == key]
+            # How long the silences before the last update were is not asked.
+            _land(transaction, data, timed if data.partitions else timed[:1], now, now)
 
 
 def count_late(transaction: Transaction, names: Mapping[str, Collection[str]]) -> None:
@@ -117,20 +131,19 @@ def _other_periods(before: ExpectedData, after: ExpectedData | None) -> bool:
 def _land(
     transaction: Transaction,
     data: ExpectedData,
-    events: Sequence[Event],
-    returned: datetime | None,
+    timed: Sequence[tuple[Event, datetime]],
+    since: datetime,
     now: datetime,
 ) -> None:
-    if not events:
+    if not timed:
         return
     if data.partitions is None:
         wanted = LateWanted(dataset=data.dataset, now=True)
         kept: Sequence[ExpectedPeriod] = transaction.late_periods(wanted, LATE_OF_DATASET)
     else:
-        keys = {period_in(data, event.partition or "") for event in events} - {None}
+        keys = {period_in(data, event.partition or "") for event, _ in timed} - {None}
         kept = transaction.expected_periods(data.dataset, [key for key in keys if key is not None])
-    timed = [(event, _counts_from(event, returned)) for event in events]
-    _put(transaction, landed(data, {each.period: each for each in kept}, timed, now))
+    _put(transaction, landed(data, {each.period: each for each in kept}, timed, since, now))
 
 
 def _put(transaction: Transaction, found: Judged) -> None:

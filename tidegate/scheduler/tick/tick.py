@@ -168,7 +168,7 @@ def _route_while_away(transaction: Transaction, now: datetime, refs: Collection[
         aside = Aside()
         ingest(work, before, aside, refs)
         work.flush()
-        note_landed(transaction, aside.landed, before)
+        note_landed(transaction, aside.landed, before, before)
 
 
 def route_now(transaction: Transaction, now: datetime) -> None:
@@ -177,7 +177,7 @@ def route_now(transaction: Transaction, now: datetime) -> None:
     work, aside = WorkingSet(transaction, now, now), Aside()
     ingest(work, now, aside, ())
     work.flush()
-    note_landed(transaction, aside.landed, now)
+    note_landed(transaction, aside.landed, now, now)
     if aside.written:
         forgotten(transaction, aside.written, now)
 
@@ -219,7 +219,7 @@ def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
 def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickReport:
     report, start, sets, instances = TickReport(), clock, 0, INSTANCES_PER_TICK
     while sets < SETS_PER_TICK:
-        poll = next_poll(transaction, clock)
+        poll, begun = next_poll(transaction, clock), clock
         reach, aside = _reach(transaction, clock, poll, until), Aside()
         work = WorkingSet(transaction, clock, reach, instances=instances)
         while not aside.operations and (instant := work.next_instant()) is not None:
@@ -227,8 +227,8 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
         work.flush()
         instances = work.instances_left
         clock = clock if aside.operations else work.until
-        note_landed(transaction, aside.landed, clock)
-        report = report.plus(TickReport(late=judge_expected(transaction, clock)))
+        note_landed(transaction, aside.landed, begun, clock)
+        report = report.plus(TickReport(late=judge_expected(transaction, begun, clock)))
         done, goes_on = _maintain(transaction, aside, clock, poll)
         report = report.plus(done)
         if clock >= until and not goes_on:

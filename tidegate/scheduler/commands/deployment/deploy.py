@@ -133,7 +133,7 @@ def carry_out(
     forget_former(transaction, changes.after)
     overridden = frozenset(each.ref for each in after if each.kind == "specification")
     _put_schedules(transaction, changes, wanted, deeds.source, overridden, now)
-    record_overrides(transaction, known, after, now, deeds.by, deeds.cause)
+    _record(transaction, known, after, deeds, now)
     change_policies(transaction, before, now)
     follow_datasets(transaction, now)
     if not changes.empty:
@@ -151,6 +151,17 @@ def _overrides(
         return known, after_deployment(known, changes)
     states = {state.ref: state for state in transaction.schedules()}
     return known, after_call(known, changes, states, wanted, mark_of(deeds.by, deeds.until, now))
+
+
+def _record(
+    transaction: Transaction, known: list[Override], after: list[Override], deeds: Deeds, now: datetime
+) -> None:
+    """Record what has become of overrides; that of a status ends with its schedule, whatever its expiry."""
+    gone = [each for each in known if each.kind == "status" and each not in after]
+    if deeds.source == "api":
+        record_overrides(transaction, gone, [], now, deeds.by, "deleted")
+        known = [each for each in known if each not in gone]
+    record_overrides(transaction, known, after, now, deeds.by, deeds.cause)
 
 
 def _taken(changes: Diff, scope: Scope) -> Refused:

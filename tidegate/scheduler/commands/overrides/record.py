@@ -8,8 +8,8 @@ from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
-Cause = Literal["undone", "deployed", "reverted", "expired"]
-"""Why an override ends: by a change by hand back, by a deployment, by `revert`, or by itself."""
+Cause = Literal["undone", "deployed", "reverted", "expired", "deleted"]
+"""Why an override ends: by a change by hand back, a deployment, `revert`, by itself, or with its schedule."""
 
 
 def status_override_of(reader: Reader, ref: str) -> Override | None:

@@ -7,7 +7,7 @@ from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.override_change import OverrideChange, ThreeViews, three_views
 from tidegate.compiler.plan.part_change import form_of
 from tidegate.domain.model import App, Schedule
-from tidegate.scheduler.decision.changes.overrides import actions_of, fate_of
+from tidegate.scheduler.decision.changes.overrides import fates
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.records.override import Override
 
@@ -24,10 +24,8 @@ def override_changes(
         states: the deployed schedules by ref, under the names of the difference.
         wanted: the apps of the YAML, by name.
     """
-    names, actions = {app.name for app in changes.apps}, actions_of(changes)
-    for each in known:
-        if each.app not in names:
-            continue
+    names = {app.name for app in changes.apps}
+    for each, fate in fates([each for each in known if each.app in names], changes):
         app, state = wanted.get(each.app), states.get(each.ref)
         git = None if app is None else app.schedules.get(each.name)
         yield OverrideChange(
@@ -37,7 +35,7 @@ def override_changes(
             reason=each.reason,
             since=each.since,
             expires_at=each.expires_at,
-            fate=fate_of(each, actions.get(each.ref)),
+            fate=fate,
             fields=tuple(_fields(each, git, state)),
         )
 

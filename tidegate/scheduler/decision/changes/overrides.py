@@ -5,7 +5,7 @@ It ends when that thing is in force again. A deployment that decides about a sch
 text, which is the YAML's from then on, and leaves that of its status (rule 23).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 import msgspec
@@ -128,20 +128,26 @@ def after_deployment(known: Iterable[Override], changes: Diff) -> list[Override]
     Args:
         known: those of the apps of the changes.
     """
-    actions = actions_of(changes)
-    return [each for each in known if fate_of(each, actions.get(each.ref)) == "kept"]
+    return [each for each, fate in fates(known, changes) if fate == "kept"]
 
 
-def actions_of(changes: Diff) -> dict[str, Action]:
-    """Return what a difference does to each schedule, by ref."""
-    return {f"{change.app}/{change.name}": change.action for change in changes.schedules()}
+def fates(known: Iterable[Override], changes: Diff) -> Iterator[tuple[Override, Fate]]:
+    """Yield overrides with what a deployment does to them: "kept", "replaced" by the YAML, or "deleted"."""
+    actions: dict[str, Action] = {
+        f"{change.app}/{change.name}": change.action for change in changes.schedules()
+    }
+    removed = {app.name for app in changes.apps if app.action == "delete"}
+    for each in known:
+        decides = changes.update_schedules or each.app in removed
+        yield each, _fate(each, actions.get(each.ref), decides=decides)
 
 
-def fate_of(override: Override, action: Action | None) -> Fate:
-    """Return what a deployment does to an override: "kept", "replaced" by the YAML, or "deleted".
+def _fate(override: Override, action: Action | None, *, decides: bool) -> Fate:
+    """Return what a deployment does to an override.
 
     Args:
-        action: what it does to the schedule; None for one that neither the YAML nor the store has.
+        action: what it does to the schedule; None for one that is not deployed and not created.
+        decides: whether it decides about such a schedule, which a person may have deleted.
     """
     if override.kind == "held" or action == "kept":
         return "kept"
@@ -149,7 +155,7 @@ def fate_of(override: Override, action: Action | None) -> Fate:
         return "deleted"
     if override.kind == "status":
         return "kept" if action in ("replace", "amend", "unchanged") else "deleted"
-    return "replaced"
+    return "replaced" if action is not None or decides else "kept"
 
 
 def _by_text(known: Iterable[Override]) -> tuple[dict[str, Override], list[Override]]:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from tidegate.domain.model import Dataset
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.expected import deadline_of_dataset
+from tidegate.scheduler.decision.expected.noted import deadline_of_dataset
 from tidegate.scheduler.explain.lateness import Late, lateness
 from tidegate.scheduler.model.event import partition_event_key
 from tidegate.scheduler.store.parts.pages import SchedulesWanted
