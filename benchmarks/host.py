@@ -19,6 +19,7 @@ from statistics import quantiles
 from dagster import AssetKey, AssetMaterialization, DagsterInstance, RunsFilter
 
 from benchmarks.aims import verdict
+from benchmarks.plain_sensor import plain_sensor
 from tidegate.dagster_defs.deployed.tags import SCHEDULE
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import site_of
@@ -52,33 +53,14 @@ schedules:
     trigger: {partitions: {dataset: raw}}
     constraints: [{concurrency: {max: 999}}]
 """
-_DEFINITIONS = """\
-import dagster as dg
+_DEFINITIONS = f"""\
+{plain_sensor("plain")}
+
 from tidegate import definitions as project
 
 
 def load(spark, inputs, params):
-    return {}
-
-
-@dg.op
-def nothing():
-    pass
-
-
-@dg.job
-def plain_job():
-    nothing()
-
-
-@dg.asset_sensor(
-    asset_key=dg.AssetKey(["bench", "plain"]),
-    job=plain_job,
-    minimum_interval_seconds=1,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-)
-def plain_sensor(context, asset_event):
-    yield dg.RunRequest(run_key=context.cursor, tags={"plain": "yes"})
+    return {{}}
 
 
 @dg.definitions

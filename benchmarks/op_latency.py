@@ -17,6 +17,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterIns
 
 from benchmarks.aims import verdict
 from benchmarks.host import printed
+from benchmarks.plain_sensor import plain_sensor
 from benchmarks.project import deployed_project
 from benchmarks.runs import TRIVIAL_PROGRAM
 from tidegate.dagster_defs.deployed.tags import SCHEDULE
@@ -40,29 +41,8 @@ programs:
 schedules:
   load: {program: load, status: active, trigger: {partitions: {dataset: raw}}}
 """
-_PLAIN = """\
-import dagster as dg
-
-
-@dg.op
-def nothing():
-    pass
-
-
-@dg.job
-def plain_job():
-    nothing()
-
-
-@dg.asset_sensor(
-    asset_key=dg.AssetKey(["bench", "raw"]),
-    job=plain_job,
-    minimum_interval_seconds=1,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-)
-def plain_sensor(context, asset_event):
-    yield dg.RunRequest(run_key=context.cursor, tags={"plain": "yes"})
-
+_PLAIN = f"""\
+{plain_sensor("raw")}
 
 defs = dg.Definitions(jobs=[plain_job], sensors=[plain_sensor])
 """

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection, Engine, event
+
+T = TypeVar("T")
 
 Moment = Literal["before_cursor_execute", "commit"]
 
@@ -50,3 +52,26 @@ def dying_before(
 
     with listening(engine, counted, BOTH):
         yield passed
+
+
+def until_it_survives(
+    engine: Engine, deed: Callable[[], T], *, most: int, died: Callable[[int], object]
+) -> tuple[T, int]:
+    """Let a deed die before its first statement or COMMIT, then before its second one, until it survives.
+
+    Args:
+        most: more statements and COMMITs than it has.
+        died: judges what each death has left; is given the number of the statement.
+
+    Returns:
+        what the deed returns, and how many statements and COMMITs it has.
+    """
+    for point in range(1, most):
+        try:
+            with dying_before(engine, point) as passed:
+                answer = deed()
+        except Boom:
+            died(point)
+        else:
+            return answer, len(passed)
+    raise AssertionError(f"it has {most} statements or more")

@@ -5,20 +5,14 @@ of the package, and a schedule with that kind is taken through everything that m
 that the patch does not show may have to change.
 """
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.simulation.patch import apply_patch
+from tests.new_kind.copied import HERE, add, added_lines, copied, printed_by
 
 pytestmark = pytest.mark.endurance  # a process, in which the whole package is imported
 
-HERE = Path(__file__).parent
-PROJECT = HERE.parents[1]
 SIDES = ("domain/model/triggers", "compiler/triggers", "scheduler/decision/triggers")
 LINES_IN_REGISTRIES = 7
 """In Python: an import and an entry in each of three registries, and the struct for the engine's entry."""
@@ -27,49 +21,28 @@ LINES_IN_REGISTRIES = 7
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package that has the new kind."""
-    folder = tmp_path_factory.mktemp("copy")
-    for part in ("tidegate", "tests/new_kind", "tests/tidegate"):
-        shutil.copytree(PROJECT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    folder = copied(tmp_path_factory.mktemp("copy"), "lines.patch")
     for side in SIDES:
-        text = (HERE / "added" / f"{side.replace('/', '_')}.txt").read_text("utf-8")
-        (folder / "tidegate" / side / "streak.py").write_text(text, "utf-8")
-    apply_patch((HERE / "lines.patch").read_text("utf-8"), folder)
+        add(folder, side, "streak.py", f"{side.replace('/', '_')}.txt")
     return folder
 
 
-def printed_by(copy: Path, what: str, project: Path) -> str:
-    """What the story prints, run on the copy."""
-    found = subprocess.run(
-        [sys.executable, "-m", "tests.new_kind.story", what, str(project)],
-        cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy), "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert found.returncode == 0, found.stdout + found.stderr
-    return found.stdout
-
-
 def test_files_that_exist_get_a_line_in_each_registry_and_an_entry_in_the_schema() -> None:
-    lines = (HERE / "lines.patch").read_text("utf-8").split("+++ b/")[1:]
-    changed = {part.split("\n")[0]: part.split("\n")[1:] for part in lines}
-    added = [
-        line for path, part in changed.items() if path.endswith(".py") for line in part if line[:1] == "+"
-    ]
-    assert sorted(changed) == [
+    added = added_lines("lines.patch")
+    assert sorted(added) == [
         "tidegate/compiler/schema/app.schema.json",
         "tidegate/compiler/triggers/__init__.py",
         "tidegate/domain/model/triggers/tree.py",
         "tidegate/scheduler/decision/triggers/tree.py",
     ]
-    assert len(added) == LINES_IN_REGISTRIES
-    assert not [line for part in changed.values() for line in part if line[:1] == "-" and line[:3] != "---"]
+    in_python = [line for path, lines in added.items() if path.endswith(".py") for line in lines]
+    assert len(in_python) == LINES_IN_REGISTRIES
+    lines = (HERE / "lines.patch").read_text("utf-8").split("\n")
+    assert not [line for line in lines if line[:1] == "-" and line[:3] != "---"]
 
 
 def test_a_schedule_of_the_new_kind_goes_from_lint_to_its_launch(copy: Path, tmp_path: Path) -> None:
-    found = printed_by(copy, "play", tmp_path)
+    found = printed_by(copy, "story", "play", str(tmp_path))
 
     assert "ok: 1 app, 3 schedules" in found
     assert "trigger.length: 2 -> 3" in found
@@ -85,6 +58,6 @@ def test_a_schedule_of_the_new_kind_goes_from_lint_to_its_launch(copy: Path, tmp
 
 @pytest.mark.dagster
 def test_dagster_shows_a_schedule_of_the_new_kind(copy: Path, tmp_path: Path) -> None:
-    printed_by(copy, "play", tmp_path)
+    printed_by(copy, "story", "play", str(tmp_path))
 
-    assert "tidegate_dispatcher" in printed_by(copy, "define", tmp_path)
+    assert "tidegate_dispatcher" in printed_by(copy, "story", "define", str(tmp_path))

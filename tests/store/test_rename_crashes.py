@@ -1,7 +1,6 @@
 """A rename is one transaction: a process that dies before any of its statements has renamed nothing."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.crashes.processes import SIGKILL, in_child, kill_self
-from tests.crashes.statements import BOTH, Boom, dying_before, listening
+from tests.crashes.statements import BOTH, listening, until_it_survives
 from tests.doubles.dump import dump
 from tests.scheduler.commands.renaming import DAYS, EVERYTHING, app, arrive, put, read_once, waiting
 from tests.store.commits.sequences import content
@@ -46,16 +45,17 @@ def test_a_rename_that_dies_at_any_statement_has_renamed_nothing(sql_store: SqlS
     commits = read_once(sql_store)
     before = everything(sql_store)
 
-    for point in range(1, MOST_STATEMENTS):
-        with dying_before(sql_store.engine, point) as passed, suppress(Boom):
-            rename(sql_store)
-            break
+    def died(point: int) -> None:
         assert everything(sql_store) == before, f"died before statement {point}"
         if point % KILL_EACH == 0:
             assert in_child(partial(killed_before, sql_url, point)) == SIGKILL
             reach("real processes killed")
             assert everything(sql_store) == before, f"killed before statement {point}"
-    assert KILL_EACH < len(passed) < MOST_STATEMENTS - 1
+
+    _, statements = until_it_survives(
+        sql_store.engine, lambda: rename(sql_store), most=MOST_STATEMENTS, died=died
+    )
+    assert statements > KILL_EACH
 
     assert waiting(sql_store) == [("b/daily", [f"partition:b/landed {day}" for day in DAYS])]
     assert commits.followers() == (("b/l", "b/landed"),)

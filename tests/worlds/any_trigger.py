@@ -1,10 +1,17 @@
 """Any trigger over a few datasets and a program, and any arrivals: what the property tests draw from."""
 
+import json
 from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.worlds.trigger_trees import trigger_trees
 from tests.worlds.world import World
+from tidegate.compiler.fingerprint import canonical
+from tidegate.compiler.render.trigger_yaml import written_trigger
+from tidegate.domain.model import PartitionsTrigger, RunTrigger, SizeTrigger, Trigger
 from tidegate.scheduler.model.job import Job
 
 Arrivals = list[tuple[int, str, str]]
@@ -12,44 +19,39 @@ Arrivals = list[tuple[int, str, str]]
 
 DAYS = [f"2026-03-0{day}" for day in range(1, 6)]
 DATASETS = ["raw", "other"]
-LEAVES = ["partitions", "writes", "keys", "size", "run"]
-COMPOSITES = ["all", "any", "sequence", "at_least"]
 
 
 @st.composite
-def triggers(draw: st.DrawFn, depth: int = 2) -> str:
-    """A trigger as YAML in one line, nested up to a depth."""
-    kind = draw(st.sampled_from(LEAVES if depth == 0 else LEAVES + COMPOSITES))
+def _option(draw: st.DrawFn) -> dict[str, timedelta]:
+    """One option, or none."""
+    option = draw(st.sampled_from(["", "", "wait_at_most", "quiet"]))
+    return {option: timedelta(minutes=draw(st.integers(1, 9)))} if option else {}
+
+
+@st.composite
+def _leaf(draw: st.DrawFn) -> Trigger:
+    kind = draw(st.sampled_from(["partitions", "writes", "keys", "size", "run"]))
     count, dataset = draw(st.integers(1, 4)), draw(st.sampled_from(DATASETS))
+    option: dict[str, Any] = draw(_option())
     match kind:
         case "partitions":
-            return _waiting(draw, f"partitions: {{dataset: {dataset}, count: {count}}}")
+            return PartitionsTrigger(dataset=dataset, count=count, **option)
         case "writes":
-            return _waiting(draw, f"partitions: {{dataset: {dataset}, count: {count}, distinct: false}}")
+            return PartitionsTrigger(dataset=dataset, count=count, distinct=False, **option)
         case "keys":
-            return _waiting(
-                draw, f"partitions: {{dataset: {dataset}, keys: [{draw(st.sampled_from(DAYS))}]}}"
-            )
+            return PartitionsTrigger(dataset=dataset, keys=(draw(st.sampled_from(DAYS)),), **option)
         case "size":
-            return _waiting(draw, f"size: {{dataset: {dataset}, rows: {10 * count}}}")
-        case "run":
-            return _waiting(draw, f"run: {{program: r, count: {count}}}")
+            return SizeTrigger(dataset=dataset, rows=10 * count, **option)
         case _:
-            members = ", ".join(draw(triggers(depth - 1)) for _ in range(draw(st.integers(2, 3))))
-            return (
-                f"{{at_least: {{n: 2, of: [{members}]}}}}"
-                if kind == "at_least"
-                else f"{{{kind}: [{members}]}}"
-            )
+            return RunTrigger(program="r", count=count, **option)
 
 
-def _waiting(draw: st.DrawFn, leaf: str) -> str:
-    """The leaf, with an option or without."""
-    option = draw(st.sampled_from(["", "", "wait_at_most", "quiet"]))
-    return f"{{{leaf}, {option}: {draw(st.integers(1, 9))}m}}" if option else f"{{{leaf}}}"
+def _as_yaml(trigger: Trigger) -> str:
+    return json.dumps(written_trigger(canonical(trigger)))
 
 
-TRIGGERS = triggers()
+TRIGGERS = trigger_trees(_leaf(), st.just({}), members=(2, 3), needed=(2, 2)).map(_as_yaml)
+"""As YAML in one line."""
 
 ARRIVALS = st.lists(
     st.tuples(st.integers(0, 20), st.sampled_from([*DATASETS, "r"]), st.sampled_from(DAYS)), max_size=8

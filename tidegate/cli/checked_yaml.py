@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
+from tidegate.cli.printing import Format, print_json
 from tidegate.domain.error import UserError
 from tidegate.domain.model import App
 
@@ -72,6 +73,20 @@ def check_yaml(
             else Namespaces(own=settings.namespace, deployed=known_namespaces(settings))
         ),
     )
+
+
+def end_unless_ok(compilation: "Compilation", format: Format) -> None:
+    """Print the diagnostics, and end the command if one of them is an error."""
+    from tidegate.compiler.render.diagnostics.json import diagnostics_json
+    from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
+
+    found = compilation.diagnostics
+    if found and format is Format.TEXT:
+        typer.echo(f"{diagnostics_text(found)}\n\n{summary_text(found)}", err=True)
+    if not compilation.ok:
+        if format is Format.JSON:
+            print_json({"diagnostics": diagnostics_json(found)})
+        raise typer.Exit(1)
 
 
 def variables_of(settings: "Settings | None") -> "Mapping[str, str]":

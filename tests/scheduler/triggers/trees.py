@@ -10,18 +10,15 @@ from hypothesis import strategies as st
 
 from tests.scheduler.triggers.collecting import collected
 from tests.scheduler.triggers.reference import Came
+from tests.worlds.trigger_trees import trigger_trees
 from tests.worlds.world import MIDNIGHT
 from tidegate.domain.model import (
-    AllTrigger,
-    AnyTrigger,
-    AtLeastTrigger,
     CronTrigger,
     Dataset,
     ElapsedTrigger,
     PartitionScheme,
     PartitionsTrigger,
     RunTrigger,
-    SequenceTrigger,
     SizeTrigger,
     TimeDimension,
     Trigger,
@@ -80,22 +77,7 @@ def _leaf() -> st.SearchStrategy[Trigger]:
     )
 
 
-def _composite(members: st.SearchStrategy[Trigger]) -> st.SearchStrategy[Trigger]:
-    of = st.lists(members, min_size=1, max_size=3).map(tuple)
-    return st.one_of(
-        st.builds(lambda of, options: AllTrigger(of=of, **options), of, _options()),
-        st.builds(lambda of, options: AnyTrigger(of=of, **options), of, _options()),
-        st.builds(lambda of, options: SequenceTrigger(of=of, **options), of, _options()),
-        st.builds(
-            lambda of, n, options: AtLeastTrigger(n=min(n, len(of)), of=of, **options),
-            of,
-            st.integers(1, 3),
-            _options(),
-        ),
-    )
-
-
-triggers: st.SearchStrategy[Trigger] = st.recursive(_leaf(), _composite, max_leaves=5)
+triggers = trigger_trees(_leaf(), _options(), members=(1, 3), needed=(1, 3))
 
 
 @st.composite

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from tests.crashes.statements import Boom, dying_before
+from tests.crashes.statements import until_it_survives
 from tests.databases import new_url
 from tests.store.commits.sequences import LEASE, NOON, begin, content, put
 from tests.store.test_transactions import end_connections
@@ -91,20 +91,14 @@ def engine(sql_store: SqlStore) -> Engine:
 def test_a_method_that_dies_has_done_nothing(engine: Engine, name: str, method: Method) -> None:
     store = SqlCommitStepStore(engine)
     before = content(engine)
-    for point in range(1, MOST_STATEMENTS):
-        with dying_before(engine, point) as passed:
-            try:
-                answer = method(store)
-            except Boom:
-                answer = Boom
-        if answer is Boom:
-            assert content(engine) == before, f"{name} died before statement {point}"
-            continue
-        assert len(passed) >= 2
-        assert content(engine) != before
-        assert answer not in (False, "known", "fenced", "moved")
-        return
-    raise AssertionError(f"{name} takes more than {MOST_STATEMENTS} statements")
+
+    def died(point: int) -> None:
+        assert content(engine) == before, f"{name} died before statement {point}"
+
+    answer, statements = until_it_survives(engine, lambda: method(store), most=MOST_STATEMENTS, died=died)
+    assert statements >= 2
+    assert content(engine) != before
+    assert answer not in (False, "known", "fenced", "moved")
 
 
 def test_every_method_that_writes_is_killed() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.checked_yaml import known_apps
+from tidegate.cli.checked_yaml import end_unless_ok, known_apps
 from tidegate.cli.develop.plan import (
     EXIT_CHANGES,
     EXIT_REFUSED,
@@ -19,7 +19,6 @@ from tidegate.cli.develop.plan import (
     RemoveOption,
     UpdateOption,
     compiled_apps,
-    end_unless_ok,
     plan,
     print_difference,
 )

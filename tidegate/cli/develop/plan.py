@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.checked_yaml import check_yaml
+from tidegate.cli.checked_yaml import check_yaml, end_unless_ok
 from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
-    from tidegate.compiler.compile import Compilation
     from tidegate.compiler.plan.diff import Diff
     from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.model import App
@@ -162,20 +161,6 @@ def _formats(settings: "Settings") -> "Mapping[str, DatasetFormat]":
 
     with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
         return deployed_formats(each.app for each in reader.apps())
-
-
-def end_unless_ok(compilation: "Compilation", format: Format) -> None:
-    """Print the diagnostics, and end the command if one of them is an error."""
-    from tidegate.compiler.render.diagnostics.json import diagnostics_json
-    from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
-
-    found = compilation.diagnostics
-    if found and format is Format.TEXT:
-        typer.echo(f"{diagnostics_text(found)}\n\n{summary_text(found)}", err=True)
-    if not compilation.ok:
-        if format is Format.JSON:
-            print_json({"diagnostics": diagnostics_json(found)})
-        raise typer.Exit(1)
 
 
 def print_difference(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidegate.cli.checked_yaml import check_yaml
+from tidegate.cli.checked_yaml import check_yaml, end_unless_ok
 from tidegate.cli.printing import Format, FormatOption, print_json
 
 if TYPE_CHECKING:
@@ -53,20 +53,12 @@ def test(
 
 def _compiled(paths: list[Path] | None, format: Format) -> "Compilation":
     """Compile the files; print the diagnostics, and exit if one is an error."""
-    from tidegate.compiler.render.diagnostics.json import diagnostics_json
-    from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
     from tidegate.project.settings.settings import load_settings
 
     if not paths:
         paths = [load_settings(may_lack=True).schedules]
     compilation = check_yaml(paths)
-    found = compilation.diagnostics
-    if found and format is Format.TEXT:
-        typer.echo(f"{diagnostics_text(found)}\n\n{summary_text(found)}", err=True)
-    if not compilation.ok:
-        if format is Format.JSON:
-            print_json({"diagnostics": diagnostics_json(found)})
-        raise typer.Exit(1)
+    end_unless_ok(compilation, format)
     return compilation
 
 

@@ -27,8 +27,7 @@ from sqlalchemy import text
 
 from tidegate.dagster_defs.sqlite.connections import Connections
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
-from tidegate.dagster_defs.sqlite.runs import KeptRunStorage
-from tidegate.dagster_defs.sqlite.schedules import KeptScheduleStorage
+from tidegate.dagster_defs.sqlite.kept import KeptRunStorage, KeptScheduleStorage
 
 HISTORY = "history"
 SHARDS = Path(HISTORY, "runs")
