@@ -15,6 +15,7 @@ from tests.tidy.english import LISTS, check_english, check_page, check_source
 from tests.tidy.finding import Finding, Source
 from tests.tidy.kinds import check_kinds
 from tests.tidy.links import check_links
+from tests.tidy.mentions import Mentions
 from tests.tidy.purity import BARE_NAMES, check_purity
 from tests.tidy.rules import RULES_FILE, check_cited, check_shown, rules
 from tests.tidy.shape import check_figures, check_folders, check_shape
@@ -127,6 +128,13 @@ def test_every_rule_links_to_a_scenario_that_shows_it() -> None:
 
 def test_links_between_pages_lead_somewhere() -> None:
     report(finding for page in pages() for finding in check_links(ROOT, page))
+
+
+def test_files_and_modules_that_are_named_exist() -> None:
+    texts = {source.path: source.text for source in sources() if source.path != "tests/test_tidy.py"}
+    texts |= {page: (ROOT / page).read_text("utf-8") for page in pages()}
+    mentions = Mentions(source.path for source in sources())
+    report(finding for path, text in texts.items() for finding in mentions.check(path, text))
 
 
 def test_pages_and_scenarios_are_in_plain_english() -> None:
@@ -290,6 +298,15 @@ def test_links_that_lead_nowhere_are_caught(tmp_path: Path) -> None:
     assert [str(finding) for finding in check_links(tmp_path, "a.md")] == [
         "a.md:1: error: c.md does not exist",
         "a.md:2: error: b.md#code: no such heading",
+    ]
+
+
+def test_files_and_modules_that_do_not_exist_are_caught() -> None:
+    mentions = Mentions(["tidegate/scheduler/tick/tick.py"])
+    text = "`scheduler/tick/tick.py`, `tick/take.py`\n`scheduler.tick.tick.Tick`, `scheduler.tock.tick`"
+    assert [str(one) for one in mentions.check("a.md", text)] == [
+        "a.md:1: error: tick/take.py does not exist",
+        "a.md:2: error: there is no module scheduler.tock.tick",
     ]
 
 

@@ -13,7 +13,7 @@ from tidegate.dagster_defs.sqlite.connections import Connections
 class _OnKeptConnections:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        super().__init__(connections.url)  # pyright: ignore[reportCallIssue] -- of Dagster's storage beside it
+        super().__init__(connections.url)  # pyright: ignore[reportCallIssue] -- Dagster's storage has it
 
     @contextmanager
     def connect(self) -> Generator[Connection]:
