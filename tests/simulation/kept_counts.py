@@ -3,12 +3,23 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tidegate.scheduler.decision.triggers.counting import advanced, basis_of
+import msgspec
+
+from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.decision.triggers import dropped, evaluate
+from tidegate.scheduler.decision.triggers.collected import collected, heard_keys
+from tidegate.scheduler.decision.triggers.counting.arrivals import BEGINNING
+from tidegate.scheduler.decision.triggers.counting.basis import basis_of, slides
+from tidegate.scheduler.decision.triggers.counting.counter import Counter
+from tidegate.scheduler.decision.triggers.counting.kept import Nothing
+from tidegate.scheduler.decision.triggers.counting.leaving import counted_at
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.records.tally import Tally
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick import held_events
+from tidegate.scheduler.tick.kept_counts import KeptCounts
 from tidegate.scheduler.tick.load import AllEvents, load_job_views
+from tidegate.scheduler.tick.tick import engine_clock
 
 MANY = 1_000
 """More events than any job of a history has."""
@@ -39,8 +50,36 @@ def counts_are_right(reader: Reader) -> None:
         job = view.job.id
         if kept[job].basis != basis_of(view):
             continue
-        tally, keys = advanced(view, Tally(), view.deliveries, {})
+        counter = Counter(view, Tally(), Nothing())
+        counter.advance(view.deliveries, until=kept[job].tally.through)
+        tally, keys = counter.tally(), {place: each for place, each in counter.changed.items() if each}
         assert kept[job].tally == tally, f"the counts of {job} are {kept[job].tally}, its events say {tally}"
         asked = {each.event.partition or "" for each in view.deliveries} | {key for _, key in keys}
         known = reader.tallied_keys(job, asked)
         assert known == keys, f"the keys of {job} are {known}, its events say {keys}"
+        _events_are_kept(reader, view)
+        _decide_the_same(reader, view, kept[job].tally)
+
+
+def _decide_the_same(reader: Reader, view: JobView, tally: Tally) -> None:
+    """At the instant that the engine has reached, the trigger is judged by the counts as by all events."""
+    now, through, trigger = engine_clock(reader), tally.through, view.schedule.trigger
+    if now is None or through is None or now < through or view.job.satisfied_at is not None:
+        return
+    counted, _ = counted_at(view, tally, KeptCounts(reader, view.job, ()), now)
+    has, whole = collected(msgspec.structs.replace(counted, deliveries=())), collected(view)
+    found, expected = evaluate(trigger, has, now), evaluate(trigger, whole, now)
+    same = (found.met, found.since) == (expected.met, expected.since)
+    assert same, f"by its counts {view.job.id} is {found}, by its events {expected}"
+    if not expected.met:
+        same = (found.reason, found.next_check) == (expected.reason, expected.next_check)
+        assert same, f"by its counts {view.job.id} waits for {found}, by its events for {expected}"
+        assert dropped(trigger, has, now) == dropped(trigger, whole, now), f"{view.job.id} drops others"
+
+
+def _events_are_kept(reader: Reader, view: JobView) -> None:
+    """The counted events are those that the job has, of a trigger that drops events, and none of another."""
+    for path in heard_keys(view):
+        found = reader.counted_events(view.job.id, path, BEGINNING, MANY)
+        has = [each.event for each in view.deliveries if each.leaf == path]
+        assert list(found) == (has if slides(view.schedule.trigger) else []), f"{view.job.id} at {path}"

@@ -5,15 +5,18 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.crashes.statements import listening
 from tests.worlds.world import MIDNIGHT, app_of
+from tidegate.domain.model import leaves
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
-from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.event import Delivery, Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.scheduler.tick import held_events
 from tidegate.scheduler.tick.tick import tick
 
 FEW, SOME, MANY = 10, 1_000, 10_000
@@ -60,10 +63,14 @@ def land(store: SqlStore, first: int, last: int, now: datetime) -> None:
     tick(store, now)
 
 
-def read_for(store: SqlStore, number: int, now: datetime) -> tuple[int, int]:
-    """The statements and the rows that one more event makes a tick read."""
+def read_for(store: SqlStore, new: Event, *, decided: int = 5) -> tuple[int, int]:
+    """The statements and the rows that one more event makes a tick read.
+
+    Args:
+        decided: the jobs that it is for.
+    """
     with store.transaction() as transaction:
-        transaction.add_events([event(number, now)])
+        transaction.add_events([new])
     statements: list[str] = []
     rows: list[int] = []
 
@@ -73,19 +80,18 @@ def read_for(store: SqlStore, number: int, now: datetime) -> tuple[int, int]:
             rows.append(len(cursor.connection.execute(statement, rest[0]).fetchall()))
 
     with listening(store.engine, note):
-        report = tick(store, now)
-    assert (report.routed, report.decided) == (1, 5)
+        report = tick(store, new.arrived)
+    assert (report.routed, report.decided) == (1, decided)
     return len(statements), sum(rows)
 
 
-@pytest.mark.slow
 def test_one_more_event_reads_no_more_from_a_job_that_holds_many(store: SqlStore) -> None:
     read: dict[int, tuple[int, int]] = {}
     landed, now = 0, MIDNIGHT
     for held in (FEW, SOME, MANY):
         land(store, landed, held, now + timedelta(seconds=1))
         land(store, held, held + 1, now + timedelta(seconds=2))
-        read[held] = read_for(store, held + 1, now + timedelta(seconds=3))
+        read[held] = read_for(store, event(held + 1, now + timedelta(seconds=3)))
         landed, now = held + 2, now + timedelta(seconds=3)
     assert read[MANY] == read[SOME]
     assert read[MANY][1] <= read[FEW][1], "rows"
@@ -101,3 +107,67 @@ def test_one_more_event_reads_no_more_from_a_job_that_holds_many(store: SqlStore
         "a/waits": JobState.PENDING_CONSTRAINT,
         "a/year": JobState.PENDING_TRIGGER,
     }
+
+
+IN_TURN = """
+turns: {program: q, status: active, trigger: {sequence: [
+  {partitions: {dataset: hourly}}, {partitions: {dataset: hourly, count: 50000}}], wait_at_most: 9d}}
+within: {program: q, status: active, trigger: {
+  partitions: {dataset: hourly, count: 50000}, collect_within: HELDs}}
+both: {program: q, status: active, trigger: {sequence: [
+  {partitions: {dataset: hourly, count: 2}}, {size: {dataset: hourly, bytes: 10TB}}], collect_within: HELDs}}
+"""
+"""Each further event drops the oldest one, of all but the first."""
+
+TEN, VERY_MANY = 10, 20_000
+
+
+def hour(number: int, arrived: datetime) -> Event:
+    """A new partition of one hour."""
+    partition = (MIDNIGHT - timedelta(hours=number)).strftime("%Y-%m-%d-%H:00")
+    key = partition_event_key("a", "hourly")
+    return msgspec.structs.replace(event(number, arrived), key=key, partition=partition)
+
+
+def holding(url: str, held: int) -> SqlStore:
+    """A store whose jobs hold events, one for each second, as a tick has left them."""
+    opened = open_sql_store(url)
+    events = [hour(number, MIDNIGHT + timedelta(seconds=1 + number)) for number in range(held)]
+    app = app_of(IN_TURN.replace("HELD", str(held)))
+    with opened.transaction() as transaction:
+        deploy(transaction, {"a": app}, MIDNIGHT)
+        transaction.add_events(events)
+        transaction.mark_routed([each.id for each in events])
+        for name in app.schedules:
+            ref, first = f"a/{name}", events[0].arrived
+            job = Job(id=f"a.{name}", schedule=ref, opened_at=first, first_event_at=first)
+            transaction.put_jobs([job])
+            transaction.add_deliveries(
+                [
+                    Delivery(event=each, schedule=ref, leaf=leaf.path, job=job.id, at=each.arrived)
+                    for each in events
+                    for leaf in leaves(app.schedules[name].trigger)
+                ]
+            )
+    return opened
+
+
+def test_so_it_does_where_events_count_in_turn_or_drop_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held_events, "COUNTED_FROM", 1)
+    read: dict[int, tuple[int, int]] = {}
+    for held in (TEN, VERY_MANY):
+        store = holding(f"sqlite:///{tmp_path}/{held}.db", held)
+        now = MIDNIGHT + timedelta(seconds=held)
+        with store.transaction() as transaction:
+            transaction.add_events([hour(held, now + timedelta(seconds=1))])
+        tick(store, now + timedelta(seconds=1))
+        read[held] = read_for(store, hour(held + 1, now + timedelta(seconds=2)), decided=3)
+        with store.reading() as reader:
+            jobs = reader.jobs()
+            left = {job.schedule: len(reader.deliveries([job.id])[job.id]) for job in jobs}
+            assert {job.state for job in jobs} == {JobState.PENDING_TRIGGER}
+        assert left == {"a/turns": 2 * held + 4, "a/within": held, "a/both": 2 * held}
+        store.close()
+    assert read[TEN] == read[VERY_MANY]

@@ -123,10 +123,92 @@ def test_counts_are_made_again_for_a_changed_trigger():
     assert world.only("s").satisfied_at == at("10:12")
 
 
-def test_a_trigger_that_drops_events_keeps_no_counts():
+def events_kept(world: World, leaf: str = "", name: str = "s") -> list[str]:
+    """The partitions of the counted events of the only job of a schedule."""
+    with world.store.reading() as reader:
+        found = reader.counted_events(world.only(name).id, leaf, at("00:00"), 100)
+    return [each.partition or "" for each in found]
+
+
+def test_what_drops_out_counts_no_longer_and_the_counts_go_on():
+    world = World(COUNTING.replace("count: 4}", "count: 4}, collect_within: 1h") % "")
+    arrive(world, DAYS[0], DAYS[1], DAYS[0])
+    counts = kept(world)
+    assert counts is not None and (counts.leaves[""].amount, counts.events) == (2, 3)
+    assert events_kept(world) == [DAYS[0], DAYS[1], DAYS[0]]
+    assert world.only("s").next_check_at == at("11:00")
+    world.tick("11:00")
+    counts = kept(world)
+    assert counts is not None and (counts.leaves[""].amount, counts.events) == (2, 2)
+    world.tick("11:01")
+    counts = kept(world)
+    assert counts is not None and (counts.leaves[""].amount, counts.events) == (1, 1)
+    assert events_kept(world) == [DAYS[0]]
+    assert (world.only("s").first_event_at, world.only("s").next_check_at) == (at("10:02"), at("11:02"))
+    for number in (1, 2, 3):
+        world.arrive(f"11:01:{number}0", "raw", DAYS[number])
+        world.tick(f"11:01:{number}0")
+    job = world.only("s")
+    assert job.satisfied_at == at("11:01:30")
+    assert job.launch is not None and job.launch.manifest == {"raw": tuple(DAYS[:4])}
+
+
+def test_the_last_event_that_drops_out_ends_the_job():
+    world = World(COUNTING.replace("count: 4}", "count: 4}, collect_within: 1h") % "")
+    arrive(world, DAYS[0], DAYS[1])
+    world.tick("11:00")
+    world.tick("11:01")
+    assert world.outcome("s") == ("DISCARDED", "D-EXPIRED")
+
+
+def test_members_of_a_sequence_count_in_turn():
+    members = "{partitions: {dataset: raw}}, {partitions: {dataset: raw, count: 2}}"
+    world = World(f"s: {{program: q, status: active, trigger: {{sequence: [{members}]}}}}")
+    arrive(world, DAYS[0], DAYS[0])
+    counts = kept(world)
+    assert counts is not None
+    assert {path: (count.amount, count.since) for path, count in counts.leaves.items()} == {
+        "0": (1, at("10:00")),
+        "1": (1, None),
+    }
+    arrive(world, DAYS[1], minute=2)
+    assert world.only("s").satisfied_at == at("10:02")
+
+
+def test_a_member_is_done_later_when_what_it_was_done_by_drops_out():
+    members = "{partitions: {dataset: raw}}, {partitions: {dataset: other, count: 2}}"
+    world = World(
+        f"s: {{program: q, status: active, trigger: {{sequence: [{members}], collect_within: 1h}}}}"
+    )
+    arrive(world, DAYS[0])
+    world.arrive("10:10", "other", DAYS[0])
+    world.tick("10:10")
+    arrive(world, DAYS[1], minute=20)
+    world.tick("11:00")
+    counts = kept(world)
+    assert counts is not None
+    assert (counts.leaves["0"].since, counts.leaves["1"].amount) == (at("10:20"), 0)
+    for minute in (5, 6):
+        world.arrive(f"11:0{minute}", "other", DAYS[minute])
+        world.tick(f"11:0{minute}")
+    assert world.only("s").satisfied_at == at("11:06")
+
+
+def test_events_that_were_dropped_while_the_scheduler_was_away_are_dropped_at_once():
     world = World(COUNTING.replace("count: 4}", "count: 4}, collect_within: 1h") % "")
     arrive(world, *DAYS[:3])
-    assert kept(world) is None
+    world.arrive("11:01:30", "raw", DAYS[3])
+    world.tick("11:40")
+    assert world.outcome("s") == ("PENDING_TRIGGER", "W-TRIGGER")
+    assert events_kept(world) == [DAYS[3]]
+
+
+def test_a_batch_of_a_satisfied_job_that_dropped_events_is_full_by_their_number():
+    trigger = COUNTING.replace("count: 4}", "count: 2}, collect_within: 1h")
+    world = World(trigger % ", max_batch: 4, constraints: [{delay: 2h}]")
+    arrive(world, *DAYS[:5])
+    first, second = world.jobs("s")
+    assert (first.closed, second.closed) == (True, False)
 
 
 def test_a_job_that_is_away_from_its_counts_for_a_while_gets_new_ones():

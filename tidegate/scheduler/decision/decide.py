@@ -80,7 +80,7 @@ def _unsatisfied(
     if deadline is not None and now >= deadline:
         return Discard(reason=Reason.D_TIMEOUT)
     gone = dropped(view.schedule.trigger, has, now)
-    if gone and len(gone) == len(view.deliveries):
+    if gone and len(gone) == view.collected:
         return Discard(reason=Reason.D_EXPIRED, dropped=gone)
     return Wait(
         state=JobState.PENDING_TRIGGER,

@@ -266,10 +266,13 @@ class Transaction(
         """Record deliveries; one that exists (same event, schedule, leaf and job) stays unchanged."""
         ...
 
-    def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+    def remove_deliveries(self, deliveries: Sequence[Delivery], counted: Collection[str] = ()) -> None:
         """Remove deliveries (by event, schedule, leaf and job), and the kept counts of their jobs.
 
         The caller records what became of the events.
+
+        Args:
+            counted: jobs (ids) whose counts stay, since the caller counts on without these deliveries.
         """
         ...
 

@@ -124,9 +124,9 @@ class Applier:
             job = self._record(job, entry, closed=job.closed or full)
         match decision.outcome:
             case Wait() as wait:
-                self._wait(self._remove_dropped(job, view.deliveries, wait.dropped), wait)
+                self._wait(self._remove_dropped(job, view, wait.dropped), wait)
             case Discard(reason=reason, dropped=dropped):
-                self.discard(self._remove_dropped(job, view.deliveries, dropped), reason)
+                self.discard(self._remove_dropped(job, view, dropped), reason)
             case Launch(overridden=overridden):
                 self._launch(job, msgspec.structs.replace(view, job=job), overridden)
             case Pass():
@@ -148,7 +148,7 @@ class Applier:
             )
         )
 
-    def _remove_dropped(self, job: Job, had: Sequence[Delivery], dropped: Sequence[Delivery]) -> Job:
+    def _remove_dropped(self, job: Job, view: JobView, dropped: Sequence[Delivery]) -> Job:
         """Take the events that are too old from the job, as deliveries with a reason (rule 2)."""
         if not dropped:
             return job
@@ -168,7 +168,9 @@ class Applier:
             )
             for each in dropped
         )
-        kept = [each.event.arrived for each in had if each not in dropped]
+        if view.leaving is not None:
+            return msgspec.structs.replace(job, first_event_at=view.leaving.first)
+        kept = [each.event.arrived for each in view.deliveries if each not in dropped]
         return msgspec.structs.replace(job, first_event_at=min(kept, default=None))
 
     def _launch(self, job: Job, view: JobView, overridden: Sequence[Reason]) -> None:

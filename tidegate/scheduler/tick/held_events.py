@@ -4,9 +4,9 @@
     more than COUNTED_FROM          kept counts, advanced by what arrives; a launch reads the deliveries
     a trigger that is satisfied     nothing: only a launch needs the deliveries
 
-So one more event costs a job the same, however many it holds. Counts are a cache
-(`scheduler.model.records.tally`). They are made from all events, once, where there are none, where the
-trigger was changed, and where an event arrived before one that is counted.
+So one more event costs a job the same, however many it holds. Counts are a cache (`scheduler.model.records.tally`).
+They are made from all events, once, where there are none, where the trigger was changed, and where an event
+arrived before one that is counted. Where events may stop counting, those that do are read (`Kept`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -14,18 +14,20 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.scheduler.decision.triggers.collected import in_order
-from tidegate.scheduler.decision.triggers.counting import advanced, basis_of, keys_asked
 from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.decision.triggers.collected import heard_keys, in_order
+from tidegate.scheduler.decision.triggers.counting.basis import basis_of, slides
+from tidegate.scheduler.decision.triggers.counting.counter import Counter
+from tidegate.scheduler.decision.triggers.counting.kept import Nothing
+from tidegate.scheduler.decision.triggers.counting.leaving import counted_at
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.records.tally import KeptTally, Tally
+from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys, Tally
 from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.kept_counts import KeptCounts, Keys
 
 COUNTED_FROM = 100
 """A job with more events than this keeps its counts. Fewer are read faster than their counts are kept."""
-
-Keys = dict[tuple[str, str], int]
 
 
 class HeldEvents:
@@ -42,10 +44,9 @@ class HeldEvents:
         self._looked: set[str] = set()
         self._counts: dict[str, KeptTally] = {}
         self._uncounted: dict[str, list[Delivery]] = {}
-        self._keys: dict[str, Keys] = {}
-        self._asked: dict[str, set[str]] = {}
+        self._kept: dict[str, KeptCounts] = {}
+        self._leaving: dict[str, tuple[Tally, TalliedKeys]] = {}
         self._recounted: set[str] = set()
-        self._knows_all_keys: set[str] = set()
         self._stored: set[str] = set()
         self._changed: dict[str, Keys] = {}
         self._unwritten: set[str] = set()
@@ -92,22 +93,27 @@ class HeldEvents:
         if job.instance is None and job.satisfied_at is not None and (max_batch is None or job.closed):
             return msgspec.structs.replace(view, tally=Tally())
         tally = self._tally(view, now)
-        if tally is not None:
-            return msgspec.structs.replace(view, tally=tally)
-        return msgspec.structs.replace(view, deliveries=self.whole(job.id))
+        if tally is None:
+            return msgspec.structs.replace(view, deliveries=self.whole(job.id))
+        found, keys = counted_at(view, tally, self._kept_of(job), now)
+        if found.leaving is not None:
+            self._leaving[job.id] = (found.leaving.tally, keys)
+        return found
 
     def view_with(self, view: JobView, added: Sequence[Delivery], now: datetime) -> JobView:
         """Return the view of a job as if further events had joined it."""
         tally = self._tally(view, now)
         if tally is not None and _continues(tally, added, now):
-            return msgspec.structs.replace(view, tally=self._advanced(view, tally, added)[0])
+            counter = Counter(view, tally, self._kept_of(view.job))
+            counter.advance(added, until=now)
+            return msgspec.structs.replace(view, tally=counter.tally())
         return msgspec.structs.replace(view, deliveries=(*self.whole(view.job.id), *added))
 
     def whole_view(self, view: JobView) -> JobView:
         """Return the view of a job with all its events."""
         if view.tally is None:
             return view
-        return msgspec.structs.replace(view, deliveries=self.whole(view.job.id), tally=None)
+        return msgspec.structs.replace(view, deliveries=self.whole(view.job.id), tally=None, leaving=None)
 
     def add(self, deliveries: Iterable[Delivery]) -> None:
         """Add events to their jobs; put the jobs first, and write the deliveries with the set."""
@@ -120,13 +126,26 @@ class HeldEvents:
                 self._uncounted.setdefault(job, []).append(delivery)
             self._unwritten.add(job)
 
-    def remove(self, deliveries: Sequence[Delivery]) -> None:
-        """Remove events from their jobs, whose events are all cached; the store removes their counts."""
-        for delivery in deliveries:
-            job = delivery.job or ""
-            self._whole[job].remove(delivery)
-            self._forget(job)
-            self._stored.discard(job)
+    def remove(self, deliveries: Sequence[Delivery]) -> set[str]:
+        """Remove events from their jobs.
+
+        Returns:
+            The jobs (ids) whose counts go on without them; the store removes those of the others.
+        """
+        counted: set[str] = set()
+        for job in {each.job or "" for each in deliveries}:
+            left = self._leaving.pop(job, None)
+            if job in self._whole:
+                gone = {(each.event.id, each.leaf) for each in deliveries if each.job == job}
+                self._whole[job] = [d for d in self._whole[job] if (d.event.id, d.leaf) not in gone]
+            if left is not None and job in self._counts:
+                tally, keys = left
+                self._count(msgspec.structs.replace(self._counts[job], tally=tally), keys)
+                counted.add(job)
+            else:
+                self._forget(job)
+                self._stored.discard(job)
+        return counted
 
     def write(self, jobs: Mapping[str, Job]) -> None:
         """Write the changed counts, after the jobs and their deliveries.
@@ -156,10 +175,9 @@ class HeldEvents:
 
     def _forget(self, job: str) -> None:
         """Forget the counts of a job."""
-        for known in (self._counts, self._uncounted, self._changed, self._keys, self._asked):
+        for known in (self._counts, self._uncounted, self._changed, self._kept, self._leaving):
             known.pop(job, None)
         self._recounted.discard(job)
-        self._knows_all_keys.discard(job)
 
     def _tally(self, view: JobView, now: datetime) -> Tally | None:
         """Return the counts of a job, with all that has joined it; None for a job that keeps none."""
@@ -172,38 +190,55 @@ class HeldEvents:
         kept, added = self._counts.get(id), self._uncounted.get(id, [])
         if kept is not None and kept.basis == basis and _continues(kept.tally, added, now):
             if added:
-                tally, keys = self._advanced(view, kept.tally, added)
-                self._count(id, KeptTally(job=id, basis=basis, tally=tally), keys)
+                self._advance(view, kept, added)
             return self._counts[id].tally
         whole = self.whole(id)
         if len(whole) <= COUNTED_FROM or whole[-1].event.arrived > now:
             return None
-        tally, keys = advanced(view, Tally(), whole, {})
-        self._forget(id)
-        self._recounted.add(id)
-        self._knows_all_keys.add(id)
-        self._count(id, KeptTally(job=id, basis=basis, tally=tally), keys)
-        return tally
+        if slides(view.schedule.trigger) and not _are_heard(view, whole):
+            # They never leave the job, unlike what is counted.
+            return None
+        self._recount(view, basis, whole)
+        return self._counts[id].tally
 
-    def _count(self, job: str, kept: KeptTally, keys: Keys) -> None:
+    def _advance(self, view: JobView, kept: KeptTally, added: Sequence[Delivery]) -> None:
+        counter = Counter(view, kept.tally, self._kept_of(view.job))
+        counter.advance(added)
+        if slides(view.schedule.trigger):
+            self._transaction.put_counted_events(added)
+        self._count(msgspec.structs.replace(kept, tally=counter.tally()), counter.changed)
+
+    def _recount(self, view: JobView, basis: str, whole: Sequence[Delivery]) -> None:
+        id = view.job.id
+        counter = Counter(view, Tally(), Nothing())
+        counter.advance(whole)
+        self._forget(id)
+        kept = KeptTally(job=id, basis=basis, tally=counter.tally())
+        self._kept_of(view.job).knows_all_keys = True
+        if slides(view.schedule.trigger):
+            # Written at once: what is counted next may read it.
+            self._transaction.delete_tallies([id])
+            self._transaction.put_tallies([kept])
+            self._transaction.put_tallied_keys({id: counter.changed})
+            self._transaction.put_counted_events(whole)
+            self._stored.add(id)
+        else:
+            self._recounted.add(id)
+        self._count(kept, counter.changed)
+
+    def _count(self, kept: KeptTally, keys: TalliedKeys) -> None:
         """Note the counts of a job after all its events, and what has changed of its keys."""
+        job = kept.job
         self._counts[job] = kept
         self._uncounted.pop(job, None)
         self._changed.setdefault(job, {}).update(keys)
-        self._keys.setdefault(job, {}).update(keys)
+        if job in self._kept:
+            self._kept[job].note(keys)
 
-    def _advanced(self, view: JobView, tally: Tally, added: Sequence[Delivery]) -> tuple[Tally, Keys]:
-        """Return the counts of a job after further events, and what changes of its keys."""
-        id = view.job.id
-        known, asked = self._keys.setdefault(id, {}), self._asked.setdefault(id, set())
-        missing = keys_asked(view, tally, added) - asked
-        if missing and id not in self._knows_all_keys:
-            # Events without a `for_each` are all for this job, so their keys are read together.
-            missing |= set() if view.job.key else self._coming - asked
-            found = self._transaction.tallied_keys(id, missing)
-            known.update({place: amount for place, amount in found.items() if place not in known})
-            asked |= missing
-        return advanced(view, tally, added, known)
+    def _kept_of(self, job: Job) -> KeptCounts:
+        if job.id not in self._kept:
+            self._kept[job.id] = KeptCounts(self._transaction, job, self._coming)
+        return self._kept[job.id]
 
 
 def _continues(tally: Tally, added: Iterable[Delivery], now: datetime) -> bool:
@@ -213,6 +248,12 @@ def _continues(tally: Tally, added: Iterable[Delivery], now: datetime) -> bool:
     if through is not None and (through > now or (arrivals and min(arrivals) <= through)):
         return False
     return not arrivals or max(arrivals) <= now
+
+
+def _are_heard(view: JobView, deliveries: Iterable[Delivery]) -> bool:
+    """Return whether a leaf of the trigger listens to each of the events."""
+    heard = heard_keys(view)
+    return all(heard.get(each.leaf) == each.event.key for each in deliveries)
 
 
 def _insert(deliveries: list[Delivery], delivery: Delivery) -> None:

@@ -274,8 +274,8 @@ class WorkingSet:
         """Remove deliveries from their jobs."""
         # The store has those that this set has added only after a flush.
         self.flush()
-        self.held.remove(deliveries)
-        self._transaction.remove_deliveries(deliveries)
+        counted = self.held.remove(deliveries)
+        self._transaction.remove_deliveries(deliveries, counted)
 
     def take_slots(self, holder: str, resources: Collection[str]) -> None:
         """Take one slot of each resource for a job that has none yet."""

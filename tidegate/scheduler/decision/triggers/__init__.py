@@ -39,6 +39,9 @@ def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
             verdict, met=True, since=judged.spans[0].start, next_check=None, holds_at=None, reason=None
         )
     verdict = judged.explain(now)
+    if collected.leaving is not None:
+        holds_at, next_at = collected.leaving.holds_at, collected.leaving.next_at
+        return msgspec.structs.replace(verdict, holds_at=holds_at, next_check=earliest((holds_at, next_at)))
     check = earliest((verdict.holds_at, next_drop(scope), _next_arrival(collected, now)))
     return msgspec.structs.replace(verdict, next_check=check)
 

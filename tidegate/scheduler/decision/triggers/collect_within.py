@@ -44,7 +44,8 @@ def with_collect_within(
         judge: evaluates the same trigger without it, for a scope.
     """
     stretch = trigger.collect_within
-    if stretch is None:
+    if stretch is None or scope.collected.tally is not None:
+        # Counts are of the events that are young enough.
         return judge(scope)
     arrivals = scope.arrivals_below(path)
 

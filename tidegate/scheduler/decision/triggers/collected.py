@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.model import Dataset, PartitionScheme, leaves
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.decision.view.job_view import JobView, Leaving
 from tidegate.scheduler.model.event import Delivery, listens_to
 from tidegate.scheduler.model.records.tally import Tally
 
@@ -22,12 +22,14 @@ class Collected(Value, kw_only=True):
         key: the job's `for_each` key, "" without `for_each`.
         datasets: the app's datasets, for their partition schemes.
         tally: the counts of the job, if they take the place of its deliveries, of which there are none then.
+        leaving: beside a tally: what leaves the job, if its trigger drops events and does not hold.
     """
 
     by_leaf: Mapping[str, tuple[Delivery, ...]]
     key: str
     datasets: Mapping[str, Dataset]
     tally: Tally | None = None
+    leaving: Leaving | None = None
 
     def scheme(self, dataset: str) -> PartitionScheme | None:
         """Return the partition scheme of a dataset; None also if it was removed by force (rule 23)."""
@@ -51,6 +53,7 @@ def collected(view: JobView) -> Collected:
         key=view.job.key,
         datasets=view.app.datasets,
         tally=view.tally,
+        leaving=view.leaving,
     )
 
 

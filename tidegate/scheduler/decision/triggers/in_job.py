@@ -28,6 +28,9 @@ def scope_at(trigger: Trigger, collected: Collected, now: datetime) -> Scope:
     Once the trigger has held, no further event is removed.
     """
     limits = limits_of(trigger)
+    if collected.tally is not None:
+        # Events leave at their instants (`scheduler.decision.triggers.counting.leaving`).
+        return Scope(collected, now, limits, limits)
     if not any(limits.values()) or not keeps_evidence(trigger):
         return Scope(collected, now, limits, limits)
     for instant in sorted(set(_ages(trigger, collected))) if waits(trigger) else ():
@@ -43,6 +46,8 @@ def scope_at(trigger: Trigger, collected: Collected, now: datetime) -> Scope:
 
 def dropped(trigger: Trigger, collected: Collected, now: datetime) -> tuple[Delivery, ...]:
     """Return the events that a job with an unsatisfied trigger drops at `now`, in order of arrival."""
+    if collected.tally is not None:
+        return () if collected.leaving is None else collected.leaving.deliveries
     scope = scope_at(trigger, collected, now)
     gone = list(_too_old(scope))
     for leaf, found in collected.by_leaf.items():

@@ -76,7 +76,7 @@ def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Jud
 def _judge_count(trigger: Trigger, count: LeafTally | None) -> Judged:
     """Evaluate a leaf by its count, without texts."""
     spans = always_from(None if count is None else count.since)
-    evidence = always_from(None if count is None else count.first)
+    evidence = always_from(None if count is None else count.counted)
     return Judged(
         spans=spans, evidence=lambda: evidence, explain=lambda as_of: verdict_on(trigger, spans, as_of, "")
     )

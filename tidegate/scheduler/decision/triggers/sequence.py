@@ -86,6 +86,8 @@ def judge(trigger: Composite, path: str, scope: Scope, member: Member) -> Judged
 
 def _came(path: str, scope: Scope) -> Spans:
     """Return when any member's deliveries count, in or out of turn."""
+    if scope.collected.tally is not None:
+        return always_from(scope.collected.tally.came.get(path))
     return union(
         span for leaf in scope.leaves_below(path) for span in evidence_of(leaf, scope.at(leaf), scope)
     )

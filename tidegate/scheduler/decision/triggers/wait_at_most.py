@@ -66,7 +66,11 @@ def with_wait_at_most(trigger: Trigger, scope: Scope, inner: Judged) -> Judged:
 def _over(wait: timedelta, scope: Scope) -> Spans:
     """Return when the wait is over: while the job has an event that is old enough."""
     if scope.collected.tally is not None:
-        return union(Span(count.first + wait, FOREVER) for count in scope.collected.tally.leaves.values())
+        return union(
+            Span(count.first + wait, FOREVER)
+            for leaf, count in scope.collected.tally.leaves.items()
+            if (limit := scope.stays.get(leaf)) is None or wait <= limit
+        )
     found: list[Span] = []
     for leaf in scope.collected.by_leaf:
         limit = scope.stays.get(leaf)

@@ -17,6 +17,27 @@ from tidegate.scheduler.model.records.tally import Tally
 from tidegate.scheduler.model.run import ALL_RUNS, Gauge, ProgramHistory, group_resource, program_resource
 
 
+class Leaving(Value, kw_only=True):
+    """The events that leave a job if its trigger goes on waiting.
+
+    Attributes:
+        deliveries: they are too old for their `collect_within`, in order of arrival.
+        tally: the counts without them.
+        next_at: when the next event leaves, if none arrives.
+        holds_at: when the trigger will hold if no event arrives, and none leaves before; None if it will not.
+    """
+
+    deliveries: tuple[Delivery, ...]
+    tally: Tally
+    next_at: datetime | None
+    holds_at: datetime | None
+
+    @property
+    def first(self) -> datetime | None:
+        """The arrival of the first event that is left."""
+        return min((count.first for count in self.tally.leaves.values()), default=None)
+
+
 class JobView(Value, kw_only=True):
     """One waiting job with its schedule and the numbers that its constraints need.
 
@@ -24,6 +45,7 @@ class JobView(Value, kw_only=True):
         app: the deployed app, with the partition schemes of its datasets.
         deliveries: the collected events of the job, in order of arrival.
         tally: the counts of these events, if they are not loaded: `deliveries` is empty then.
+        leaving: beside a tally: what leaves the job, if its trigger drops events and does not hold.
         slots: number of taken slots of each resource in `resources_of`.
         history: the last runs of the schedule's program.
         launches: launch instants of the schedule's program, oldest first, at least those within the
@@ -38,6 +60,7 @@ class JobView(Value, kw_only=True):
     job: Job
     deliveries: tuple[Delivery, ...] = ()
     tally: Tally | None = None
+    leaving: Leaving | None = None
     slots: Mapping[str, int] = {}
     history: ProgramHistory = ProgramHistory()
     launches: tuple[datetime, ...] = ()
@@ -51,6 +74,11 @@ class JobView(Value, kw_only=True):
         if self.tally is not None:
             return self.tally.events
         return len({delivery.event.id for delivery in self.deliveries})
+
+    @property
+    def collected(self) -> int:
+        """The number of deliveries of the job."""
+        return len(self.deliveries) if self.tally is None else self.tally.deliveries
 
     @property
     def resources(self) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from tidegate.domain.value import Value
 TalliedKeys = Mapping[tuple[str, str], int]
 """What each key adds to the amount of a leaf, by leaf and partition key; others add nothing.
 
-Of a leaf that counts each period apart, also the amount of each period, by leaf and period.
+Of a leaf that counts each period apart, also the amount of each period, by leaf and period. Of a trigger
+whose events may stop counting, also how many events of a key count.
 """
 
 
@@ -24,13 +25,17 @@ class LeafTally(Value, kw_only=True):
     """The count at one leaf.
 
     Attributes:
-        first: arrival of its first event.
-        amount: what its events add up to: keys, events, bytes or rows, or the most keys of a period; it stays
-            as it is once it was enough.
+        first, newest: arrivals of the first and of the newest event that the job has at the leaf.
+        counted: arrival of the first event that counts; None if none does. A `sequence` and a
+            `collect_within` let only some of the events count.
+        amount: what its events add up to: keys, events, bytes, rows or complete periods; it stays as it is
+            once it was enough.
         since: when it was enough; None while it is not.
     """
 
     first: datetime
+    newest: datetime
+    counted: datetime | None = None
     amount: int = 0
     since: datetime | None = None
 
@@ -41,14 +46,20 @@ class Tally(Value, kw_only=True):
     Attributes:
         leaves: by path; only leaves with an event.
         last: for each part with a `quiet`, by path: the arrival from which its quiet time counts.
-        through: the latest arrival that is counted.
+        came: for each `sequence`, by path: the first arrival that counts for it, in or out of turn. Only of
+            triggers that wait, which alone depend on it.
+        through: up to when everything is counted: the latest arrival, or a later instant at which events
+            left the job.
         events: number of distinct events of the job.
+        deliveries: number of its deliveries; an event has one at each leaf that collects it.
     """
 
     leaves: dict[str, LeafTally] = {}
     last: dict[str, datetime] = {}
+    came: dict[str, datetime] = {}
     through: datetime | None = None
     events: int = 0
+    deliveries: int = 0
 
 
 class KeptTally(Value, kw_only=True):

@@ -118,9 +118,10 @@ class MemoryTransaction(
             key = (each.event.id, each.schedule, each.leaf)
             self._tables.deliveries[each.job].setdefault(key, DeliveryMark(reason=each.reason, at=each.at))
 
-    def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+    def remove_deliveries(self, deliveries: Sequence[Delivery], counted: Collection[str] = ()) -> None:
         """See `Transaction.remove_deliveries`."""
-        self.delete_tallies({each.job for each in deliveries if each.job is not None})
+        self.delete_tallies({each.job for each in deliveries if each.job is not None} - set(counted))
+        self.remove_counted(deliveries)
         self._tables.own("deliveries")
         for job in {each.job for each in deliveries}:
             gone = {(each.event.id, each.schedule, each.leaf) for each in deliveries if each.job == job}

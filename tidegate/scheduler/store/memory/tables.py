@@ -63,6 +63,7 @@ class Tables:
         running: jobs of the runs of operations that have not ended.
         tallies: kept counts of waiting jobs, by job.
         tallied_keys: what keys have added to them, by job, then leaf and key.
+        counted_events: leaf, arrival and id, by job.
         numbers: of the entries of the journal.
         numbered: the last number that was given.
         pruned: kind and name of what was pruned.
@@ -109,6 +110,9 @@ class Tables:
     tallies: dict[str, KeptTally] = field(default_factory=dict[str, KeptTally])
     tallied_keys: dict[str, dict[tuple[str, str], int]] = field(
         default_factory=dict[str, dict[tuple[str, str], int]]
+    )
+    counted_events: dict[str, frozenset[tuple[str, datetime, str]]] = field(
+        default_factory=dict[str, frozenset[tuple[str, datetime, str]]]
     )
     journal: list[Entry] = field(default_factory=list[Entry])
     numbers: list[int] = field(default_factory=list[int])

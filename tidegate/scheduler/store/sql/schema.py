@@ -14,7 +14,7 @@ from tidegate.scheduler.store.error import StoreError, StoreMissing
 from tidegate.scheduler.store.sql.connection.shown_url import shown
 from tidegate.scheduler.store.sql.store import NOTHING_KEPT, begin_writing, store_errors
 
-HEAD = "0034"
+HEAD = "0035"
 """The newest revision in `migrations/versions`; a test holds the two together."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -153,9 +153,10 @@ class SqlTransaction(
         rows = [delivery_row(each) for each in deliveries]
         bulk.insert(self._connection, tables.deliveries, DELIVERY_NAMES, rows, on_conflict="leave")
 
-    def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+    def remove_deliveries(self, deliveries: Sequence[Delivery], counted: Collection[str] = ()) -> None:
         """See `Transaction.remove_deliveries`."""
-        self.delete_tallies({each.job for each in deliveries if each.job is not None})
+        self.delete_tallies({each.job for each in deliveries if each.job is not None} - set(counted))
+        self.remove_counted(deliveries)
         keys = [delivery_key(each) for each in deliveries]
         bulk.delete(self._connection, tables.deliveries, DELIVERY_KEY, keys)
 

@@ -1,19 +1,23 @@
 """The kept counts of waiting jobs in SQL; see `scheduler.store.parts.tallies`."""
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 
-from sqlalchemy import BigInteger, Column, Table, Text, delete, select
+from sqlalchemy import BigInteger, Column, Integer, Table, Text, bindparam, delete, select
 from sqlalchemy.sql.dml import ReturningDelete
 
+from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys, Tally
-from tidegate.scheduler.store.sql.columns import Json, Name
-from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.changes import Changes
 from tidegate.scheduler.store.sql.statements.codec import Codec
+from tidegate.scheduler.store.sql.columns import Instant, Json, Name, microseconds
+from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.rows import EVENTS
+from tidegate.scheduler.store.sql.tables import events
 
 # One row for each job, and one for each key that a leaf counts once.
 kept_tallies = Table(
@@ -32,9 +36,33 @@ keys_counted = Table(
     Column("amount", BigInteger, nullable=False),
 )
 
+# The events that count, of a job whose events may stop counting: by arrival, so that the oldest are found.
+events_counted = Table(
+    "counted_events",
+    metadata,
+    Column("job", Name, primary_key=True),
+    Column("leaf", Name, primary_key=True),
+    Column("arrived", Instant, primary_key=True, autoincrement=False),
+    Column("event", Name, primary_key=True),
+)
+COUNTED_NAMES = ("job", "leaf", "arrived", "event")
+
 TALLIES = Codec(kept_tallies, KeptTally)
 
 ALL_TALLIES = every(TALLIES)
+COUNTED = (
+    select(*EVENTS.read)
+    .join_from(events_counted, events, events.c.id == events_counted.c.event)
+    .where(events_counted.c.arrived > bindparam("after", type_=Instant))
+    .order_by(events_counted.c.arrived, events_counted.c.event)
+    .limit(bindparam("limit", type_=Integer))
+)
+NEWEST_COUNTED = (
+    select(events_counted.c.arrived)
+    .where(events_counted.c.arrived <= bindparam("until", type_=Instant))
+    .order_by(events_counted.c.arrived.desc())
+    .limit(1)
+)
 KEYS = select(keys_counted.c.leaf, keys_counted.c.key, keys_counted.c.amount)
 
 
@@ -59,6 +87,17 @@ class TallyReader(Queries):
         rows = self._all(KEYS, tuple[str, str, int], {table.c.key: keys}, {table.c.job: job})
         return {(leaf, key): amount for leaf, key, amount in rows}
 
+    def counted_events(self, job: str, leaf: str, after: datetime, limit: int) -> tuple[Event, ...]:
+        """See `TallyRows.counted_events`."""
+        equals = {events_counted.c.job: job, events_counted.c.leaf: leaf}
+        return tuple(self._all(COUNTED, EVENTS.value, None, equals, after=after, limit=limit))
+
+    def newest_counted(self, job: str, leaf: str, until: datetime) -> datetime | None:
+        """See `TallyRows.newest_counted`."""
+        equals = {events_counted.c.job: job, events_counted.c.leaf: leaf}
+        found = self._all(NEWEST_COUNTED, tuple[datetime], None, equals, until=until)
+        return found[0][0] if found else None
+
 
 class TallyWriter(Changes):
     """See `TallyChanges`."""
@@ -73,11 +112,31 @@ class TallyWriter(Changes):
             (job, key, leaf, amount) for job, each in keys.items() for (leaf, key), amount in each.items()
         ]
         names = ("job", "key", "leaf", "amount")
-        bulk.insert(self._connection, keys_counted, names, rows, on_conflict="replace")
+        adding, gone = [row for row in rows if row[-1]], [row[:-1] for row in rows if not row[-1]]
+        bulk.insert(self._connection, keys_counted, names, adding, on_conflict="replace")
+        bulk.delete(self._connection, keys_counted, names[:-1], gone)
+
+    def put_counted_events(self, deliveries: Sequence[Delivery]) -> None:
+        """See `TallyChanges.put_counted_events`."""
+        rows = [_counted_row(each) for each in deliveries]
+        bulk.insert(self._connection, events_counted, COUNTED_NAMES, rows, on_conflict="leave")
+
+    def remove_counted(self, deliveries: Sequence[Delivery]) -> None:
+        """Remove deliveries from the counted events of their jobs."""
+        bulk.delete(
+            self._connection, events_counted, COUNTED_NAMES, [_counted_row(each) for each in deliveries]
+        )
 
     def delete_tallies(self, jobs: Collection[str]) -> None:
         """See `TallyChanges.delete_tallies`."""
         if not jobs:
             return
         gone = self._connection.execute(_deleted(self._dialect), {"jobs": listed(self._dialect, jobs)})
-        self._delete(keys_counted.c.job, [row.job for row in gone.all()])
+        named = [row.job for row in gone.all()]
+        self._delete(keys_counted.c.job, named)
+        self._delete(events_counted.c.job, named)
+
+
+def _counted_row(delivery: Delivery) -> tuple[str, str, int, str]:
+    event = delivery.event
+    return delivery.job or "", delivery.leaf, microseconds(event.arrived), event.id

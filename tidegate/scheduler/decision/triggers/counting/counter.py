@@ -1,0 +1,139 @@
+"""Counter: the counts of a job, advanced by further events, and without those that leave the job.
+
+Where all events of a trigger count, whenever they come, a leaf just adds them up. Others are counted as the
+parts of the trigger need them (`walk`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+
+from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.decision.triggers.collect_within import keeps_evidence
+from tidegate.scheduler.decision.triggers.collected import Collected, Scope, heard_keys, in_order
+from tidegate.scheduler.decision.triggers.counting.arrivals import BEGINNING, Arrivals, arrived
+from tidegate.scheduler.decision.triggers.counting.basis import counts_events_only, slides
+from tidegate.scheduler.decision.triggers.counting.kept import Kept, Nothing
+from tidegate.scheduler.decision.triggers.counting.leaf_counts import LeafCounts
+from tidegate.scheduler.decision.triggers.counting.quiet_times import QuietTimes
+from tidegate.scheduler.decision.triggers.counting.walk import Walk
+from tidegate.scheduler.decision.triggers.tree import limits_of
+from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.records.tally import TalliedKeys, Tally
+
+
+class Counter:
+    """The counts of one job, as they change.
+
+    Attributes:
+        arrivals: its events, of a trigger whose events may stop counting; of another one the new events.
+        scope: of the whole trigger, by these counts.
+    """
+
+    def __init__(self, view: JobView, tally: Tally, kept: Kept) -> None:
+        trigger = view.schedule.trigger
+        self._heard = heard_keys(view)
+        self._through = tally.through
+        self._events, self._deliveries = tally.events, tally.deliveries
+        self._came = dict(tally.came)
+        newest = {path: each.newest for path, each in tally.leaves.items()}
+        self.arrivals = Arrivals(kept if slides(trigger) else Nothing(), self._heard, newest)
+        self._leaves = LeafCounts(view, tally, kept)
+        self._quiet_times = QuietTimes(tally.last, self.arrivals)
+        # The tally of this scope changes with the counts.
+        live = Tally(leaves=self._leaves.tallies, last=self._quiet_times.last, came=self._came)
+        collected = Collected(by_leaf={}, key=view.job.key, datasets=view.app.datasets, tally=live)
+        limits = limits_of(trigger)
+        self.scope = Scope(collected, tally.through or BEGINNING, limits, limits)
+        self._walk: Walk | None = None
+        self._counts_events_only = counts_events_only(view)
+        if not self._counts_events_only and (slides(trigger) or keeps_evidence(trigger)):
+            parts = (trigger, self._leaves, self._quiet_times, self.arrivals, self._came, self.scope)
+            self._walk = Walk(*parts, slides=slides(trigger))
+            if tally.through is not None:
+                self._walk.restore(tally.through)
+
+    @property
+    def changed(self) -> TalliedKeys:
+        """What has changed of the keys, 0 for one that adds nothing any more."""
+        return self._leaves.changed
+
+    def tally(self) -> Tally:
+        """Return the counts as they are."""
+        return Tally(
+            leaves=dict(self._leaves.tallies),
+            last=dict(self._quiet_times.last),
+            came=dict(self._came),
+            through=self._through,
+            events=self._events,
+            deliveries=self._deliveries,
+        )
+
+    def advance(self, deliveries: Sequence[Delivery], until: datetime | None = None) -> None:
+        """Count further events, which arrived after all that are counted.
+
+        Args:
+            until: bring the counts to this instant; no event arrived later.
+        """
+        ordered = sorted(deliveries, key=in_order)
+        instants = (self._through, until, *(arrived(each) for each in ordered[-1:]))
+        self._through = max((each for each in instants if each is not None), default=None)
+        self._events += len({each.event.id for each in ordered})
+        self._deliveries += len(ordered)
+        if self._counts_events_only:
+            return
+        heard = [each for each in ordered if self._heard.get(each.leaf) == each.event.key]
+        self._leaves.ask(heard)
+        self.arrivals.add(heard)
+        for instant, together in groupby(heard, key=arrived):
+            by_leaf: dict[str, list[Delivery]] = {}
+            for each in together:
+                by_leaf.setdefault(each.leaf, []).append(each)
+            self._count(by_leaf, instant)
+        if until is not None and self._walk is not None:
+            self._walk.bring(until)
+
+    def _count(self, by_leaf: Mapping[str, list[Delivery]], instant: datetime) -> None:
+        """Count the events of an instant."""
+        for path in by_leaf:
+            self._leaves.note(path, instant)
+        if self._walk is not None:
+            self._walk.bring(instant)
+            return
+        for path, deliveries in by_leaf.items():
+            if self._leaves.tallies[path].since is None:
+                self._leaves.add(path, deliveries, instant)
+
+    def let_go(self, now: datetime) -> bool:
+        """Do not count what is as old as a `collect_within` at `now`: it counts at no later instant.
+
+        Returns:
+            Whether the trigger does not hold yet; one that holds keeps its events.
+        """
+        return self._walk is not None and self._walk.bring(now, strict=True) is None
+
+    def leave(self, gone: Collection[Delivery], first: Mapping[str, datetime | None], now: datetime) -> None:
+        """Note that events, which do not count any more, leave the job at `now`.
+
+        Args:
+            first: the first arrival that is left, of each leaf that loses events.
+        """
+        for path, instant in first.items():
+            self._leaves.leave(path, instant)
+            self.arrivals.drop(path, instant)
+        if self._walk is not None:
+            self._walk.look_again()
+            self._walk.bring(now, strict=True)
+        self._through = now
+        self._events -= len({each.event.id for each in gone if not self._stays(each)})
+        self._deliveries -= len(gone)
+
+    def _stays(self, delivery: Delivery) -> bool:
+        """Return whether an event that leaves a leaf is in the job at another one."""
+        event = delivery.event
+        return any(
+            each.event.id == event.id
+            for path, key in self._heard.items()
+            if key == event.key and path != delivery.leaf
+            for each in self.arrivals.between(path, event.arrived, event.arrived)
+        )
