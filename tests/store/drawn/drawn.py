@@ -11,11 +11,10 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from tests.store.drawn import alerts, expected, maintenance, overrides, retention
+from tests.store.drawn import alerts, expected, maintenance, overrides, retention, tallies
 from tests.worlds.samples import (
     app,
     at,
-    delivery,
     entry,
     event,
     gauge,
@@ -33,7 +32,6 @@ from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.model.records.specification import Specification
-from tidegate.scheduler.model.records.tally import KeptTally, LeafTally, Tally
 from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.model.run import RunStatus
@@ -151,36 +149,6 @@ def renamed_app(name: str, new: str) -> Renames:
 renames = st.builds(
     renamed_app, st.sampled_from(["a", "B"]), st.uuids(version=4).map(lambda new: f"n{new.hex}")
 )
-deliveries = st.builds(
-    delivery,
-    ids.map(event),
-    refs,
-    st.sampled_from(["", "0"]),
-    job=st.none() | ids,
-    reason=st.none() | st.just("D-EXPIRED"),
-    at=instants,
-)
-
-tallies = st.builds(
-    KeptTally,
-    job=ids,
-    basis=st.sampled_from(["x", "y"]),
-    tally=st.builds(
-        Tally,
-        leaves=st.dictionaries(
-            st.sampled_from(["", "0"]),
-            st.builds(LeafTally, first=instants, newest=instants, counted=maybe_instants),
-            max_size=2,
-        ),
-        last=st.dictionaries(st.sampled_from(["", "0"]), instants, max_size=2),
-        through=maybe_instants,
-        events=st.integers(0, 3),
-    ),
-)
-tallied_keys = st.dictionaries(
-    st.tuples(st.sampled_from(["", "0"]), st.sampled_from(["k", "K", "ä"])), st.integers(0, 2**40), max_size=3
-)
-
 tokens = st.builds(
     Token,
     name=ids,
@@ -248,13 +216,9 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "delete_schedules": (many(refs),),
     "add_events": (many(events),),
     "mark_routed": (many(ids),),
-    "add_deliveries": (many(deliveries),),
-    "remove_deliveries": (many(deliveries), many(ids)),
+    "add_deliveries": (many(tallies.deliveries),),
+    "remove_deliveries": (many(tallies.deliveries), many(ids)),
     "put_jobs": (many(jobs),),
-    "put_tallies": (many(tallies),),
-    "put_tallied_keys": (st.dictionaries(ids, tallied_keys, max_size=3),),
-    "put_counted_events": (many(deliveries),),
-    "delete_tallies": (many(ids),),
     "put_edges": (st.dictionaries(ids, many(ids), max_size=3),),
     "take_slots": (st.dictionaries(ids, many(resources), max_size=3),),
     "release_slots": (ids,),
@@ -278,6 +242,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "put_watched_folders": (many(watched_folders),),
     "put_watched_partitions": (many(watched_partitions),),
     "forget_watched": (many(watched_datasets),),
+    **tallies.ARGUMENTS,
     **retention.ARGUMENTS,
     **alerts.ARGUMENTS,
     **expected.ARGUMENTS,
@@ -317,10 +282,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.blocked_jobs(["program:a/p", "group:g"]),
         reader.deliveries(names),
         reader.deliveries_of_events(names),
-        reader.tallies(names),
-        [reader.tallied_keys(name, ["k", "K"]) for name in names],
-        [reader.counted_events(name, leaf, at(0), 2) for name in names for leaf in ("", "0")],
-        [reader.newest_counted(name, leaf, now) for name in names for leaf in ("", "0")],
+        *tallies.answers(reader, now),
         reader.slots(["program:a/p", "group:g", "group:x"]),
         reader.history(["a/p", "a/q", "a/x"]),
         reader.launches(["a/p", "a/q", "a/x"], now),

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import msgspec
 
 from tidegate.domain.model import App, LeafTrigger, PartitionScheme, Trigger, leaves
-from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.triggers.collect_within import keeps_evidence
 from tidegate.scheduler.decision.triggers.leaf import Counting
 from tidegate.scheduler.decision.triggers.tree import LEAVES, limits_of
 from tidegate.scheduler.decision.triggers.wait_at_most import waits
+from tidegate.scheduler.decision.view.job_view import JobView
 
 DIGEST_DIGITS = 16
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 
-from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.triggers.collect_within import keeps_evidence
 from tidegate.scheduler.decision.triggers.collected import Collected, Scope, heard_keys, in_order
 from tidegate.scheduler.decision.triggers.counting.arrivals import BEGINNING, Arrivals, arrived
@@ -18,6 +17,7 @@ from tidegate.scheduler.decision.triggers.counting.leaf_counts import LeafCounts
 from tidegate.scheduler.decision.triggers.counting.quiet_times import QuietTimes
 from tidegate.scheduler.decision.triggers.counting.walk import Walk
 from tidegate.scheduler.decision.triggers.tree import limits_of
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.records.tally import TalliedKeys, Tally
 

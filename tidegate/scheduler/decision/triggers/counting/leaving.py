@@ -9,7 +9,6 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.scheduler.decision.view.job_view import JobView, Leaving
 from tidegate.scheduler.decision.triggers.collected import Scope, in_order
 from tidegate.scheduler.decision.triggers.counting.basis import slides
 from tidegate.scheduler.decision.triggers.counting.counter import Counter
@@ -17,6 +16,7 @@ from tidegate.scheduler.decision.triggers.counting.kept import Kept
 from tidegate.scheduler.decision.triggers.drop import stays_in_job
 from tidegate.scheduler.decision.triggers.spans import next_start
 from tidegate.scheduler.decision.triggers.tree import judge
+from tidegate.scheduler.decision.view.job_view import JobView, Leaving
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.records.tally import TalliedKeys, Tally
 from tidegate.scheduler.model.verdict import earliest
