@@ -4,9 +4,10 @@
     more than COUNTED_FROM          kept counts, advanced by what arrives; a launch reads the deliveries
     a trigger that is satisfied     nothing: only a launch needs the deliveries
 
-So one more event costs a job the same, however many it holds. Counts are a cache (`scheduler.model.records.tally`).
-They are made from all events, once, where there are none, where the trigger was changed, and where an event
-arrived before one that is counted. Where events may stop counting, those that do are read (`Kept`).
+So one more event costs a job the same, however many it holds. Counts are a cache
+(`scheduler.model.records.tally`). They are made from all events, once, where there are none, where the
+trigger was changed, and where an event arrived before one that is counted. Where events may stop counting,
+those that do are read (`Kept`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
