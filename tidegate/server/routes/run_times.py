@@ -115,8 +115,7 @@ def _times(service: Service, reader: Reader, app: str, program: str, look: Look)
     now = service.clock()
     found = [
         time
-        for state in reader.schedules_page(SchedulesWanted(app=app, program=program), MOST)
-        if state.spec.trigger.wall_clock is not None
+        for state in reader.schedules_page(SchedulesWanted(app=app, program=program, kind="cron"), MOST)
         for time in look(reader, state, now)
     ]
     return sorted(found, key=lambda each: (each.time, each.schedule))
