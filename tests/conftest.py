@@ -8,6 +8,7 @@ file has built for its tests is built once.
 import gc
 import os
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,15 +52,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tiers.arrange(items)
 
 
-def pytest_collection_finish() -> None:
-    """Exempt what is loaded by now from garbage collection: thousands of tests, and the libraries under them.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exempt what is loaded from garbage collection: thousands of tests, and the libraries under them.
 
-    A collection then looks at what a test has made, and a forked process does not copy the rest. Until here
-    there was none, since each would look at everything again.
+    A collection then looks at what a test has made, and a forked process does not copy the rest. While the
+    tests are loaded there is none, since each would look at everything again.
     """
-    gc.collect()
-    gc.freeze()
-    gc.enable()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)  # unknown in a run without xdist
@@ -81,7 +87,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Its JVMs live for seconds or minutes: started for that, they need a third of the processor time.
     """
-    gc.disable()
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
     databases.open_quickly()
