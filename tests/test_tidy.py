@@ -306,7 +306,7 @@ def test_files_and_modules_that_do_not_exist_are_caught() -> None:
     text = "`scheduler/tick/tick.py`, `tick/take.py`\n`scheduler.tick.tick.Tick`, `scheduler.tock.tick`"
     assert [str(one) for one in mentions.check("a.md", text)] == [
         "a.md:1: error: tick/take.py does not exist",
-        "a.md:2: error: there is no module scheduler.tock.tick",
+        "a.md:2: error: module scheduler.tock.tick does not exist",
     ]
 
 

@@ -17,7 +17,7 @@ Arrows = dict[str, dict[str, tuple[str, int]]]
 
 def check_circles(sources: Iterable[Source]) -> Iterator[Finding]:
     """Yield one circle of each folder that has any."""
-    by_module = {_module(source.path): source for source in sources}
+    by_module = {source.module: source for source in sources}
     folders: dict[str, Arrows] = {}
     for module, source in by_module.items():
         for target, line in _imports(source, by_module):
@@ -28,10 +28,6 @@ def check_circles(sources: Iterable[Source]) -> Iterator[Finding]:
                 entries.setdefault(other, {})
     for _, entries in sorted(folders.items()):
         yield from _circle(entries)
-
-
-def _module(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _imports(source: Source, known: Mapping[str, Source]) -> Iterator[tuple[str, int]]:

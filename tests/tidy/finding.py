@@ -32,6 +32,11 @@ class Source:
     path: str
     text: str
 
+    @property
+    def module(self) -> str:
+        """Its name in an import."""
+        return module_of(self.path)
+
     @cached_property
     def tree(self) -> ast.Module:
         return ast.parse(self.text)
@@ -63,3 +68,8 @@ class Source:
 
     def finding(self, line: int, message: str) -> Finding:
         return Finding(path=self.path, line=line, message=message)
+
+
+def module_of(path: str) -> str:
+    """Return the module of a file, or the package of its `__init__.py`."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

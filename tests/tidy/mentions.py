@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from tests.tidy.finding import Finding
+from tests.tidy.finding import Finding, module_of
 
 FILE = re.compile(r"`((?:[\w.]+/)+\w+\.py)`")
 """A file by its path from the project's folder, from the package, or by the end of its path."""
@@ -25,7 +25,7 @@ class Mentions:
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files = frozenset(end for file in files for end in _ends(file))
-        self._modules = frozenset(_module(end) for end in self._files)
+        self._modules = frozenset(module_of(end) for end in self._files)
 
     def check(self, path: str, text: str) -> Iterator[Finding]:
         """Yield every mention of a file or a module that does not exist."""
@@ -35,7 +35,7 @@ class Mentions:
                     yield Finding(path=path, line=line, message=f"{found[1]} does not exist")
             for found in MODULE.finditer(written):
                 if not self._has_module(found[1]):
-                    yield Finding(path=path, line=line, message=f"there is no module {found[1]}")
+                    yield Finding(path=path, line=line, message=f"module {found[1]} does not exist")
 
     def _has_file(self, name: str) -> bool:
         return name in self._files or name.startswith(OTHERS) or PLACEHOLDER in name
@@ -54,7 +54,3 @@ def _ends(file: str) -> Iterator[str]:
     for length in range(2, len(parts) + 1):
         for first in range(length - 1):
             yield "/".join(parts[first:length])
-
-
-def _module(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

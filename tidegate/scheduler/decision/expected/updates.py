@@ -1,6 +1,6 @@
 """Updates of a dataset without partitions: whether the next one comes in time. Pure.
 
-Without partitions there is no period to name, so a deadline at a time of the day is named after that instant,
+Data without partitions has no period to name. So a deadline at a time of the day is named after that instant,
 and a silence after the update that it follows.
 """
 
