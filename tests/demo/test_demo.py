@@ -295,7 +295,8 @@ def test_the_day_without_weather_ran_after_its_wait(finished: Finished) -> None:
 def test_the_report_and_the_reference_ran(finished: Finished) -> None:
     schedules = Counter(job.schedule for job in finished.jobs)
 
-    assert schedules[REFERENCE] == 1
+    # One by its cron and one by hand, if its minute comes while the files land.
+    assert schedules[REFERENCE] in (1, 2)
     assert schedules[WEEKLY] >= 1
 
 
