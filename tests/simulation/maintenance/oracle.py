@@ -11,7 +11,8 @@ from tests.simulation.maintenance.app import CRON_MINUTES, DATASETS, configures,
 from tests.simulation.maintenance.limits import over_pool
 from tests.simulation.maintenance.notes import Notes
 from tidegate.domain.model import App, Operation, OperationPlan
-from tidegate.scheduler.explain.past.operations import after_entry, opened_jobs, opens_operation
+from tidegate.scheduler.decision.fold import maintenance
+from tidegate.scheduler.decision.fold.after import after
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
@@ -128,10 +129,10 @@ def judge_journal(entries: Sequence[Entry], reader: Reader) -> None:
     """The journal says of each operation what the table says."""
     folded: dict[str, Job] = {}
     for entry in entries:
-        if opens_operation(entry):
-            (folded[entry.job or ""],) = opened_jobs(entry, None)
+        if maintenance.opens(entry):
+            folded[entry.job or ""] = maintenance.opened(entry)
         elif entry.job in folded:
-            folded[entry.job] = after_entry(folded[entry.job], entry, None)
+            folded[entry.job] = after(folded[entry.job], entry)
     for job in reader.jobs():
         if job.maintenance is not None:
             mine, theirs = ((each.state, each.reason, each.maintenance) for each in (job, folded[job.id]))

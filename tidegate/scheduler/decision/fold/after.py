@@ -36,8 +36,14 @@ _ENDS = {
 }
 
 
-def opened(entry: Entry, state: ScheduleState) -> Job:
-    """Return the job that an entry opens, for an event or a person, or as an instance of a task."""
+def opened(entry: Entry, state: ScheduleState | None) -> Job:
+    """Return the job that an entry opens, for an event or a person, or as an instance of a task.
+
+    Args:
+        state: its schedule; None for an operation on a table.
+    """
+    if state is None:
+        return operations.opened(entry)
     instance = instances.instance_of(entry)
     if instance is not None:
         return instance_job(state, entry.job or "", instance, entry.at)
@@ -52,10 +58,12 @@ def opened(entry: Entry, state: ScheduleState) -> Job:
     )
 
 
-def all_opened(entry: Entry, state: ScheduleState) -> list[Job]:
+def all_opened(entry: Entry, state: ScheduleState | None) -> list[Job]:
     """Return the jobs that an entry opens: one, or the instances of a task that were made together."""
     made = instances.made_together(entry)
-    return [instance_job(state, *each, entry.at) for each in made] if made else [opened(entry, state)]
+    if state is None or not made:
+        return [opened(entry, state)]
+    return [instance_job(state, *each, entry.at) for each in made]
 
 
 def instance_job(
@@ -180,6 +188,8 @@ def _launch(job: Job, entry: Entry) -> Job:
         launch=plan,
         resources=tuple(entry.data["resources"]),
         decided_at=entry.at,
+        # The polls before have judged an operation; nothing of it waits for a trigger.
+        satisfied_at=job.satisfied_at if job.maintenance is None else entry.at,
         retry_at=None,
         detail="",
         instance=instances.launched(job.instance),
@@ -203,6 +213,9 @@ def _run(job: Job, entry: Entry) -> Job:
     if job.state in FINISHED:
         return job
     at, status = datetime.fromisoformat(entry.data["at"]), RunStatus(entry.data["status"])
+    if job.maintenance is not None and status in _ENDS:
+        # The entry of the operation's end follows, or came before it.
+        return job
     launched = _with(job, run_id=entry.run_id, launched_at=job.launched_at or at, gave_back=False)
     if status not in _ENDS:
         return _with(launched, state=JobState.LAUNCHED)

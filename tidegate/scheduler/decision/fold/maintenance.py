@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ending, Work
 from tidegate.scheduler.model.reason import Reason
 
@@ -15,6 +15,24 @@ _STATES: dict[Ending, tuple[JobState, Reason | None]] = {
     Ending.CONFLICT: (JobState.FAILED, Reason.F_CONFLICT),
     Ending.STOPPED: (JobState.FAILED, Reason.F_YIELDED),
 }
+
+
+def opens(entry: Entry) -> bool:
+    """Return whether an entry opens the job of an operation."""
+    return entry.kind is EntryKind.JOB_OPENED and "maintenance" in entry.data
+
+
+def opened(entry: Entry) -> Job:
+    """Return the job of an operation that an entry opens."""
+    return Job(
+        id=entry.job or "",
+        schedule=entry.schedule or "",
+        key=entry.data["key"],
+        state=JobState.PENDING_CONSTRAINT,
+        opened_at=entry.at,
+        satisfied_at=entry.at,
+        maintenance=msgspec.convert(entry.data["maintenance"], Work),
+    )
 
 
 def launched(work: Work | None, entry: Entry) -> Work | None:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.explain.past.operations import opened_jobs, opens_operation
+from tidegate.scheduler.decision.fold import maintenance
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event, EventKind
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -65,8 +65,8 @@ def under_present_names(entry: Entry, names: Renames) -> Entry:
         data = {"app": app, "spec": None if spec is None else {**spec, "name": app}}
     elif entry.kind is EntryKind.OVERRIDE and entry.schedule is None:
         data = {"app": names.app(entry.data["app"])}
-    elif opens_operation(entry):
-        (job,) = opened_jobs(entry, None)
+    elif maintenance.opens(entry):
+        job = maintenance.opened(entry)
         renamed = renamed_operation(job, names)
         data = {"key": renamed.key, "maintenance": msgspec.to_builtins(renamed.work)}
     elif entry.kind is EntryKind.LAUNCH:

@@ -18,10 +18,10 @@ from tidegate.scheduler.commands.activation import takes_events
 from tidegate.scheduler.decision.changes.carry import carry
 from tidegate.scheduler.decision.changes.fate import Change, after_fate, fate
 from tidegate.scheduler.decision.fires import starts_again, timer_leaves
-from tidegate.scheduler.decision.fold.after import after
+from tidegate.scheduler.decision.fold import maintenance
+from tidegate.scheduler.decision.fold.after import after, all_opened
 from tidegate.scheduler.decision.fold.end_job import released
 from tidegate.scheduler.explain.past.entries import event_of, observation_of, under_present_names
-from tidegate.scheduler.explain.past.operations import after_entry, opened_jobs, opens_operation
 from tidegate.scheduler.explain.past.rows import PastRows
 from tidegate.scheduler.intake.observe import merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -112,7 +112,7 @@ class Past(PastRows):
             special(entry)
         job = self._jobs.get(entry.job or "")
         if job is not None:
-            self._put(after_entry(job, entry, self._states.get(job.schedule)))
+            self._put(after(job, entry, self._states.get(job.schedule)))
 
     def _is_known(self, entry: Entry) -> bool:
         """Return whether the schedule and the job of the entry are known.
@@ -122,7 +122,7 @@ class Past(PastRows):
         """
         if entry.kind in (EntryKind.SPEC, EntryKind.CLOCK) or entry.schedule is None:
             return True
-        if entry.schedule not in self._states and not opens_operation(entry):
+        if entry.schedule not in self._states and not maintenance.opens(entry):
             return entry.job in self._jobs
         opens = entry.job is None or entry.kind in _OPENS
         return opens or entry.job in self._jobs
@@ -225,7 +225,7 @@ class Past(PastRows):
     # --- jobs and their events ---
 
     def _opened(self, entry: Entry) -> None:
-        for job in opened_jobs(entry, self._states.get(entry.schedule or "")):
+        for job in all_opened(entry, self._states.get(entry.schedule or "")):
             self._put(job)
 
     def _manual(self, entry: Entry) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from tidegate.domain.model import OperationPlan
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.fold.after import record
+from tidegate.scheduler.decision.fold.after import opened, record
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan, job_id
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import (
@@ -50,17 +50,10 @@ def open_job(work: Work, opened_by: str, now: datetime) -> tuple[Job, Entry]:
         opened_by: what makes it differ from other jobs of the operation on the table.
     """
     ref, key = policy_ref(work.policy), f"{work.table} {work.operation}"
-    job = Job(
-        id=job_id(ref, key, opened_by),
-        schedule=ref,
-        key=key,
-        state=JobState.PENDING_CONSTRAINT,
-        opened_at=now,
-        satisfied_at=now,
-        maintenance=work,
-    )
     data = {"key": key, "maintenance": msgspec.to_builtins(work)}
-    return job, Entry(at=now, kind=EntryKind.JOB_OPENED, schedule=ref, job=job.id, data=data)
+    id = job_id(ref, key, opened_by)
+    entry = Entry(at=now, kind=EntryKind.JOB_OPENED, schedule=ref, job=id, data=data)
+    return opened(entry, None), entry
 
 
 def start(
@@ -77,7 +70,6 @@ def start(
             launch=_launch_plan(each, policies, now),
             next_check_at=None,
             blocked_on=None,
-            satisfied_at=now,
         )
         for each, entry in zip(starts, entries, strict=True)
     ]
