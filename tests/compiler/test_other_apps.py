@@ -180,6 +180,21 @@ def test_a_single_schedule_is_compiled_with_the_other_apps_that_are_given() -> N
     assert schedule.output_partition == "run"
 
 
+def test_a_single_schedule_that_names_no_part_of_an_app_of_the_store_says_which_it_has() -> None:
+    both = apps(FEEDS, SALES)
+    spec = {"program": "report", "trigger": {"partitions": {"dataset": "feeds/row"}}}
+    whole = with_others(both["sales"], both.values())
+    _, (unknown,) = compile_schedule(whole, "daily", spec, known=lambda: both)
+    assert unknown.summary == 'app feeds must have the dataset that is named, got "feeds/row"'
+    assert unknown.hint == 'did you mean "feeds/raw"?'
+
+
+def test_a_former_name_is_taken_with_its_app_and_namespace() -> None:
+    renamed = "app: b\nrenamed_from: default/a\ndatasets: {new: {renamed_from: [default/b/old, a/older]}}\n"
+    app = apps(renamed)["b"]
+    assert (app.renamed_from, app.datasets["new"].renamed_from) == (("a",), ("old", "older"))
+
+
 # --- the other side changes ---
 
 REPARTITIONED = FEEDS.replace("cycle: day, start: 2026-01-01", "cycle: hour, start: 2026-01-01-00:00")

@@ -33,6 +33,8 @@ def in_namespace(server: Served, namespace: str) -> str:
         ("ledger?schedule=lake/sales/each_day", 400),
         ("commits?dataset=default/sales/raw", 200),
         ("commits?dataset=lake/sales/raw", 400),
+        ("late?dataset=default/sales/raw", 200),
+        ("late?dataset=lake/sales/raw", 400),
     ],
 )
 def test_a_parameter_takes_the_namespace_of_the_app(server: Served, path: str, expected: int):
@@ -43,6 +45,21 @@ def test_a_parameter_takes_the_namespace_of_the_app(server: Served, path: str, e
         assert {each["key"] for each in answer.json()["items"]} == set(DAYS)
     if expected == 400:
         assert 'is in the namespace "default", not in "lake"' in problem(answer, 400)["detail"]
+
+
+@pytest.mark.parametrize("path", ["ledger", "late", "overrides", "commits", "watermarks", "alerts"])
+def test_a_filter_by_app_takes_its_namespace(server: Served, path: str):
+    deployed(server)
+    assert server.client.get(f"{NS}/{path}?app=default/sales").status_code == 200
+    for wrong in ("lake/sales", "default/sale", "sale"):
+        detail = problem(server.client.get(f"{NS}/{path}?app={wrong}"), 400)["detail"]
+        assert detail == f'there is no app "{wrong}"'
+
+
+def test_a_task_is_named_with_its_namespace(server: Served):
+    deployed(server, {**SPEC, "tasks": {"nightly": {"program": "report", "cycle": "day"}}})
+    assert server.client.get(f"{NS}/instances?task=default/sales/nightly").status_code == 200
+    problem(server.client.get(f"{NS}/instances?task=lake/sales/nightly"), 404)
 
 
 def test_a_specification_takes_the_namespace_of_an_app(server: Served):

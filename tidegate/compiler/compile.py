@@ -144,7 +144,7 @@ def compile_files(
     _check_groups_and_maintenance(built, first, drafts, everything)
     apps: dict[str, CompiledApp] = {}
     for source, root, app, named in built:
-        check_former_app(root, first, source.findings)
+        check_former_app(root, first, namespaces, source.findings)
         check_namespaces(root, first, namespaces, source.findings)
         if complete:
             check_unused(app, used, source.findings)

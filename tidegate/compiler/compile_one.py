@@ -19,6 +19,7 @@ from tidegate.compiler.rules.cycles.tasks import check_task_cycles
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.schema.check import check_schedule, check_task
+from tidegate.compiler.scope.others import Known, Others, nothing_known
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.upstream import Tasks, link
 from tidegate.domain.model import App, At, OnUpdate, Schedule
@@ -31,6 +32,7 @@ def compile_schedule(
     at: At | None = None,
     on_update: OnUpdate = "reset",
     namespaces: Namespaces = NO_NAMESPACES,
+    known: Known = nothing_known,
 ) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
     """Compile one schedule with the datasets, programs, groups and calendars of an app.
 
@@ -39,7 +41,7 @@ def compile_schedule(
         spec: the schedule as builtin values of its YAML, or as a text with the place of each value.
         at: the place of all diagnostics of builtin values.
         on_update: the default of a schedule that does not have it.
-        namespaces: see `compile_files`.
+        namespaces, known: see `compile_files`.
 
     Returns:
         The schedule, or None after an error, and the diagnostics.
@@ -49,7 +51,7 @@ def compile_schedule(
     schedule = None
     if isinstance(node, MappingNode) and check_schedule(node, findings):
         key = ScalarNode(name, node.line, node.column)
-        schedule = build_schedule(key, node, _scope(app, findings, on_update))
+        schedule = build_schedule(key, node, _scope(app, findings, on_update, known))
     if schedule is not None:
         whole = _with(app, schedule)
         check_cycles(whole, findings)
@@ -75,10 +77,12 @@ def compile_task(
     """
     node, findings = _alone(app, name, spec, at)
     check_namespaces(node, (), namespaces, findings)
+    others = tuple(others)
     task = None
     if isinstance(node, MappingNode) and check_task(node, findings):
         key = ScalarNode(name, node.line, node.column)
-        task = build_task(key, node, _scope(app, findings, on_update))
+        known = {other.name: other for other in others}
+        task = build_task(key, node, _scope(app, findings, on_update, lambda: known))
         if task is not None:
             apps = (_with(app, task), *(other for other in others if other.name != app.name))
             task = link(task, node, apps[0], Tasks(apps), findings)
@@ -98,8 +102,9 @@ def _alone(app: App, name: str, spec: dict[str, Any] | JsonText, at: At | None) 
     return from_value(spec, place.line, place.column), findings
 
 
-def _scope(app: App, findings: Findings, on_update: OnUpdate) -> Scope:
+def _scope(app: App, findings: Findings, on_update: OnUpdate, known: Known) -> Scope:
     return Scope(
+        others=Others(known=known),
         findings=findings,
         timezone=app.timezone,
         app=app.name,

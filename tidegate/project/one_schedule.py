@@ -58,7 +58,9 @@ def compile_one(
     if before is not None and before.spec.task is not None:
         found, diagnostics = compile_task(whole, name, document, None, on_update, apps.values(), namespaces)
     else:
-        found, diagnostics = compile_schedule(whole, name, document, None, on_update, namespaces)
+        found, diagnostics = compile_schedule(
+            whole, name, document, None, on_update, namespaces, lambda: apps
+        )
     if found is None:
         return None, tuple(diagnostics)
     named = msgspec.structs.replace(found, name=name)

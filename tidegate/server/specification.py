@@ -1,6 +1,6 @@
 """Specifications in bodies: compiled with what the store has, refused with the compiler's diagnostics."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from tidegate.compiler.compile import compile_files
@@ -12,14 +12,16 @@ from tidegate.project.one_schedule import broken_rules, compile_one, namespaces_
 from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.protocol import Reader
+from tidegate.server.access import Caller
 from tidegate.server.problem import Problem
 from tidegate.server.service import Service
+from tidegate.server.visible import hidden_from, names_any
 
 SUMMARIES = 3
 """So many errors are named in `detail`; `diagnostics` has all."""
 
 
-def compiled_app(service: Service, reader: Reader, name: str, spec: dict[str, Any]) -> App:
+def compiled_app(service: Service, reader: Reader, caller: Caller, name: str, spec: dict[str, Any]) -> App:
     """Compile the specification of an app.
 
     Raises:
@@ -36,18 +38,20 @@ def compiled_app(service: Service, reader: Reader, name: str, spec: dict[str, An
         documents={name: document},
         namespaces=namespaces_of(settings, reader),
     )
+    hidden = hidden_from(reader, caller)
     if not compilation.ok:
-        raise _wrong(f"the specification of app {name}", compilation.diagnostics, document)
+        raise _wrong(f"the specification of app {name}", compilation.diagnostics, document, hidden)
     found = compilation.models()[name]
     broken = broken_rules(service.settings, found, document)
     if broken:
-        raise _wrong(f"the specification of app {name}", broken, document)
+        raise _wrong(f"the specification of app {name}", broken, document, hidden)
     return found
 
 
 def compiled_schedule(
     service: Service,
     reader: Reader,
+    caller: Caller,
     app: str,
     name: str,
     spec: dict[str, Any],
@@ -72,7 +76,7 @@ def compiled_schedule(
         namespaces_of(service.settings, reader),
     )
     if found is None:
-        raise _wrong(f"schedule {app}/{name}", diagnostics, document)
+        raise _wrong(f"schedule {app}/{name}", diagnostics, document, hidden_from(reader, caller))
     return found
 
 
@@ -83,21 +87,29 @@ def _text(spec: dict[str, Any]) -> JsonText:
         raise Problem(400, error.message, hint=error.hint) from error
 
 
-def _wrong(what: str, diagnostics: Iterable[Diagnostic], document: JsonText) -> Problem:
+def _wrong(
+    what: str, diagnostics: Iterable[Diagnostic], document: JsonText, hidden: Collection[str]
+) -> Problem:
+    """Return the problem of a specification with errors.
+
+    Args:
+        hidden: apps that no hint names, nor their parts.
+    """
     errors = [each for each in diagnostics if each.severity == "error"]
     summaries = "; ".join(each.summary for each in errors[:SUMMARIES])
     return Problem(
         400,
         f"{what} is wrong: {summaries}",
-        diagnostics=[_json(each, document.paths) for each in diagnostics],
+        diagnostics=[_json(each, document.paths, hidden) for each in diagnostics],
     )
 
 
-def _json(diagnostic: Diagnostic, paths: Mapping[int, str]) -> dict[str, Any]:
+def _json(diagnostic: Diagnostic, paths: Mapping[int, str], hidden: Collection[str]) -> dict[str, Any]:
+    names_other = names_any(f"{diagnostic.summary} {diagnostic.hint}", hidden)
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity,
         "path": paths.get(diagnostic.at.line, ""),
         "summary": diagnostic.summary,
-        "hint": diagnostic.hint,
+        "hint": "" if names_other else diagnostic.hint,
     }

@@ -8,7 +8,7 @@ from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import Caller
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Service
-from tidegate.server.visible import named, visible_apps
+from tidegate.server.visible import name_seen, named, visible_apps
 
 
 class TablesSeen:
@@ -38,9 +38,11 @@ def table_named(service: Service, reader: Reader, caller: Caller, name: str) -> 
         Problem: 404 for an unknown one, 409 for a name of several, 403 for one of another app than the
             token's.
     """
+    seen = TablesSeen(service, reader, caller)
     with refused_as(404), named():
-        table = find_table(reader, name)
-    return _checked(TablesSeen(service, reader, caller), caller, [table], name)
+        name = name_seen(reader, caller, name)
+        table = find_table(reader, name, seen.__contains__)
+    return _checked(seen, caller, [table], name)
 
 
 def table_at(

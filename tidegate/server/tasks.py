@@ -1,7 +1,7 @@
 """Tasks and instances by the names of paths and bodies: `feed` where one app has it, else `shop.feed`."""
 
 from tidegate.domain.error import UserError
-from tidegate.domain.part_name import app_of
+from tidegate.domain.part_name import app_of, namespace_of, without_namespace
 from tidegate.domain.tasks.key import TaskKeyError, parse_scheduled
 from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
 from tidegate.scheduler.explain.names import find_task
@@ -16,13 +16,15 @@ from tidegate.server.service import Service
 from tidegate.server.visible import named
 
 
-def whole_ref(name: str) -> str:
-    """Return "app/task" of "app.task" or "app/task", and a name alone as it is.
+def whole_ref(service: Service, name: str) -> str:
+    """Return "app/task" of "app.task", "app/task" or "namespace/app/task", and a name alone as it is.
 
     Raises:
-        Problem: 400 for what cannot be a name.
+        Problem: 400 for what cannot be a name, 404 for another namespace.
     """
-    ref = name if "/" in name else name.replace(".", "/", 1)
+    if namespace_of(name) not in (None, service.namespace):
+        raise Problem(404, f'the tasks here are of the namespace "{service.namespace}", got {name!r:.200}')
+    ref = without_namespace(name) if "/" in name else name.replace(".", "/", 1)
     for part in ref.split("/", 1):
         check_name(part)
     return ref
@@ -37,7 +39,7 @@ def task_of(service: Service, reader: Reader, caller: Caller, name: str) -> Sche
         Problem: 404 for an unknown one, 409 for a name of several, 403 for one of another app than the
             token's, 400 for a malformed name.
     """
-    ref = whole_ref(name)
+    ref = whole_ref(service, name)
     app, whole, _ = ref.partition("/")
     if whole:
         caller.check_app(app)

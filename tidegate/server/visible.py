@@ -1,14 +1,17 @@
 """What a caller sees: the apps of the namespace, and of these only that of a token for one."""
 
-from collections.abc import Generator
+import re
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
+from tidegate.domain.part_name import SEPARATOR, app_of, without_namespace
+from tidegate.scheduler.explain.names import in_namespace
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import Caller
 from tidegate.server.deployed import deployed_apps
-from tidegate.server.problem import Problem
+from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Service
 
 
@@ -35,15 +38,32 @@ def visible_job(service: Service, reader: Reader, caller: Caller, id_: str) -> J
     return found
 
 
-def check_known_app(service: Service, reader: Reader, caller: Caller, app: str) -> None:
-    """Refuse a filter by an app that the caller may not ask for.
+def name_seen(reader: Reader, caller: Caller, name: str) -> str:
+    """Return a name that a caller has written, without the namespace that it may begin with.
 
     Raises:
-        Problem: 400 for an unknown app, 403 for one of another than the token's.
+        Problem: 403 for one of another app than the token's.
+        UnknownName: its app is in another namespace.
     """
+    whole = without_namespace(name)
+    if SEPARATOR in whole:
+        caller.check_app(app_of(whole))
+    return in_namespace(reader, name)
+
+
+def known_app(service: Service, reader: Reader, caller: Caller, name: str) -> str:
+    """Return the app of a filter, "app" or "namespace/app", for which the caller may ask.
+
+    Raises:
+        Problem: 400 for an unknown app or another namespace, 403 for an app of another token.
+    """
+    namespace, _, app = name.rpartition(SEPARATOR)
     caller.check_app(app)
-    if app not in {each.name for each in deployed_apps(service, reader)}:
-        raise Problem(400, f'there is no app "{app:.100}"')
+    if namespace not in ("", service.namespace) or app not in {
+        each.name for each in deployed_apps(service, reader)
+    }:
+        raise Problem(400, f'there is no app "{name:.100}"')
+    return app
 
 
 @contextmanager
@@ -55,3 +75,30 @@ def named(unknown: int = 404, ambiguous: int = 409) -> Generator[None]:
         raise Problem(unknown, error.message, hint=error.hint) from error
     except AmbiguousName as error:
         raise Problem(ambiguous, error.message, hint=error.hint) from error
+
+
+def hidden_from(reader: Reader, caller: Caller) -> frozenset[str]:
+    """Return the apps of which a caller hears nothing: all others, for a token of one."""
+    return frozenset() if caller.app is None else frozenset(reader.revisions().keys() - {caller.app})
+
+
+def names_any(text: str, apps: Collection[str]) -> bool:
+    """Return whether a text names one of some apps."""
+    return any(word in apps for word in re.findall(r"[a-z][a-z0-9_]*", text))
+
+
+@contextmanager
+def refused_to(reader: Reader, caller: Caller, status: int = 409) -> Generator[None]:
+    """Answer a refusal with a status (`refused_as`), without the names of parts of apps that are hidden."""
+    try:
+        with refused_as(status):
+            yield
+    except Problem as problem:
+        hidden = hidden_from(reader, caller)
+        message = re.sub(
+            r"\b([a-z][a-z0-9_]*)/[a-z][a-z0-9_]*",
+            lambda found: "a part of another app" if found[1] in hidden else found[0],
+            problem.message,
+        )
+        hint = "" if names_any(problem.hint, hidden) else problem.hint
+        raise Problem(problem.status, message, problem.headers, hint=hint, **problem.more) from problem

@@ -1,5 +1,7 @@
 """Namespaces: `ns/app/name` where `app/name` is taken, the owner of a name, and what the store keeps."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from tests.tidegate.project import Project
@@ -116,6 +118,68 @@ def test_commands_take_a_name_with_its_namespace(deployed: Project, command: tup
     wrong = deployed.refused(*(word.replace("default/", "lake/") for word in command))
     assert 'app sales is in the namespace "default", not in "lake"' in wrong.message
     assert "write default/sales/" in wrong.hint
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("plan", "--app", "default/sales"),
+        ("deploy", "--app", "default/sales"),
+        ("schedules", "list", "--app", "default/sales"),
+        ("ledger", "--app", "default/sales"),
+        ("overrides", "list", "--app", "default/sales"),
+        ("late", "--app", "default/sales"),
+        ("alerts", "list", "--app", "default/sales"),
+        ("tasks", "list", "--app", "default/sales"),
+        ("instances", "list", "--app", "default/sales"),
+        ("apps", "hold", "default/sales"),
+    ],
+    ids=lambda command: "-".join(command[:2]),
+)
+def test_an_app_is_named_with_its_namespace(deployed: Project, command: tuple[str, ...]) -> None:
+    deployed.run(*command)
+    wrong = deployed.refused(*(word.replace("default/", "lake/") for word in command))
+    assert 'in the namespace "default"' in wrong.message
+    assert "write default/sales, or sales" in wrong.hint
+
+
+def test_an_app_on_hold_is_named_with_its_namespace(deployed: Project) -> None:
+    deployed.run("apps", "hold", "default/sales")
+    assert "sales" in deployed.run("overrides", "show", "default/sales")
+    assert "sales is released" in deployed.run("apps", "release", "default/sales")
+
+
+def test_a_new_schedule_is_named_with_its_namespace(deployed: Project) -> None:
+    given = ("--set", "program=make_report", "--set", "trigger={cron: '@daily'}")
+    assert "sales/extra" in deployed.run("schedules", "create", "default/sales/extra", *given)
+    assert 'not in "lake"' in deployed.refused("schedules", "create", "lake/sales/other", *given).message
+    wrong = deployed.refused("schedules", "create", "extra", *given)
+    assert "a new schedule is named app/schedule or ns/app/schedule" in wrong.message
+
+
+def test_a_token_takes_the_namespace_from_the_name_of_its_app(deployed: Project) -> None:
+    create = ("token", "create", "x", "--role", "read", "--app", "lake/sales")
+    assert "(read, app sales of namespace lake)" in deployed.run(*create)
+    wrong = deployed.refused(*create, "--namespace", "default")
+    assert wrong.message == "--app lake/sales and --namespace default name two namespaces"
+
+
+def test_the_past_knows_the_namespaces_of_now(two: Project) -> None:
+    only(two, "reports", READS_FEEDS.replace("NAME", "lake/feeds/raw"))
+    two.run("deploy")
+    at = datetime.now(UTC).isoformat()
+    assert "each_day" in two.run("why", "analytics/reports/each_day", "--at", at)
+    wrong = two.refused("why", "lake/reports/each_day", "--at", at)
+    assert 'in the namespace "analytics"' in wrong.message
+
+
+def test_the_past_knows_the_namespace_of_an_app_that_is_gone(two: Project) -> None:
+    only(two, "reports", READS_FEEDS.replace("NAME", "lake/feeds/raw"))
+    two.run("deploy")
+    at = datetime.now(UTC).isoformat()
+    only(two, "others", "app: others\n")
+    two.run("deploy", "--remove-apps", "--yes")
+    assert "each_day" in two.run("why", "analytics/reports/each_day", "--at", at)
 
 
 def test_an_unknown_app_of_a_namespace_is_unknown(deployed: Project) -> None:

@@ -22,6 +22,7 @@ from tidegate.cli.develop.plan import (
     RemoveOption,
     UpdateOption,
     compiled_apps,
+    own_apps,
     print_difference,
     project_scope,
 )
@@ -72,8 +73,7 @@ def deploy(
     settings = load_settings()
     wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
     update = settings.update_schedules if update_schedules is None else update_schedules
-    only = tuple(app) if app else None
-    options = Options(update_schedules=update, app=only, remove_apps=remove_apps)
+    options = Options(update_schedules=update, app=own_apps(settings, app), remove_apps=remove_apps)
     deployment = Deployment(
         settings=settings,
         wanted=wanted,

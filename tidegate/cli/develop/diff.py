@@ -19,6 +19,7 @@ from tidegate.cli.develop.plan import (
     RemoveOption,
     UpdateOption,
     compiled_apps,
+    own_apps,
     plan,
     print_difference,
 )
@@ -57,7 +58,7 @@ def diff(
     settings = load_settings()
     before = _apps_of(settings, old, format)
     after = compiled_apps(settings, format) if new is None else _apps_of(settings, new, format)
-    found = between(before, after, app)
+    found = between(before, after, own_apps(settings, app))
     print_difference(found, format)
     if found.refused:
         raise typer.Exit(EXIT_REFUSED)

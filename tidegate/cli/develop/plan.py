@@ -77,14 +77,13 @@ def plan(
     settings = load_settings()
     wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
     update = settings.update_schedules if update_schedules is None else update_schedules
+    only = own_apps(settings, app)
     with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
-        scope = project_scope(reader, settings, wanted, app, remove_apps)
+        scope = project_scope(reader, settings, wanted, only, remove_apps)
         found = difference(reader, wanted, update_schedules=update, scope=scope)
         covered = coverage(load_known(reader), found)
         if out is not None and not found.refused:
-            options = Options(
-                update_schedules=update, app=tuple(app) if app else None, remove_apps=remove_apps
-            )
+            options = Options(update_schedules=update, app=only, remove_apps=remove_apps)
             basis = basis_of(settings, wanted, reader)
             made = SavedPlan(
                 made_at=datetime.now(UTC), options=options, basis=basis, changes=diff_json(found)
@@ -95,6 +94,23 @@ def plan(
         raise typer.Exit(EXIT_REFUSED)
     if not found.empty:
         raise typer.Exit(EXIT_CHANGES)
+
+
+def own_apps(settings: "Settings", names: "Sequence[str] | None") -> tuple[str, ...] | None:
+    """Return the apps of the project that are named, without the namespace; None for all.
+
+    Raises:
+        UserError: the namespace is not that of the project.
+    """
+    for name in names or ():
+        namespace, _, app = name.rpartition("/")
+        if namespace not in ("", settings.namespace):
+            raise UserError(
+                f'the apps of project {settings.name} are in the namespace "{settings.namespace}",'
+                f' got "{name}"',
+                f"write {settings.namespace}/{app}, or {app}",
+            )
+    return tuple(dict.fromkeys(name.rpartition("/")[2] for name in names)) if names else None
 
 
 def project_scope(

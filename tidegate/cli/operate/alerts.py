@@ -43,9 +43,11 @@ def list_alerts(
     from tidegate.alerts.texts import title
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.explain.names import find_app
 
     settings = load_settings()
     with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
+        app = find_app(reader, app)
         found = reader.alerts(settings.name, states=state or None, channel=channel, app=app, limit=limit)
     if format is Format.JSON:
         print_json(found)

@@ -57,14 +57,13 @@ def hold_apps(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresO
     """Launch nothing of these apps until they are released; events still count, and nothing is discarded."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.by_hand.held_apps import hold_app
-    from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.explain.names import app_named
 
     now, by = datetime.now(UTC), by_hand(reason)
     until = until_of(expires, now)
     with opened_store() as store, store.transaction() as transaction:
-        for name in names:
-            check_app(transaction, name)
-        held = {name: hold_app(transaction, name, now, by, until) for name in names}
+        apps = dict.fromkeys(app_named(transaction, name) for name in names)
+        held = {app: hold_app(transaction, app, now, by, until) for app in apps}
     ends = "" if until is None or until.at is None else f" until {instant(until.at)}"
     for name, is_new in held.items():
         if is_new:
@@ -80,13 +79,13 @@ def release_apps(names: NamesArgument, reason: ReasonOption = "") -> None:
     """Launch again: first what was decided meanwhile."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.by_hand.held_apps import held_apps, release_app
-    from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.explain.names import app_named
 
     with opened_store() as store, store.transaction() as transaction:
-        for name in names:
-            if name not in held_apps(transaction):
-                check_app(transaction, name)
+        held = held_apps(transaction)
+        # An app that is not deployed any more may be on hold.
+        apps = dict.fromkeys(name if name in held else app_named(transaction, name) for name in names)
         now, by = datetime.now(UTC), by_hand(reason)
-        released = {name: release_app(transaction, name, now, by) for name in names}
+        released = {app: release_app(transaction, app, now, by) for app in apps}
     for name, was_held in released.items():
         typer.echo(f"{name} is released" if was_held else f"{name} was not on hold")

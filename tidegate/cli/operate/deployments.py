@@ -106,7 +106,7 @@ def rollback(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Deploy what was deployed after an earlier deployment, as a new one."""
-    from tidegate.cli.develop.plan import print_difference, project_scope
+    from tidegate.cli.develop.plan import own_apps, print_difference, project_scope
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.deployment.deployments import apps_after
@@ -117,13 +117,14 @@ def rollback(
     if not reason.strip():
         raise UserError("a rollback has a reason", "write --reason TEXT")
     settings = load_settings()
+    only = own_apps(settings, app)
     lines = None if yes or not at_terminal(format) else ()
     with opened_store(settings) as store:
         while True:
             try:
                 with store.transaction() as transaction:
                     known = {**deployed_apps(transaction), **apps_after(transaction, number)}
-                    scope = project_scope(transaction, settings, known, app, remove_apps)
+                    scope = project_scope(transaction, settings, known, only, remove_apps)
                     changes = roll_back(
                         transaction,
                         number,

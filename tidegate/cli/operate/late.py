@@ -28,12 +28,12 @@ def late(
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.lateness import lateness
-    from tidegate.scheduler.explain.names import find_dataset
+    from tidegate.scheduler.explain.names import find_app, find_dataset
 
     with opened_store(load_settings(), missing_is_empty=True) as store, store.reading() as reader:
         whole = None if dataset is None else find_dataset(reader, dataset)
-        apps = None if app is None else (app,)
-        found = lateness(reader, limit, apps=apps, dataset=whole, now=not every)
+        app = find_app(reader, app)
+        found = lateness(reader, limit, apps=None if app is None else (app,), dataset=whole, now=not every)
     if format is Format.JSON:
         print_json(found)
         return

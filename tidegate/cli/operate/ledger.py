@@ -22,10 +22,10 @@ def ledger(
     """Balance the events: landed = consumed by runs (succeeded, running, failed) + pending + discarded."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.explain.ledger_line import ledger_line
-    from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.explain.names import find_app
 
     with opened_store() as store, store.reading() as reader:
-        check_app(reader, app)
+        app = find_app(reader, app)
         rows = reader.ledger(app=app)
     if format is Format.JSON:
         print_json([ledger_line(row) for row in rows])

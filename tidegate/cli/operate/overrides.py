@@ -34,11 +34,11 @@ def list_overrides(
 ) -> None:
     """List what differs from the deployments by hand: what, by whom, since and until when, why."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.explain.names import find_app
     from tidegate.scheduler.explain.overrides import overridden_as, override_json
 
     with opened_store() as store, store.reading() as reader:
-        check_app(reader, app)
+        app = find_app(reader, app)
         found = reader.overrides(app=app)
     if format is Format.JSON:
         print_json([override_json(each) for each in found])

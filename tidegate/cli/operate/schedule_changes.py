@@ -63,7 +63,9 @@ def update_schedule(
 
 
 def create_schedule(
-    name: Annotated[str, typer.Argument(help="app/schedule: a deployed app, and a new name.")],
+    name: Annotated[
+        str, typer.Argument(help="app/schedule: a deployed app, also with its namespace, and a new name.")
+    ],
     changes: SetOption = None,
     expires: ExpiresOption = None,
     reason: ReasonOption = "",
@@ -72,17 +74,19 @@ def create_schedule(
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.one_schedule import NEW_NAME
     from tidegate.scheduler.commands.deployment.schedules import put_schedule
-    from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.explain.names import app_named
 
-    app, _, schedule = name.partition("/")
-    if NEW_NAME.fullmatch(schedule) is None:
+    app, _, schedule = name.rpartition("/")
+    if not app or NEW_NAME.fullmatch(schedule) is None:
         raise WrongUsage(
-            f"a new schedule is named app/schedule, got {name!r:.100}", "for example sales/extra"
+            f"a new schedule is named app/schedule or ns/app/schedule, got {name!r:.100}",
+            "for example sales/extra",
         )
     text, now = _given(changes), datetime.now(UTC)
     until, by = until_of(expires, now), by_hand(reason)
     with opened_store() as store, store.transaction() as transaction:
-        check_app(transaction, app)
+        app = app_named(transaction, app)
+        name = f"{app}/{schedule}"
         if transaction.schedules(refs=[name]):
             raise UserError(f"{name} is deployed already", "`tidegate schedules update` changes it")
         spec = _compiled(transaction, app, schedule, text, None)

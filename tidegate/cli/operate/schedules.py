@@ -46,11 +46,11 @@ def list_schedules(
     """List the deployed schedules and tasks; `tidegate tasks list` says more of tasks."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.explain.instances.task_facts import next_start
-    from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.explain.names import find_app
     from tidegate.scheduler.model.job import WAITING
 
     with opened_store() as store, store.reading() as reader:
-        check_app(reader, app)
+        app = find_app(reader, app)
         states = reader.schedules(app=app)
         waiting = Counter(job.schedule for job in reader.jobs(app=app, states=WAITING))
     if format is Format.JSON:

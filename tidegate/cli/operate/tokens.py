@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.domain.error import WrongUsage
 from tidegate.scheduler.model.records.token import Role
 
 SECRET_BYTES = 32
@@ -33,6 +34,7 @@ def create(
     from tidegate.scheduler.commands.tokens import create_token
     from tidegate.scheduler.model.records.token import token_hash
 
+    app, namespace = _limits(app, namespace)
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with opened_store(create=True) as store, store.transaction() as transaction:
         create_token(transaction, name, role, app, token_hash(secret), datetime.now(UTC), "cli", namespace)
@@ -40,6 +42,16 @@ def create(
     where = "" if namespace is None else f" of namespace {namespace}"
     typer.echo(f"token {name} ({role}, {whose}{where}); it is not shown again:")
     typer.echo(secret)
+
+
+def _limits(name: str | None, namespace: str | None) -> tuple[str | None, str | None]:
+    """Return the app and the namespace of a token; the name of the app may have its namespace."""
+    if name is None or "/" not in name:
+        return name, namespace
+    of_app, _, rest = name.rpartition("/")
+    if namespace not in (None, of_app):
+        raise WrongUsage(f"--app {name} and --namespace {namespace} name two namespaces", "name one of them")
+    return rest, of_app
 
 
 @app.command("list")

@@ -1,10 +1,12 @@
-"""The rule for `renamed_from`: a former name belongs to one part, and nothing else has it now."""
+"""The rule for `renamed_from`: a former name belongs to one part of the app, and nothing else has it now."""
 
 from collections.abc import Collection
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
-from tidegate.compiler.values.renamed_from import former_names
+from tidegate.compiler.rules.namespaces import Namespaces
+from tidegate.compiler.values.renamed_from import former_name, former_names, renamed_from
+from tidegate.domain.part_name import app_of, without_namespace
 from tidegate.domain.wording import shown, with_article
 
 
@@ -16,8 +18,15 @@ def check_former_names(root: MappingNode, findings: Findings) -> None:
         known = {} if parts is None else parts.values
         for node in (each for each in known.values() if isinstance(each, MappingNode)):
             for name in former_names(node):
-                earlier = claimed.setdefault(str(name.value), name)
-                if name.value in known:
+                earlier = claimed.setdefault(former_name(name), name)
+                if _is_of_other_app(root, name):
+                    findings.add(
+                        "N350",
+                        name,
+                        f"`renamed_from` names a former {what} of this app, got {shown(name.value)}",
+                        f"a {what} keeps its app: write its name alone, or {root.text('app')}/name",
+                    )
+                elif former_name(name) in known:
                     _refuse(what, name, findings)
                 elif earlier is not name:
                     findings.add(
@@ -29,11 +38,26 @@ def check_former_names(root: MappingNode, findings: Findings) -> None:
                     )
 
 
-def check_former_app(root: MappingNode, apps: Collection[str], findings: Findings) -> None:
-    """Report a former name of an app that another file still has."""
+def check_former_app(
+    root: MappingNode, apps: Collection[str], namespaces: Namespaces, findings: Findings
+) -> None:
+    """Report a former name of an app that another file still has, or that is in another namespace."""
     for name in former_names(root):
-        if name.value in apps:
+        namespace, _, app = str(name.value).rpartition("/")
+        if app in apps:
             _refuse("app", name, findings)
+        elif namespace and namespace not in (namespaces.own, namespaces.deployed().get(app)):
+            findings.add(
+                "N320",
+                name,
+                f'the app {app} is in the namespace "{namespaces.own}", got {shown(name.value)}',
+                f"write {namespaces.own}/{app}, or {app}",
+            )
+
+
+def _is_of_other_app(root: MappingNode, name: ScalarNode) -> bool:
+    whole = without_namespace(str(name.value))
+    return "/" in whole and app_of(whole) not in (root.text("app"), *renamed_from(root))
 
 
 def _refuse(what: str, name: ScalarNode, findings: Findings) -> None:

@@ -14,7 +14,10 @@ from tidegate.domain.value import Value
 from tidegate.domain.wording import shown
 
 NAMING = frozenset(
-    {"dataset", "program", "task", "reads", "depends_on", "add", "drop", "table", "tables", "only"}
+    {
+        *("dataset", "program", "task", "reads", "depends_on", "add", "drop", "table", "tables", "only"),
+        "renamed_from",
+    }
 )
 """Keys below which parts are named; `path` and texts may have two slashes too."""
 

@@ -192,7 +192,7 @@ def _component(part: str, text: str) -> tuple[int, Test | None]:
     if "/" in part:
         raise PatternError(
             f"a slash encloses a regex, or separates an app and its dataset, got {shown(text)}",
-            "a dataset is named as app/dataset, without wildcards; " + _HINT,
+            "a dataset is named as app/dataset or ns/app/dataset, without wildcards; " + _HINT,
         )
     if not all(part.split(".")):
         raise PatternError(f"no component of a pattern is empty, got {shown(text)}", _HINT)

@@ -4,7 +4,7 @@ The namespace of the app may be before it, and is checked: "namespace/app/schedu
 refused with the closest existing name.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Program
@@ -38,22 +38,22 @@ def in_namespace(reader: Reader, name: str) -> str:
         return name
     for app in reader.apps(names=[app_of(rest)]):
         if app.namespace != namespace:
-            raise UnknownName(
-                f'app {app.name} is in the namespace "{app.namespace}", not in "{namespace}"',
-                f"write {app.namespace}/{rest}, or {rest}",
-            )
+            raise _in_other_namespace(app.name, app.namespace, namespace, rest)
     return rest
 
 
-def find_schedule(reader: Reader, name: str) -> ScheduleState:
+def find_schedule(reader: Reader, name: str, apps: Collection[str] | None = None) -> ScheduleState:
     """Return the deployed schedule of a name.
+
+    Args:
+        apps: the only ones to look in, and to name in errors; None for all.
 
     Raises:
         UnknownName: no app has it.
         AmbiguousName: several apps have it.
     """
     name = in_namespace(reader, name)
-    states = reader.schedules()
+    states = [state for state in reader.schedules() if apps is None or state.app in apps]
     found = [state for state in states if name in (state.ref, state.name)]
     if len(found) == 1:
         return found[0]
@@ -118,14 +118,18 @@ def find_task(reader: Reader, name: str, apps: Collection[str] | None = None) ->
     raise UnknownName(f'task "{name}" is not deployed', did_you_mean(name, known, "tasks"))
 
 
-def find_dataset(reader: Reader, name: str) -> str:
+def find_dataset(reader: Reader, name: str, apps: Collection[str] | None = None) -> str:
     """Return "app/dataset" of the deployed dataset of a name.
+
+    Args:
+        apps: the only ones to look in, and to name in errors; None for all.
 
     Raises:
         UnknownName: no app has it.
         AmbiguousName: several apps have it.
     """
-    known = [f"{deployed.name}/{each}" for deployed in reader.apps() for each in deployed.app.datasets]
+    seen = [deployed for deployed in reader.apps() if apps is None or deployed.name in apps]
+    known = [f"{deployed.name}/{each}" for deployed in seen for each in deployed.app.datasets]
     return _one_of("dataset", in_namespace(reader, name), known)
 
 
@@ -205,8 +209,11 @@ def find_target(reader: Reader, name: str) -> str:
         raise UnknownName(unknown.message, f"{unknown.hint}{pruned_hint(reader)}") from None
 
 
-def find_table(reader: Reader, name: str) -> TableState:
+def find_table(reader: Reader, name: str, seen: Callable[[TableState], bool] = lambda _: True) -> TableState:
     """Return the table of a name: any of its whole names, or an end of them that only one table has.
+
+    Args:
+        seen: whether a table may be found by an end of its name, and be named in errors.
 
     Raises:
         MaintenanceRefused: the name is unknown (E-TABLE).
@@ -219,7 +226,7 @@ def find_table(reader: Reader, name: str) -> TableState:
     found = table_named(reader, name)
     if found is not None:
         return found
-    known = known_tables(reader)
+    known = [table for table in known_tables(reader) if seen(table)]
     ends = [
         table
         for table in known
@@ -242,12 +249,27 @@ def find_table(reader: Reader, name: str) -> TableState:
     raise MaintenanceRefused("E-TABLE", f'no table "{name}" is known', did_you_mean(name, names, "tables"))
 
 
-def check_app(reader: Reader, app: str | None) -> None:
-    """Refuse the name of an app that is not deployed; None means all apps.
+def find_app(reader: Reader, name: str | None) -> str | None:
+    """Return the deployed app of a name, "app" or "namespace/app"; None means all apps.
 
     Raises:
-        UnknownName: the app is not deployed.
+        UnknownName: it is not deployed, or is in another namespace.
     """
-    names = [deployed.name for deployed in reader.apps()]
-    if app is not None and app not in names:
-        raise UnknownName(f'app "{app}" is not deployed', did_you_mean(app, names, "apps"))
+    return None if name is None else app_named(reader, name)
+
+
+def app_named(reader: Reader, name: str) -> str:
+    """Return the deployed app of a name; see `find_app`."""
+    namespace, _, app = name.rpartition("/")
+    known = {deployed.name: deployed.namespace for deployed in reader.apps()}
+    if app not in known:
+        raise UnknownName(f'app "{name}" is not deployed', did_you_mean(app, list(known), "apps"))
+    if namespace not in ("", known[app]):
+        raise _in_other_namespace(app, known[app], namespace, app)
+    return app
+
+
+def _in_other_namespace(app: str, actual: str, named: str, rest: str) -> UnknownName:
+    return UnknownName(
+        f'app {app} is in the namespace "{actual}", not in "{named}"', f"write {actual}/{rest}, or {rest}"
+    )

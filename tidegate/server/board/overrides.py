@@ -12,7 +12,7 @@ from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.page import Page
 from tidegate.server.service import Here
-from tidegate.server.visible import check_known_app, visible_apps
+from tidegate.server.visible import known_app, visible_apps
 
 router = APIRouter(prefix="/board/overrides", route_class=PageRoute, include_in_schema=False)
 
@@ -56,7 +56,7 @@ def list_page(
     """List what was changed by hand, by app and schedule."""
     with service.store.reading() as reader:
         if app:
-            check_known_app(service, reader, caller, app)
+            app = known_app(service, reader, caller, app)
         apps = visible_apps(service, reader, caller)
         found = [each for each in reader.overrides(app=app or None) if apps is None or each.app in apps]
         items, cursor = page_of.of(found, lambda each: (each.ref, each.kind))

@@ -31,8 +31,9 @@ from tidegate.server.body import read_form
 from tidegate.server.deployed import deployed_app, deployed_apps, schedule_of
 from tidegate.server.forms.override import until_of
 from tidegate.server.page import Page, foreign
-from tidegate.server.problem import Problem, refused_as
+from tidegate.server.problem import Problem
 from tidegate.server.service import Here
+from tidegate.server.visible import refused_to
 
 router = APIRouter(prefix="/board/schedules", route_class=PageRoute, include_in_schema=False)
 
@@ -171,7 +172,7 @@ def act(
     until = until_of(form.get("expires", "").strip(), now)
     with service.store.transaction() as transaction:
         ref = schedule_of(service, transaction, app, s).ref
-        with refused_as(409):
+        with refused_to(transaction, caller):
             match action:
                 case "suspend":
                     changed = suspend(transaction, ref, now, by, until)

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from tidegate.domain.part_name import app_of
+from tidegate.domain.part_name import app_of, name_of
 from tidegate.scheduler.alerts.outbox import retry
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.records.alert import Alert, AlertState
@@ -16,7 +16,7 @@ from tidegate.server.page import Page, before_instant, instant_key
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import REASON, Reasoned
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import named
+from tidegate.server.visible import known_app, named
 
 router = APIRouter(prefix="/alerts", tags=["alerts"])
 
@@ -40,11 +40,12 @@ def alerts_page(
     """Return a page of the alerts that match all given filters, and the cursor of the next one.
 
     Raises:
-        Problem: 400, the state is unknown; 403 for another app than the token's.
+        Problem: 400, the state or the app is unknown; 403 for another app than the token's.
     """
     if state and state.lower() not in list(AlertState):
         states = ", ".join(AlertState)
         raise Problem(400, f"state has the unknown value {state!r:.100}", hint=f"one of {states}")
+    wanted, app = app, name_of(app) or app
     if app:
         caller.check_app(app)
     with service.store.reading() as reader:
@@ -56,6 +57,9 @@ def alerts_page(
             before=before_instant(page),
             limit=page.limit + 1,
         )
+        if wanted and (not found or app != wanted):
+            # An app that is not deployed any more may have alerts.
+            known_app(service, reader, caller, wanted)
     return page.cut(list(found), lambda alert: instant_key(alert.made_at, alert.id))
 
 

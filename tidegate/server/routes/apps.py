@@ -15,10 +15,11 @@ from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import contract, json_answer, listed, page_of
 from tidegate.server.deployed import check_name, deployed_app, deployed_apps, discarded
 from tidegate.server.page import Page
-from tidegate.server.problem import Problem, refused_as
+from tidegate.server.problem import Problem
 from tidegate.server.routes.schedules import Deleted, Flag, Reason
 from tidegate.server.service import Here, Service
 from tidegate.server.specification import compiled_app
+from tidegate.server.visible import refused_to
 
 router = APIRouter(prefix="/apps", tags=["apps"])
 
@@ -140,8 +141,8 @@ def put(
         raise Problem(400, f'the spec is of app {wanted.spec["app"]!r:.100}, and the path of "{app}"')
     update = _update(service, wanted, header)
     with service.store.reading() as reader:
-        model = compiled_app(service, reader, app, {"app": app, **wanted.spec})
-    with service.store.transaction() as transaction, refused_as(409):
+        model = compiled_app(service, reader, caller, app, {"app": app, **wanted.spec})
+    with service.store.transaction() as transaction, refused_to(transaction, caller):
         changes = deploy(
             transaction,
             {app: model},
@@ -167,7 +168,7 @@ def delete(
     with service.store.transaction() as transaction:
         owner = deployed_app(service, transaction, app).project
         scope = Scope(project=owner, only=frozenset({app}), removable=frozenset({app}))
-        with refused_as(409):
+        with refused_to(transaction, caller):
             changes = deploy(
                 transaction, {}, service.clock(), force=force == "true", scope=scope, by=caller.by(reason)
             )

@@ -75,7 +75,7 @@ def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends
             to=asked.to,
             lot=asked.lot,
             upstream=asked.upstream,
-            only=tuple(whole_ref(name) for name in asked.only),
+            only=tuple(whole_ref(service, name) for name in asked.only),
         )
         with refused_as(409):
             started = start_backfill(transaction, wanted, service.clock(), caller.by(asked.reason))

@@ -5,14 +5,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.part_name import app_of, whole_name
-from tidegate.scheduler.explain.names import in_namespace
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
 from tidegate.server.deployed import check_name
 from tidegate.server.page import Page
 from tidegate.server.problem import Problem
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import check_known_app, named, visible_apps
+from tidegate.server.visible import known_app, name_seen, named, visible_apps
 from tidegate.spark_jobs.commit.positions import incremental_read, position_row
 from tidegate.spark_jobs.commit.unfinished import unfinished_commits, written_by
 
@@ -36,8 +35,7 @@ def list_commits(
     apps = _apps(service, caller, app)
     if dataset:
         with service.store.reading() as reader, named(unknown=400):
-            dataset = in_namespace(reader, dataset)
-        caller.check_app(app_of(dataset))
+            dataset = name_seen(reader, caller, dataset)
     rows = unfinished_commits(service.commits, service.clock(), dataset or None)
     seen = [row for row in rows if _is_seen(written_by(row), apps)]
     return listed(*page.of(seen, lambda row: (row.get("token", UNREADABLE_TOKEN), row["commit"])))
@@ -89,8 +87,7 @@ def _apps(service: Service, caller: Caller, app: str) -> frozenset[str] | None:
     """
     with service.store.reading() as reader:
         if app:
-            check_known_app(service, reader, caller, app)
-            return frozenset({app})
+            return frozenset({known_app(service, reader, caller, app)})
         return visible_apps(service, reader, caller)
 
 

@@ -22,7 +22,7 @@ from tidegate.server.deployed import discarded
 from tidegate.server.page import Page, foreign
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import visible_apps
+from tidegate.server.visible import refused_to, visible_apps
 
 router = APIRouter(prefix="/deployments", tags=["records"])
 
@@ -128,7 +128,7 @@ def rolled_back(service: Service, caller: Caller, number: int, wanted: Wanted) -
     with service.store.transaction() as transaction:
         with refused_as(404):
             find_deployment(transaction, number, visible_apps(service, transaction, caller))
-        with refused_as(409):
+        with refused_to(transaction, caller):
             changes = rollback(
                 transaction,
                 number,

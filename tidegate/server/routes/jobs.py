@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.scheduler.commands.by_hand.force import force
 from tidegate.scheduler.commands.by_hand.manual import cancel
-from tidegate.scheduler.explain.names import find_schedule, in_namespace
+from tidegate.scheduler.explain.names import find_schedule
 from tidegate.scheduler.explain.shown_job import shown_job
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.dead_letter import requeue, retry
@@ -26,7 +26,7 @@ from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import REASON, Reasoned
 from tidegate.server.routes.why import TREES, explain_as_json
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import named, visible_apps, visible_job
+from tidegate.server.visible import name_seen, named, visible_apps, visible_job
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
@@ -66,7 +66,7 @@ def jobs_page(
         found = reader.newest_jobs(
             JobsWanted(
                 apps=apps,
-                schedule=_schedule(service, reader, schedule),
+                schedule=_schedule(service, reader, caller, schedule),
                 state=wanted_state,
                 reason=wanted_reason,
                 since=instant_of("since", since) if since else None,
@@ -121,12 +121,12 @@ def _one_of(kind: Any, value: str, name: str) -> Any:
     return kind(value)
 
 
-def _schedule(service: Service, reader: Reader, name: str) -> str | None:
+def _schedule(service: Service, reader: Reader, caller: Caller, name: str) -> str | None:
     """Return the ref by which jobs are listed: of a schedule that is deployed, or that has left jobs."""
     if not name:
         return None
     with named(unknown=400, ambiguous=400):
-        name = in_namespace(reader, name)
+        name = name_seen(reader, caller, name)
         if "/" in name and reader.newest_jobs(JobsWanted(schedule=name), 1):
             return name
-        return find_schedule(reader, name).ref
+        return find_schedule(reader, name, visible_apps(service, reader, caller)).ref

@@ -5,14 +5,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from tidegate.domain.part_name import app_of
 from tidegate.scheduler.explain.lateness import Late, lateness
 from tidegate.scheduler.explain.names import find_dataset
 from tidegate.server.access import READ, Called
 from tidegate.server.contract import contract, listed, page_of
 from tidegate.server.page import EPOCH, Page
 from tidegate.server.service import Here
-from tidegate.server.visible import check_known_app, named, visible_apps
+from tidegate.server.visible import known_app, name_seen, named, visible_apps
 
 router = APIRouter(tags=["records"])
 
@@ -34,16 +33,15 @@ def list_late(
     """List jobs and data that have missed their deadline, the newest deadline first."""
     with service.store.reading() as reader:
         if app:
-            check_known_app(service, reader, caller, app)
+            app = known_app(service, reader, caller, app)
         apps = {app} if app else visible_apps(service, reader, caller)
         whole = None
         if dataset:
             only = app or caller.app
             name = dataset if only is None or "/" in dataset else f"{only}/{dataset}"
-            if "/" in name:
-                caller.check_app(app_of(name))
             with named(unknown=400, ambiguous=400):
-                whole = find_dataset(reader, name)
+                name = name_seen(reader, caller, name)
+                whole = find_dataset(reader, name, visible_apps(service, reader, caller))
         found = lateness(reader, LATE_READ, apps=apps, dataset=whole, now=now)
     return listed(*page.of(found, _key))
 

@@ -12,7 +12,7 @@ from tidegate.server.contract import contract, listed, page_of
 from tidegate.server.forms.override import OVERRIDE
 from tidegate.server.page import Page
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import check_known_app, visible_apps
+from tidegate.server.visible import known_app, visible_apps
 
 router = APIRouter(prefix="/overrides", tags=["schedules"])
 
@@ -27,7 +27,7 @@ def overrides(
     """List what was changed by hand, by app and schedule: who, why, and until when."""
     with service.store.reading() as reader:
         if app is not None:
-            check_known_app(service, reader, caller, app)
+            app = known_app(service, reader, caller, app)
         found = overrides_seen(service, reader, caller, app)
         items, cursor = page.of(found, lambda each: (each["app"], each["schedule"] or "", each["kind"]))
     return listed([msgspec.to_builtins(each) for each in items], cursor)

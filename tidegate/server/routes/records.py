@@ -6,13 +6,13 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.explain.ledger_line import ledger_line
-from tidegate.scheduler.explain.names import find_schedule, in_namespace
+from tidegate.scheduler.explain.names import find_schedule
 from tidegate.scheduler.store.protocol import LedgerRow, Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
 from tidegate.server.page import Page
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import check_known_app, named, visible_apps
+from tidegate.server.visible import known_app, name_seen, named, visible_apps
 
 router = APIRouter(tags=["records"])
 
@@ -31,7 +31,7 @@ def ledger(
         if schedule:
             only = app or caller.app
             name = schedule if only is None or "/" in schedule else f"{only}/{schedule}"
-            ref = _ref(reader, caller, name, {row.schedule for row in rows})
+            ref = _ref(service, reader, caller, name, {row.schedule for row in rows})
             rows = [row for row in rows if row.schedule == ref]
     return listed(*page.of([ledger_line(row) for row in rows], lambda line: (line["schedule"],)))
 
@@ -43,18 +43,16 @@ def ledger_rows(service: Service, reader: Reader, caller: Caller, app: str) -> l
         Problem: 400 for an unknown app, 403 for one of another than the token's.
     """
     if app:
-        check_known_app(service, reader, caller, app)
+        app = known_app(service, reader, caller, app)
     apps = visible_apps(service, reader, caller)
     rows = reader.ledger(app=app or caller.app)
     return [row for row in rows if apps is None or app_of(row.schedule) in apps]
 
 
-def _ref(reader: Reader, caller: Caller, name: str, known: set[str]) -> str:
+def _ref(service: Service, reader: Reader, caller: Caller, name: str, known: set[str]) -> str:
     """Return the ref of a schedule: one with events, also if it was deleted, or a deployed one."""
     with named(unknown=400, ambiguous=400):
-        name = in_namespace(reader, name)
-        if "/" in name:
-            caller.check_app(app_of(name))
-            if name in known:
-                return name
-        return find_schedule(reader, name).ref
+        name = name_seen(reader, caller, name)
+        if name in known:
+            return name
+        return find_schedule(reader, name, visible_apps(service, reader, caller)).ref

@@ -14,8 +14,9 @@ from tidegate.server.contract import contract, json_answer
 from tidegate.server.deployed import check_name, deployed_app
 from tidegate.server.forms.override import OVERRIDES, REVERTED
 from tidegate.server.forms.schedule import check_match
-from tidegate.server.problem import Problem, refused_as
+from tidegate.server.problem import Problem
 from tidegate.server.service import Here
+from tidegate.server.visible import refused_to
 
 router = APIRouter(prefix="/apps/{app}", tags=["schedules"])
 
@@ -71,6 +72,6 @@ def revert_overrides(
             raise Problem(404, f"nothing of {app}/{s} was changed by hand")
         if any(each.of_text for each in found):
             caller.check(Role.ADMIN)
-        with refused_as(409):
+        with refused_to(transaction, caller):
             revert(transaction, f"{app}/{s}", service.clock(), caller.by(wanted.reason), wanted.only)
     return json_answer({"reverted": [override_json(each) for each in found]})

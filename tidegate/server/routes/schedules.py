@@ -29,6 +29,7 @@ from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.filters import Filters
 from tidegate.server.service import Here, Service
 from tidegate.server.specification import compiled_schedule
+from tidegate.server.visible import refused_to
 
 router = APIRouter(prefix="/apps/{app}", tags=["schedules"])
 
@@ -151,8 +152,8 @@ def create(
         if known is not None:
             raise Problem(409, f'app {app} has a schedule "{s}" already', hint="change it with /update")
         _check_program(deployed, spec)
-        compiled = compiled_schedule(service, transaction, app, s, spec)
-        with refused_as(409):
+        compiled = compiled_schedule(service, transaction, caller, app, s, spec)
+        with refused_to(transaction, caller):
             put_schedule(transaction, app, compiled, now, caller.by(reason), until)
         state = schedule_of(service, transaction, app, s)
     return _answer(service, state)
@@ -190,8 +191,8 @@ def update(
                 raise Problem(400, f"the program of {app}/{s} is {state.spec.program}", hint=hint)
             _check_program(deployed, given)
         wanted = changed_text(state, given)
-        compiled = compiled_schedule(service, transaction, app, s, wanted, before=state)
-        with refused_as(409):
+        compiled = compiled_schedule(service, transaction, caller, app, s, wanted, before=state)
+        with refused_to(transaction, caller):
             put_schedule(transaction, app, compiled, now, caller.by(reason), until)
         state = schedule_of(service, transaction, app, s)
     return _answer(service, state)
@@ -205,7 +206,7 @@ def delete(
     with service.store.transaction() as transaction:
         state = schedule_of(service, transaction, app, s)
         check_match(request, state)
-        with refused_as(409):
+        with refused_to(transaction, caller):
             changes = delete_schedules(transaction, [state.ref], service.clock(), by=caller.by(reason))
     return json_answer(Deleted(deleted=(s,), discarded_jobs=discarded(changes)))
 

@@ -84,8 +84,8 @@ def _name(service: Service, reader: Reader, caller: Caller, task: str, wanted: R
         Problem: 400 for an unknown app and for another task in the body, 403 for an app that is not the
             token's.
     """
-    path = whole_ref(task)
-    names = [path] if wanted.task is None else [path, whole_ref(wanted.task)]
+    path = whole_ref(service, task)
+    names = [path] if wanted.task is None else [path, whole_ref(service, wanted.task)]
     apps = {app for app, whole, _ in (name.partition("/") for name in names) if whole}
     if wanted.app is not None:
         apps.add(wanted.app)

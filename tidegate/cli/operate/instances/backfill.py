@@ -45,13 +45,13 @@ def start(
     from tidegate.cli.operate.instances.backfill_text import print_started
     from tidegate.scheduler.commands.tasks.backfills import Wanted, progress, start_backfill
     from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
-    from tidegate.scheduler.explain.names import check_app, find_task
+    from tidegate.scheduler.explain.names import find_app, find_task
     from tidegate.scheduler.model.journal import By
 
     if (task is None) == (app is None):
         raise typer.BadParameter("name a task, or an app with --app")
     with opened_store() as store, store.transaction() as transaction:
-        check_app(transaction, app)
+        app = find_app(transaction, app)
         state = None if task is None else find_task(transaction, task)
         wanted = Wanted(
             app=app or ("" if state is None else state.app),

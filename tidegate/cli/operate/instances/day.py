@@ -28,11 +28,11 @@ def day(
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.scheduler.explain.instances.day_matrix import matrix_of, running_day
     from tidegate.scheduler.explain.instances.listed import chosen_tasks, day_of
-    from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.explain.names import find_app
 
     now = datetime.now(UTC)
     with opened_store() as store, store.reading() as reader:
-        check_app(reader, app)
+        app = find_app(reader, app)
         states = chosen_tasks(reader, None, app)
         shown = running_day(states, now) if day is None else day_of(day)
         wants_edges = html is not None or format is Format.JSON

@@ -27,10 +27,10 @@ def list_tasks(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.task_text import times_text, upstream_text
     from tidegate.scheduler.explain.instances.task_facts import task_facts
-    from tidegate.scheduler.explain.names import check_app
+    from tidegate.scheduler.explain.names import find_app
 
     with opened_store() as store, store.reading() as reader:
-        check_app(reader, app)
+        app = find_app(reader, app)
         found = [(state, state.spec.task) for state in reader.schedules(app=app)]
     now = datetime.now(UTC)
     states = [(state, task) for state, task in found if task is not None]

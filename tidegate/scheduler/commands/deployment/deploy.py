@@ -306,11 +306,10 @@ def _put_apps(transaction: Transaction, changes: Diff, deeds: Deeds, now: dateti
 def _app_entry(name: str, action: str, deployed: DeployedApp | None, now: datetime) -> Entry:
     spec = None if deployed is None else msgspec.to_builtins(noted(deployed.app))
     revision = None if deployed is None else deployed.revision
-    return Entry(
-        at=now,
-        kind=EntryKind.SPEC,
-        data={"app": name, "action": action, "revision": revision, "spec": spec},
-    )
+    data = {"app": name, "action": action, "revision": revision, "spec": spec}
+    if deployed is not None and deployed.namespace != DEFAULT_NAMESPACE:
+        data["namespace"] = deployed.namespace
+    return Entry(at=now, kind=EntryKind.SPEC, data=data)
 
 
 def _schedule_entries(changes: Diff, after: Mapping[str, ScheduleState], now: datetime) -> Iterator[Entry]:

@@ -12,7 +12,7 @@ from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_date
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.tasks.backfills import backfill_of
 from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.explain.names import check_app, find_task
+from tidegate.scheduler.explain.names import find_app, find_task
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job, JobState
@@ -63,8 +63,8 @@ def listed_instances(reader: Reader, wanted: Listed, now: datetime) -> list[Job]
     Raises:
         UserError: the task, the app, the day or the backfill does not exist.
     """
-    check_app(reader, wanted.app)
-    return instances_of(reader, chosen_tasks(reader, wanted.task, wanted.app), wanted, now)
+    app = find_app(reader, wanted.app)
+    return instances_of(reader, chosen_tasks(reader, wanted.task, app), wanted, now)
 
 
 def instances_of(reader: Reader, states: Sequence[ScheduleState], wanted: Listed, now: datetime) -> list[Job]:

@@ -14,6 +14,7 @@ from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_named
+from tidegate.domain.part_name import DEFAULT_NAMESPACE
 from tidegate.scheduler.commands.activation import takes_events
 from tidegate.scheduler.decision.changes.carry import carry
 from tidegate.scheduler.decision.changes.fate import Change, after_fate, fate
@@ -137,7 +138,12 @@ class Past(PastRows):
             self._apps.pop(entry.data["app"], None)
         else:
             app = msgspec.convert(spec, App)
-            deployed = DeployedApp(app=app, revision=entry.data["revision"], deployed_at=entry.at)
+            deployed = DeployedApp(
+                app=app,
+                revision=entry.data["revision"],
+                namespace=entry.data.get("namespace", DEFAULT_NAMESPACE),
+                deployed_at=entry.at,
+            )
             self._apps[app.name] = deployed
 
     def _schedule_spec(self, entry: Entry, ref: str, written: Any) -> None:

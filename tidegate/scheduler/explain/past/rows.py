@@ -59,6 +59,13 @@ class PastRows:
         self._overrides = {place_of(each): each for each in state.overrides}
         self._tasks.begin(state.backfills)
 
+    def in_namespaces(self, namespaces: Mapping[str, str]) -> None:
+        """Put apps into namespaces; the others stay where they were."""
+        self._apps = {
+            name: msgspec.structs.replace(app, namespace=namespaces.get(name, app.namespace))
+            for name, app in self._apps.items()
+        }
+
     def begin_with(self, states: Sequence[ScheduleState]) -> None:
         """Begin with some schedules."""
         self._states = {state.ref: state for state in states}

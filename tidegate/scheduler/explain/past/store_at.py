@@ -54,6 +54,8 @@ def store_at(reader: Reader, instant: datetime) -> MemoryStore:
     later = later_names(renames)
     for row in _entries(reader, base, instant):
         past.read(row.entry, names_after(row.number, later))
+    # People name an app as it is called now, whatever its namespace was then.
+    past.in_namespaces({app.name: app.namespace for app in reader.apps()})
     return past.store(instant, store)
 
 
