@@ -8,8 +8,9 @@ import signal
 import sys
 
 from tests.alerts.samples import NOON
-from tidegate.alerts import deliver as module
+from tidegate.alerts import calls as module
 from tidegate.alerts.channel import Channel, Webhook
+from tidegate.alerts.deliver import deliver
 from tidegate.scheduler.model.records.alert import Alert
 from tidegate.scheduler.store.open import open_store
 
@@ -26,7 +27,7 @@ def main(store_url: str, web_url: str, dies: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     module.send = dying
-    module.deliver(open_store(store_url), "p", {"ops": Webhook(url=web_url)}, lambda: NOON)
+    deliver(open_store(store_url), "p", {"ops": Webhook(url=web_url)}, lambda: NOON)
 
 
 if __name__ == "__main__":

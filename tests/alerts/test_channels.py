@@ -12,7 +12,7 @@ from tests.alerts.samples import alert
 from tidegate.alerts import command as command_module
 from tidegate.alerts import webhook as webhook_module
 from tidegate.alerts.channel import Command, Mail, NotSent, Webhook
-from tidegate.alerts.deliver import send
+from tidegate.alerts.send import send
 from tidegate.alerts.texts import title
 from tidegate.scheduler.model.records.alert import AlertKind
 
@@ -187,6 +187,17 @@ def test_a_command_that_fails_or_hangs(script: str, because: str, monkeypatch: p
     monkeypatch.setattr(command_module, "SECONDS", 1)
     with pytest.raises(NotSent, match=because):
         send(Command(command=(sys.executable, "-c", script)), alert())
+
+
+def test_a_command_that_says_a_lot_or_goes_on_in_the_background() -> None:
+    floods = "import sys; sys.stderr.write('x' * 10_000_000); sys.exit(3)"
+    with pytest.raises(NotSent, match=r"ended with 3: x{100}"):
+        send(Command(command=(sys.executable, "-c", floods)), alert())
+    send(Command(command=("/bin/sh", "-c", "sleep 3 & echo sent >&2")), alert())
+
+
+def test_a_command_that_reads_nothing_of_a_long_alert() -> None:
+    send(Command(command=("/bin/true",)), alert(text="x" * 1_000_000))
 
 
 def test_a_command_that_does_not_exist() -> None:

@@ -9,7 +9,9 @@ import os
 import re
 import signal
 import subprocess
-from typing import Any
+from tempfile import TemporaryFile
+from threading import Thread
+from typing import IO, Any
 
 from tidegate.alerts.channel import Command, NotSent
 from tidegate.alerts.texts import members, plain
@@ -17,6 +19,12 @@ from tidegate.scheduler.model.records.alert import Alert
 
 SECONDS = 60
 """For one call; then it is ended."""
+
+ERRORS_BYTES = 8192
+"""Of the error output of a command, for the error."""
+
+ERRORS_SECONDS = 1
+"""For the error output to end after the command."""
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
@@ -29,23 +37,54 @@ def send_command(channel: Command, alert: Alert) -> None:
     """
     found = members(alert)
     arguments = [channel.command[0], *(_filled(each, found) for each in channel.command[1:])]
-    pipe = subprocess.PIPE
+    with TemporaryFile() as given:
+        given.write(json.dumps(found).encode())
+        given.seek(0)
+        code, said = _ended(arguments, given)
+    if code != 0:
+        raise NotSent(f"the command ended with {code}{': ' if said else ''}{said}", "repair it")
+
+
+def _ended(arguments: list[str], given: IO[bytes]) -> tuple[int, str]:
+    """Run a program to its end; return its code, and how its error output begins.
+
+    Raises:
+        NotSent: it cannot be started, or takes too long.
+    """
     try:
         process = subprocess.Popen(
-            arguments, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe, start_new_session=True
+            arguments,
+            stdin=given,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
     except (OSError, ValueError) as error:
         raise NotSent(f"the command cannot be started: {plain(str(error))}", "correct its path") from None
-    with process:
-        try:
-            _, errors = process.communicate(json.dumps(found).encode(), timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            # Its children too: they would hold the pipe open.
-            os.killpg(process.pid, signal.SIGKILL)
-            raise NotSent(f"the command took more than {SECONDS} s", "make it faster") from None
-    if process.returncode != 0:
-        said = plain(errors.decode("utf-8", "replace")).strip()
-        raise NotSent(f"the command ended with {process.returncode}{': ' if said else ''}{said}", "repair it")
+    assert process.stderr is not None
+    said: list[bytes] = []
+    reader = Thread(target=_drain, args=(process.stderr, said), daemon=True)
+    reader.start()
+    try:
+        code = process.wait(SECONDS)
+    except subprocess.TimeoutExpired:
+        # Its children too, which may go on with what it began.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise NotSent(f"the command took more than {SECONDS} s", "make it faster") from None
+    # A child that goes on in the background keeps the pipe open.
+    reader.join(ERRORS_SECONDS)
+    return code, plain(b"".join(said).decode("utf-8", "replace")).strip()
+
+
+def _drain(output: IO[bytes], said: list[bytes]) -> None:
+    """Read an output to its end, and keep what it begins with."""
+    left = ERRORS_BYTES
+    with output:
+        while chunk := os.read(output.fileno(), ERRORS_BYTES):
+            if left:
+                said.append(chunk[:left])
+                left -= len(said[-1])
 
 
 def _filled(argument: str, found: dict[str, Any]) -> str:

@@ -4,11 +4,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from threading import Lock, Thread
 
-from tidegate.alerts.channel import Channel, Command, Mail, NotSent, Webhook
-from tidegate.alerts.command import send_command
-from tidegate.alerts.mail import send_mail
+from tidegate.alerts.calls import Calls
+from tidegate.alerts.channel import Channel, NotSent
 from tidegate.alerts.texts import plain
-from tidegate.alerts.webhook import send_webhook
 from tidegate.scheduler.alerts.outbox import mark_failed, mark_sent, take
 from tidegate.scheduler.model.records.alert import Alert
 from tidegate.scheduler.store.protocol import Store
@@ -17,35 +15,27 @@ ALERTS_PER_PASS = 50
 """Alerts that one pass sends."""
 
 
-def send(channel: Channel, alert: Alert) -> None:
-    """Send an alert to a channel.
-
-    Raises:
-        NotSent: it could not be sent.
-    """
-    match channel:
-        case Webhook():
-            send_webhook(channel, alert)
-        case Mail():
-            send_mail(channel, alert)
-        case Command():
-            send_command(channel, alert)
-
-
 def deliver(
-    store: Store, project: str, channels: Mapping[str, Channel], clock: Callable[[], datetime]
+    store: Store,
+    project: str,
+    channels: Mapping[str, Channel],
+    clock: Callable[[], datetime],
+    calls: Calls | None = None,
 ) -> int:
     """Send the alerts of a project that are due.
+
+    Args:
+        calls: of this process, from one pass to the next.
 
     Returns:
         How many were sent.
     """
-    sent = 0
+    sent, calls = 0, calls or Calls()
     for _ in range(ALERTS_PER_PASS):
         alert = take(store, project, clock())
         if alert is None:
             break
-        error = _error_of(channels, alert)
+        error = _error_of(calls, channels, alert)
         if error is None:
             mark_sent(store, alert, clock())
             sent += 1
@@ -54,13 +44,13 @@ def deliver(
     return sent
 
 
-def _error_of(channels: Mapping[str, Channel], alert: Alert) -> str | None:
+def _error_of(calls: Calls, channels: Mapping[str, Channel], alert: Alert) -> str | None:
     """Send an alert; return why it could not be sent, or None."""
     channel = channels.get(alert.channel)
     if channel is None:
         return f"tidegate.toml has no channel {alert.channel}; write [alerts.channels.{alert.channel}]"
     try:
-        send(channel, alert)
+        calls.send(alert.channel, channel, alert)
     except NotSent as error:
         return error.message
     except Exception as error:  # noqa: BLE001 -- a bug in one channel must not stop the others
@@ -75,6 +65,7 @@ class Delivery:
     """
 
     def __init__(self) -> None:
+        self.calls = Calls()
         self._turn = Lock()
 
     def start(self, work: Callable[[], object], log: Callable[[str], None]) -> None:

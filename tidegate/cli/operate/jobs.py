@@ -20,7 +20,6 @@ from tidegate.scheduler.model.job import FINISHED, JobState
 if TYPE_CHECKING:
     from tidegate.scheduler.model.event import Delivery
     from tidegate.scheduler.model.job import Job
-    from tidegate.scheduler.model.journal import Entry
     from tidegate.scheduler.model.maintenance import OperationRun
 
 DEFAULT_LIMIT = 100
@@ -140,6 +139,7 @@ def show_job(
     """Show one job: its state, its attempts, its collected events, the input of its run, and its history."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.attempts import COLUMNS, rows
+    from tidegate.cli.operate.history import print_history
     from tidegate.processes.run_address import run_address
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
@@ -164,9 +164,7 @@ def show_job(
         print_table(
             ["arrived", "event", "partition", "leaf"], [_collected(each) for each in _last(collected)]
         )
-    if history:
-        typer.echo("\nHistory:")
-        print_table(["at", "entry", "reason", "data"], [_entry(entry) for entry in _last(history)])
+    print_history(_last(history))
 
 
 @app.command("cancel")
@@ -339,9 +337,3 @@ def _last(rows: Sequence[T]) -> Sequence[T]:
 
 def _collected(each: "Delivery") -> list[str]:
     return [instant(each.event.arrived), each.event.key, each.event.partition or "", each.leaf or "(root)"]
-
-
-def _entry(entry: "Entry") -> list[str]:
-    from tidegate.cli.operate.why.instance import entry_data
-
-    return [instant(entry.at), entry.kind.value, entry.reason or "", entry_data(entry)]

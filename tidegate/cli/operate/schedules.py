@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Switch = Callable[[Transaction, str, datetime, By, Until | None], bool]
 
 RECENT_JOBS = 10
+RECENT_ENTRIES = 20
 
 NameArgument = Annotated[
     str, typer.Argument(help='"app/schedule", or the schedule alone if only one app has it.')
@@ -81,8 +82,9 @@ def list_schedules(
 
 @app.command("show")
 def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> None:
-    """Show one schedule: its status, its deployed specification, and its newest jobs."""
+    """Show one schedule: its status, its specification, its newest jobs, and who changed it."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.history import print_history
     from tidegate.project.local_time import use_zone
     from tidegate.scheduler.explain.names import find_schedule
 
@@ -90,8 +92,9 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
         state = find_schedule(reader, name)
         use_zone(state.spec.timezone)
         jobs = reader.jobs(schedules=[state.ref], limit=RECENT_JOBS)
+        history = reader.journal(schedule=state.ref, limit=RECENT_ENTRIES)
     if format is Format.JSON:
-        print_json({"schedule": state, "jobs": jobs})
+        print_json({"schedule": state, "jobs": jobs, "history": history})
         return
     print_table(["schedule", state.ref], list(_fields(state)))
     if state.spec.task is not None:
@@ -102,6 +105,7 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
             ["job", "key", "state", "reason", "opened"],
             [[job.id, job.key, job.state.value, job.reason or "", instant(job.opened_at)] for job in jobs],
         )
+    print_history(history)
 
 
 @app.command("suspend")

@@ -49,7 +49,8 @@ class Alarms:
             due = bool(reader.due_alerts(project, now, 1))
         if due:
             channels, clock = location.alerts.channels, location.clock
-            self.delivery.start(lambda: deliver(store, project, channels, clock), log)
+            calls = self.delivery.calls
+            self.delivery.start(lambda: deliver(store, project, channels, clock, calls), log)
 
 
 def _sweep(store: Store, now: datetime) -> None:

@@ -34,6 +34,18 @@ def test_show_tells_the_specification_and_the_newest_jobs(deployed: Project) -> 
     assert [job["state"] for job in found["jobs"]] == ["PENDING_TRIGGER"]
 
 
+def test_show_says_who_changed_what_and_why(deployed: Project) -> None:
+    deployed.run("schedules", "suspend", "report_daily", "--reason", "late feed")
+    deployed.run("schedules", "update", "report_daily", "--set", "timeout=2h", "--reason", "too slow")
+    printed = deployed.run("schedules", "show", "report_daily")
+    history = printed.partition("History:")[2]
+    assert "status=suspended, by=cli, why=late feed" in history
+    assert "override=specification" in history and "reason=too slow" in history
+    assert "make_report" not in history, "the specification is shown above"
+    found = deployed.json("schedules", "show", "report_daily")
+    assert found["history"][0]["kind"] == "spec"
+
+
 def test_suspend_discards_what_waits_and_resume_starts_anew(deployed: Project) -> None:
     deployed.arrive("2026-03-09")
     assert deployed.run("schedules", "suspend", "report_daily") == (

@@ -10,34 +10,38 @@ from tidegate.domain.error import UserError
 if TYPE_CHECKING:
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.explain.work import Work
+    from tidegate.scheduler.model.records.alert import Alert
     from tidegate.scheduler.model.records.watched import WatchedFolder
     from tidegate.scheduler.store.protocol import Reader
 
 
 def findings(settings: "Settings", now: datetime) -> "tuple[list[Finding], Work | None]":
     """Return the findings on the store, the engine and Dagster, and the work; None without a store."""
+    from tidegate.cli.operate.health.channels import channel_findings
     from tidegate.processes.alive import dagster_state
 
     try:
-        engine, work = _store(settings, now)
+        engine, work, newest = _store(settings, now)
     except UserError as error:
         found = [Finding(part="store", health=Health.WRONG, text=error.message, remedy=error.hint)]
         work, hosted = None, False
     else:
         found = [Finding(part="store", health=Health.OK, text=_reached(engine))]
         found += engine_findings(engine, now, settings.tick_seconds)
+        found += channel_findings(settings.alerts.channels, newest)
         hosted = engine.host is not None and engine.host.holds(now)
     # Asked last: Dagster may take seconds to answer.
     return found + list(dagster_findings(dagster_state(settings), now, hosted=hosted)), work
 
 
-def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work]":
-    """Return what the store says.
+def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str, tuple[Alert, ...]]]":
+    """Return what the store says, and the newest alerts of each channel.
 
     Raises:
         UserError: the store cannot be used.
     """
     from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.health.channels import newest_alerts
     from tidegate.scheduler.explain.work import work_of
     from tidegate.scheduler.launch.active_host import host_of
     from tidegate.scheduler.tick.tick import engine_clock
@@ -52,7 +56,8 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work]":
             deployed_at=newest[0][1].at if newest else None,
             folders=_watched_folders(reader, settings.name),
         )
-        return engine, work_of(reader, frozenset(apps), now)
+        newest = newest_alerts(reader, settings.name, settings.alerts.channels)
+        return engine, work_of(reader, frozenset(apps), now), newest
 
 
 def _watched_folders(reader: "Reader", project: str) -> "list[WatchedFolder]":

@@ -13,28 +13,9 @@ if TYPE_CHECKING:
     from tidegate.scheduler.explain.instances.roots import Root
     from tidegate.scheduler.explain.unblock import Missing
     from tidegate.scheduler.model.job import Job
-    from tidegate.scheduler.model.journal import Entry
 
 SHOWN_MAX = 8
 """So many upstream instances, and so many roots, are printed; `--format json` has all."""
-
-_SHOWN_ELSEWHERE = (
-    "instance",
-    "upstream",
-    "diagnostics",
-    "maintenance",
-    "operation",
-    "before",
-    "after",
-    "results",
-)
-"""Data of entries that have a branch of their own, or that `jobs show` has in rows of their own."""
-
-
-def entry_data(entry: "Entry") -> str:
-    """Return the data of an entry on one line."""
-    known = {name: value for name, value in entry.data.items() if name not in _SHOWN_ELSEWHERE}
-    return ", ".join(f"{name}={value}" for name, value in known.items() if value is not None)
 
 
 def missing_besides(explanation: "Explanation") -> "list[Missing]":

@@ -125,7 +125,8 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
     from rich.text import Text
     from rich.tree import Tree
 
-    from tidegate.cli.operate.why.instance import add_instance, entry_data, missing_besides
+    from tidegate.cli.operate.history import entry_data
+    from tidegate.cli.operate.why.instance import add_instance, missing_besides
     from tidegate.scheduler.explain.outcome import outcome_line
 
     job, work = explanation.job, explanation.work

@@ -1,0 +1,38 @@
+"""History: entries of the journal as the commands print them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from tidegate.cli.printing import instant, print_table
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.model.journal import Entry
+
+_SHOWN_ELSEWHERE = (
+    "instance",
+    "upstream",
+    "diagnostics",
+    "maintenance",
+    "operation",
+    "before",
+    "after",
+    "results",
+    "spec",
+)
+"""Data of entries that other parts of the output show, or that are too long for a line."""
+
+
+def print_history(entries: "Sequence[Entry]") -> None:
+    """Print entries under a heading; nothing if there are none."""
+    if entries:
+        typer.echo("\nHistory:")
+        columns = ["at", "entry", "reason", "data"]
+        print_table(columns, [[instant(e.at), e.kind.value, e.reason or "", entry_data(e)] for e in entries])
+
+
+def entry_data(entry: "Entry") -> str:
+    """Return the data of an entry on one line."""
+    known = {name: value for name, value in entry.data.items() if name not in _SHOWN_ELSEWHERE}
+    return ", ".join(f"{name}={value}" for name, value in known.items() if value is not None)
