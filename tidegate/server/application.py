@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, FastAPI
+from starlette.datastructures import State
 
 from tidegate.project.release import release
 from tidegate.server.access import known_namespace
@@ -82,6 +83,19 @@ async def _few_threads(_application: FastAPI) -> AsyncGenerator[None]:
 
 def create_application(service: Service) -> FastAPI:
     """Return the application of a service."""
+    return for_service(assemble(), service)
+
+
+def for_service(application: FastAPI, service: Service) -> FastAPI:
+    """Let an application answer for a service, and return it."""
+    application.state = State()
+    application.state.service = service
+    application.state.limit = RateLimit(service.settings.requests_per_minute)
+    return application
+
+
+def assemble() -> FastAPI:
+    """Return an application with all routes, which has no service yet."""
     application = FastAPI(
         title="Tidegate",
         version=release() or "0",
@@ -92,8 +106,6 @@ def create_application(service: Service) -> FastAPI:
         redirect_slashes=False,
         lifespan=_few_threads,
     )
-    application.state.service = service
-    application.state.limit = RateLimit(service.settings.requests_per_minute)
     add_handlers(application)
     application.add_middleware(NoNul)
     for router in OF_NAMESPACE:
