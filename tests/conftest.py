@@ -7,6 +7,7 @@ file has built for its tests is built once.
 
 import gc
 import os
+import signal
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
@@ -90,6 +91,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
     databases.open_quickly()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Started in the background of a script. Dagster's processes would inherit that, and end on no signal.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         leftovers.begin()
         os.environ["JDK_JAVA_OPTIONS"] = f"{java_options(archive_file())} {LONG_SERVICE}"

@@ -37,6 +37,7 @@ def test_spark_takes_its_classes_from_the_archive(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.soak
 def test_spark_starts_without_an_archive(tmp_path: Path) -> None:
     assert _start(java_options(tmp_path / "missing.jsa")) == "3"
 

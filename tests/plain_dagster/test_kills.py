@@ -28,7 +28,7 @@ from tidegate.spark_jobs.publication.table import read
 pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.endurance]  # processes are killed
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plain_dagster"
-KILLS = much(2)
+KILLS = much(1)
 SEED = 9
 DAYS = tuple(f"2013-{month:02}-{day:02}" for month in (1, 2) for day in range(1, 29))
 DAYS_OF_A_RUN = 2

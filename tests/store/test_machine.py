@@ -139,10 +139,10 @@ def test_sqlite_agrees_with_memory_at_every_step(tmp_path: Path) -> None:
 @pytest.mark.hypothesis
 @pytest.mark.endurance  # dozens of histories of forty steps, each with two whole dumps
 def test_sqlite_agrees_with_memory_in_long_histories(tmp_path: Path) -> None:
-    run_machine(lambda: quick_sqlite(tmp_path), examples=much(3), steps=40)
+    run_machine(lambda: quick_sqlite(tmp_path), examples=much(2), steps=40)
 
 
 @pytest.mark.store
 @pytest.mark.endurance  # a soak plays more of them
 def test_postgres_agrees_with_memory_at_every_step(postgres_url: str) -> None:
-    run_machine(lambda: open_sql_store(postgres_url), examples=much(3), steps=25)
+    run_machine(lambda: open_sql_store(postgres_url), examples=much(2), steps=25)

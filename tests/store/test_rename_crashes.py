@@ -9,7 +9,9 @@ import pytest
 
 from tests.crashes.processes import SIGKILL, in_child, kill_self
 from tests.crashes.statements import BOTH, listening, until_it_survives
+from tests.databases import SQL_KINDS
 from tests.doubles.dump import dump
+from tests.effort import only
 from tests.scheduler.commands.renaming import DAYS, EVERYTHING, app, arrive, put, read_once, waiting
 from tests.store.commits.sequences import content
 from tests.tally import reach
@@ -39,6 +41,7 @@ def killed_before(url: str, point: int) -> None:
         rename(store)
 
 
+@pytest.mark.parametrize("sql_url", only(SQL_KINDS, "sqlite"), indirect=True)
 def test_a_rename_that_dies_at_any_statement_has_renamed_nothing(sql_store: SqlStore, sql_url: str) -> None:
     put(sql_store, "08:00", app())
     arrive(sql_store, "09:00", *DAYS)
