@@ -120,6 +120,12 @@ def test_deliveries_come_by_arrival_event_and_leaf_and_every_job_has_an_entry(st
         found = reader.deliveries(["j", "k", "none"])
         assert found == {"j": (given[3], given[2], given[1], given[0]), "k": (given[4],), "none": ()}
         assert reader.deliveries([]) == {}
+        assert [reader.newest_deliveries("j", limit) for limit in (0, 2, 9)] == [
+            (),
+            found["j"][-2:],
+            found["j"],
+        ]
+        assert [reader.count_deliveries(each) for each in ("j", "k", "none")] == [4, 1, 0]
 
 
 def test_a_delivery_that_exists_is_left_as_it_is(store: Store) -> None:
@@ -159,6 +165,7 @@ def test_removed_deliveries_are_gone_and_leave_the_others_of_their_event_and_job
         transaction.add_deliveries([expired])
     with store.reading() as reader:
         assert reader.deliveries_of_events(["e"]) == (expired, given[2], given[1])
+        assert (reader.newest_deliveries("j", 9), reader.count_deliveries("j")) == ((given[1], given[5]), 2)
 
 
 def test_hundreds_of_deliveries_are_removed_at_once(store: Store) -> None:

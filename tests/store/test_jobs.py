@@ -278,6 +278,8 @@ def test_the_journal_keeps_the_order_in_which_it_was_written(store: Store) -> No
             ({"schedule": "a/s"}, (first, second)),
             ({"job": "j"}, (first, third)),
             ({"job": "j", "limit": 1}, (third,)),
+            ({"kinds": (EntryKind.DISCARDED,)}, (second,)),
+            ({"job": "j", "kinds": (first.kind, EntryKind.DISCARDED), "limit": 1}, (third,)),
             ({"since": at(5)}, (first, third)),
             ({"since": at(5.1)}, ()),
         ]

@@ -109,9 +109,12 @@ def test_one_job_is_shown_with_attempts_events_and_history(waiting: Served):
 
     shown = waiting.client.get(f"{JOBS}/{id_}").json()
 
-    assert shown.keys() == {"job", "attempts", "collected", "history"}
+    assert shown.keys() == {"job", "attempts", "events", "collected", "history"}
+    assert shown["events"] == 1
     assert (shown["job"]["id"], shown["job"]["state"]) == (id_, "PENDING_CONSTRAINT")
     assert [each["event"]["partition"] for each in shown["collected"]] == [DAYS[-1]]
+    assert len(waiting.client.get(f"{JOBS}/{id_}?newest=1").json()["history"]) == 1
+    problem(waiting.client.get(f"{JOBS}/{id_}?newest=0"), 400)
     problem(waiting.client.get(f"{JOBS}/{id_[:-1]}"), 404)
 
 

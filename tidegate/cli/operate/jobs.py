@@ -1,8 +1,8 @@
 """`tidegate jobs`: list, show, cancel and retry jobs, and requeue dead letters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,8 @@ from tidegate.cli.printing import (
 from tidegate.scheduler.model.job import FINISHED, JobState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidegate.scheduler.model.event import Delivery
     from tidegate.scheduler.model.job import Job
     from tidegate.scheduler.model.maintenance import OperationRun
@@ -26,9 +28,7 @@ DEFAULT_LIMIT = 100
 
 
 ROWS_SHOWN = 100
-"""The most collected events, and the most entries, that `jobs show` prints as text; the last ones."""
-
-T = TypeVar("T")
+"""The most collected events, and the most entries, that `jobs show` prints as text; the newest ones."""
 
 FAILURES_SHOWN_FOR = timedelta(days=1)
 
@@ -134,6 +134,9 @@ def _print_queue(jobs: "Sequence[Job]") -> None:
 @app.command("show")
 def show_job(
     job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")],
+    all_: Annotated[
+        bool, typer.Option("--all", help="All its events and entries; otherwise the newest.")
+    ] = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show one job: its state, its attempts, its collected events, the input of its run, and its history."""
@@ -143,28 +146,29 @@ def show_job(
     from tidegate.processes.run_address import run_address
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.explain.history import NEWEST_MAX
     from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.explain.shown_job import shown_job
 
     with opened_store() as store, store.reading() as reader:
-        shown = shown_job(reader, find_job(reader, job))
+        newest = ROWS_SHOWN if format is Format.TEXT else NEWEST_MAX
+        shown = shown_job(reader, find_job(reader, job), None if all_ else newest)
         use_zone_of_apps(reader, [shown.job.app])
     if format is Format.JSON:
         print_json(shown.json)
         return
-    found, runs = shown.job, rows(shown.attempts)
-    collected, history = shown.collected, shown.history
+    found, runs, collected = shown.job, rows(shown.attempts), shown.collected
     address = run_address(load_settings(), found.run_id)
     print_table(["job", found.id], list(_fields(found, address, shown.operation_run)))
     if runs:
         typer.echo("\nAttempts:")
         print_table(COLUMNS, runs)
     if collected:
-        typer.echo("\nCollected:")
-        print_table(
-            ["arrived", "event", "partition", "leaf"], [_collected(each) for each in _last(collected)]
-        )
-    print_history(_last(history))
+        before = shown.events - len(collected)
+        more = f" the newest, and {before:,} before them; --all shows them" if before else ""
+        typer.echo(f"\nCollected:{more}")
+        print_table(["arrived", "event", "partition", "leaf"], [_collected(each) for each in collected])
+    print_history(shown.history)
 
 
 @app.command("cancel")
@@ -325,14 +329,6 @@ def _fields(job: "Job", address: str, run: "OperationRun | None") -> Iterator[li
             yield ["argument", f"{name} = {value}"]
     if job.detail:
         yield ["detail", job.detail]
-
-
-def _last(rows: Sequence[T]) -> Sequence[T]:
-    """Return the last rows of a list, and say how many come before them."""
-    left_out = len(rows) - ROWS_SHOWN
-    if left_out > 0:
-        typer.echo(f"the last {ROWS_SHOWN}, and {left_out:,} more before them; --format json shows all")
-    return rows[-ROWS_SHOWN:]
 
 
 def _collected(each: "Delivery") -> list[str]:

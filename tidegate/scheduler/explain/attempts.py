@@ -31,8 +31,7 @@ def attempts(reader: Reader, job: Job) -> Iterator[Attempt]:
     """Yield an attempt for each observed run of a job, the oldest first, and one for a pause."""
     noted = {
         entry.run_id: entry.data["message"]
-        for entry in reader.journal(job=job.id)
-        if entry.kind is EntryKind.FAILURE
+        for entry in reader.journal(job=job.id, kinds=(EntryKind.FAILURE,))
     }
     runs = reader.runs(jobs=[job.id])
     for run in sorted(runs, key=lambda run: (run.attempt or 0, run.seen_at)):

@@ -82,7 +82,7 @@ class Explanation(Value, kw_only=True):
             The engine does not know them; the caller that reads the commits adds them.
         dead: the runs that keep it waiting, or run it, and whose process is dead or silent. The engine does
             not know processes; the caller that does adds them.
-        history: the journal of the job.
+        history: the newest entries of the journal on the job, oldest first.
         failed: the newest job of a schedule without a waiting job, if it failed.
         upstream: of an instance of a task: its upstream instances.
         diagnostics: of an instance: its dependencies without an upstream instance.

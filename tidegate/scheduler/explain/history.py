@@ -8,10 +8,17 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader
 
+NEWEST_MAX = 1_000
+"""Of a job with many events so many entries are shown, and so many events, the newest of each."""
 
-def history_of(reader: Reader, job: Job) -> tuple[Entry, ...]:
-    """Return the entries of a job, oldest first."""
-    entries = reader.journal(job=job.id)
+
+def history_of(reader: Reader, job: Job, limit: int | None = NEWEST_MAX) -> tuple[Entry, ...]:
+    """Return the newest entries of a job, oldest first.
+
+    Args:
+        limit: how many; None for all.
+    """
+    entries = reader.journal(job=job.id, limit=limit)
     if job.instance is None or any(entry.kind is EntryKind.INSTANCE for entry in entries):
         return entries
     data = {"key": job.key}

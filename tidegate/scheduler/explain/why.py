@@ -27,7 +27,7 @@ from tidegate.scheduler.explain.overrides import overrides_of
 from tidegate.scheduler.explain.unblock import missing
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.verdict import Verdict
@@ -151,7 +151,7 @@ def _explain_alone(reader: Reader, job: Job, state: ScheduleState | None, now: d
         schedule=job.schedule,
         at=now,
         status=status,
-        headline=_headline(job, decision, state, history),
+        headline=_headline(reader, job, decision, state),
         job=job,
         trigger=decision.trigger,
         constraints=decision.constraints,
@@ -206,23 +206,20 @@ def _opens_at(trigger: Verdict) -> list[datetime | None]:
     return [part.next_check for part in trigger.parts if not part.met]
 
 
-def _headline(job: Job, decision: Decision, state: ScheduleState, history: tuple[Entry, ...]) -> str:
+def _headline(reader: Reader, job: Job, decision: Decision, state: ScheduleState) -> str:
     by_hand = "" if job.by_hand is None else "triggered by hand; "
-    return by_hand + _outlook(decision) + late_text(job) + _attempt_before(job, state, history)
+    return by_hand + _outlook(decision) + late_text(job) + _attempt_before(reader, job, state)
 
 
-def _attempt_before(job: Job, state: ScheduleState, history: tuple[Entry, ...]) -> str:
+def _attempt_before(reader: Reader, job: Job, state: ScheduleState) -> str:
     """Describe the failed attempt that the job continues; "" for a first attempt."""
     if job.failed_run is None:
         return ""
     attempt = f"attempt {job.attempt}"
     if job.retry_at is not None:
         attempt = f"{attempt} of {attempts_max(job, state.spec)}"
-    said = [
-        entry.data["message"]
-        for entry in history
-        if entry.kind is EntryKind.FAILURE and entry.run_id == job.failed_run.id
-    ]
+    failures = reader.journal(job=job.id, kinds=(EntryKind.FAILURE,))
+    said = [entry.data["message"] for entry in failures if entry.run_id == job.failed_run.id]
     detail = job.detail or next(reversed(said), "")
     because = f": {detail}" if detail else ""
     return f"; {attempt} comes next, run {job.failed_run.id} failed{because}"

@@ -18,11 +18,12 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory, Run
 from tidegate.scheduler.store.parts.alerts import AlertChanges, AlertRows
 from tidegate.scheduler.store.parts.commitment import Commitment
 from tidegate.scheduler.store.parts.counts import CountRows
+from tidegate.scheduler.store.parts.deliveries import DeliveryRows
 from tidegate.scheduler.store.parts.deployed import DeployedRows
 from tidegate.scheduler.store.parts.expected import ExpectedChanges, ExpectedRows
 from tidegate.scheduler.store.parts.instances import InstanceRows
@@ -69,6 +70,7 @@ class LedgerRow(Value, kw_only=True):
 class Reader(
     CountRows,
     AlertRows,
+    DeliveryRows,
     DeployedRows,
     ExpectedRows,
     InstanceRows,
@@ -124,17 +126,6 @@ class Reader(
         """The jobs that wait, or gave back their slots, and are blocked on one of these resources, by id."""
         ...
 
-    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """The deliveries of each job, by arrival, event id and leaf. Every id has an entry.
-
-        An event that has left its job is left out.
-        """
-        ...
-
-    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
-        """All deliveries of these events (ids), by event id, schedule, leaf and job."""
-        ...
-
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """The number of taken slots of each resource. Every resource has an entry."""
         ...
@@ -177,6 +168,7 @@ class Reader(
         *,
         schedule: str | None = None,
         job: str | None = None,
+        kinds: Collection[EntryKind] | None = None,
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[Entry, ...]:

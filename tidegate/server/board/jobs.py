@@ -33,6 +33,7 @@ from tidegate.server.visible import named, visible_job
 router = APIRouter(prefix="/board/jobs", route_class=PageRoute, include_in_schema=False)
 
 EVENTS_SHOWN = 100
+"""Of a job so many events and entries, the newest."""
 
 OFFERED: dict[JobState, tuple[str, ...]] = {
     JobState.PENDING_TRIGGER: ("force", "cancel"),
@@ -111,13 +112,13 @@ def show_page(id: str, request: Request, service: Here, caller: Called) -> Respo
     """Show a job."""
     with service.store.reading() as reader:
         job = visible_job(service, reader, caller, id)
-        found, zone = shown_job(reader, job), common_zone(reader, [job.app])
+        found, zone = shown_job(reader, job, EVENTS_SHOWN), common_zone(reader, [job.app])
         why = explained(
             service.store, reader, lambda store, now: explain(store, job.id, now), service.clock()
         )
     view = Shown(
         shown=_members(found),
-        events=len(found.collected),
+        events=found.events,
         attempts=tuple(
             Address(attempt=each, address=run_address(service.settings, each.run)) for each in found.attempts
         ),
@@ -179,4 +180,4 @@ def _act_on_instance(
 
 
 def _members(found: ShownJob) -> dict[str, Any]:
-    return {**found.json, "collected": found.collected[-EVENTS_SHOWN:], "history": found.history[::-1]}
+    return {**found.json, "history": found.history[::-1]}

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.scheduler.commands.by_hand.force import force
 from tidegate.scheduler.commands.by_hand.manual import cancel
+from tidegate.scheduler.explain.history import NEWEST_MAX
 from tidegate.scheduler.explain.names import find_schedule
 from tidegate.scheduler.explain.shown_job import shown_job
 from tidegate.scheduler.explain.why import explain
@@ -21,7 +22,7 @@ from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
 from tidegate.server.instants import instant_of
-from tidegate.server.page import Page, before_instant, instant_key
+from tidegate.server.page import Page, WholeNumber, before_instant, instant_key
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import REASON, Reasoned
 from tidegate.server.routes.why import TREES, explain_as_json
@@ -31,6 +32,12 @@ from tidegate.server.visible import name_seen, named, visible_apps, visible_job
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
 Act = Callable[[Transaction, str, datetime, By], Job]
+
+Newest = Annotated[
+    int,
+    WholeNumber,
+    Query(ge=1, le=NEWEST_MAX, description="How many events and entries of its history, the newest of each."),
+]
 
 ACTIONS: dict[str, Act] = {"cancel": cancel, "requeue": requeue, "retry": retry, "force": force}
 
@@ -78,10 +85,10 @@ def jobs_page(
 
 
 @router.get("/{id}", dependencies=[READ], **contract(ANY_OBJECT))
-def show_job(id: str, service: Here, caller: Called) -> Response:
-    """Show a job, its attempts, its collected events and its history."""
+def show_job(id: str, service: Here, caller: Called, newest: Newest = NEWEST_MAX) -> Response:
+    """Show a job, its attempts, and the newest of its collected events and of its history."""
     with service.store.reading() as reader:
-        return json_answer(shown_job(reader, visible_job(service, reader, caller, id)).json)
+        return json_answer(shown_job(reader, visible_job(service, reader, caller, id), newest).json)
 
 
 @router.get("/{id}/why", dependencies=[READ], **contract(TREES))

@@ -52,10 +52,13 @@ def test_show_prints_the_last_events_of_a_job_that_holds_many(
 ) -> None:
     monkeypatch.setattr(jobs, "ROWS_SHOWN", 1)
     deployed.arrive("2026-03-09", "2026-03-10")
-    _, collected, history = deployed.run("jobs", "show", job_id(deployed)).split("the last 1, and ")
-    assert collected.startswith("1 more before them; --format json shows all")
+    job = job_id(deployed)
+    newest = deployed.run("jobs", "show", job).partition("Collected: the newest, and 1 before them; ")[2]
+    collected, _, history = newest.partition("History:")
     assert "2026-03-10" in collected and "2026-03-09" not in collected
     assert "job-opened" not in history
+    _, _, whole = deployed.run("jobs", "show", job, "--all").partition("Collected:\n")
+    assert "2026-03-09" in whole and "job-opened" in whole
 
 
 def test_cancel_discards_a_waiting_job_and_nothing_else(deployed: Project) -> None:

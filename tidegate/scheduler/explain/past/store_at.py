@@ -19,7 +19,7 @@ from tidegate.scheduler.explain.past.entries import later_names, names_after
 from tidegate.scheduler.explain.past.fold import Past
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.retention.journal import pruned_until
@@ -173,14 +173,16 @@ class _PastReader(MemoryReader):
         *,
         schedule: str | None = None,
         job: str | None = None,
+        kinds: Collection[EntryKind] | None = None,
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
         """See `Reader.journal`; of a job also what comes before the snapshot."""
         if job is None:
-            return super().journal(schedule=schedule, since=since, limit=limit)
-        found = self._present.journal(schedule=schedule, job=job, since=since, limit=limit)
-        return tuple(entry for entry in found if entry.at <= self._instant)
+            return super().journal(schedule=schedule, kinds=kinds, since=since, limit=limit)
+        found = self._present.journal(schedule=schedule, job=job, kinds=kinds, since=since)
+        then = tuple(entry for entry in found if entry.at <= self._instant)
+        return then if limit is None else then[max(0, len(then) - limit) :]
 
     def _as_it_was(self, job: Job) -> Job:
         """Return a job of the present store as it was; one that has ended by then has not changed since."""

@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.memory.counts import CountReader
+from tidegate.scheduler.store.memory.deliveries import DeliveryReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.pages import PageReader
 from tidegate.scheduler.store.memory.records.alerts import AlertReader
@@ -54,6 +55,7 @@ def _history(ended: list[Run]) -> ProgramHistory:
 class MemoryReader(
     CountReader,
     AlertReader,
+    DeliveryReader,
     ExpectedReader,
     MaintenanceReader,
     OverrideReader,
@@ -206,44 +208,6 @@ class MemoryReader(
         waiting = (self._tables.jobs[id] for id in sorted(self._tables.waiting))
         return tuple(job for job in waiting if job.blocked_on in resources)
 
-    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """See `Reader.deliveries`."""
-        found: dict[str, tuple[Delivery, ...]] = {}
-        for job in jobs:
-            marks = self._tables.deliveries.get(job, {})
-            each = [
-                Delivery(
-                    event=self._tables.events[event],
-                    schedule=schedule,
-                    leaf=leaf,
-                    job=job,
-                    reason=mark.reason,
-                    at=mark.at,
-                )
-                for (event, schedule, leaf), mark in marks.items()
-                if mark.reason is None
-            ]
-            each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
-            found[job] = tuple(each)
-        return found
-
-    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
-        """See `Reader.deliveries_of_events`."""
-        found = [
-            Delivery(
-                event=self._tables.events[event],
-                schedule=schedule,
-                leaf=leaf,
-                job=job,
-                reason=mark.reason,
-                at=mark.at,
-            )
-            for job, marks in self._tables.deliveries.items()
-            for (event, schedule, leaf), mark in marks.items()
-            if event in events
-        ]
-        return tuple(sorted(found, key=lambda d: (d.event.id, d.schedule, d.leaf, d.job or "")))
-
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """See `Reader.slots`."""
         return {resource: len(self._tables.slots.get(resource, ())) for resource in resources}
@@ -302,17 +266,19 @@ class MemoryReader(
         *,
         schedule: str | None = None,
         job: str | None = None,
+        kinds: Collection[EntryKind] | None = None,
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
         """See `Reader.journal`."""
-        if schedule is None and job is None and since is None:
+        if schedule is None and job is None and kinds is None and since is None:
             return _newest(self._tables.journal, limit)
         found = [
             entry
             for entry in self._tables.journal
             if (schedule is None or entry.schedule == schedule)
             and (job is None or entry.job == job)
+            and (kinds is None or entry.kind in kinds)
             and (since is None or entry.at >= since)
         ]
         return _newest(found, limit)

@@ -13,9 +13,9 @@ import msgspec
 from sqlalchemy import Column, Integer, bindparam, func, select
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.parts.commitment import Commitment
@@ -24,6 +24,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
 from tidegate.scheduler.store.sql.counts import CountReader
+from tidegate.scheduler.store.sql.deliveries import DeliveryReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
@@ -41,7 +42,6 @@ from tidegate.scheduler.store.sql.statements.codec import Codec
 from tidegate.scheduler.store.sql.statements.queries import Statement, every
 from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
-    DELIVERY_READ,
     EVENTS,
     GAUGES,
     JOBS,
@@ -49,7 +49,6 @@ from tidegate.scheduler.store.sql.statements.rows import (
     RUNS,
     SCHEDULES,
     SUBSCRIPTIONS,
-    delivery_of,
 )
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
@@ -92,10 +91,6 @@ UNROUTED_EVENTS = (
     .order_by(tables.events.c.unrouted_since, tables.events.c.id)
     .limit(LIMIT)
 )
-DELIVERIES = select(*EVENTS.read, *DELIVERY_READ).join_from(
-    tables.deliveries, tables.events, tables.events.c.id == tables.deliveries.c.event
-)
-COLLECTED = DELIVERIES.where(tables.deliveries.c.reason.is_(None))
 TAKEN_SLOTS = select(tables.slots.c.resource, func.count()).group_by(tables.slots.c.resource)
 LAUNCHES_SINCE = select(tables.launches.c.program, tables.launches.c.at).where(
     tables.launches.c.at > bindparam("since")
@@ -132,6 +127,7 @@ def _history(dialect: str) -> Statement:
 class SqlReader(
     CountReader,
     AlertReader,
+    DeliveryReader,
     InstanceReader,
     ExpectedReader,
     MaintenanceReader,
@@ -228,22 +224,6 @@ class SqlReader(
         """See `Reader.due_jobs`."""
         return tuple(self._all(DUE_JOBS, JOBS.value, now=now, limit=limit))
 
-    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """See `Reader.deliveries`."""
-        found: dict[str, list[Delivery]] = {job: [] for job in jobs}
-        # `why` asks for a job that does not exist yet and has no id; NO_JOB's deliveries are not its own.
-        named = [job for job in found if job != tables.NO_JOB]
-        for delivery in self._all(COLLECTED, delivery_of, {tables.deliveries.c.job: named}):
-            found[delivery.job or tables.NO_JOB].append(delivery)
-        for each in found.values():
-            each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
-        return {job: tuple(each) for job, each in found.items()}
-
-    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
-        """See `Reader.deliveries_of_events`."""
-        found = self._all(DELIVERIES, delivery_of, {tables.deliveries.c.event: events})
-        return tuple(sorted(found, key=lambda d: (d.event.id, d.schedule, d.leaf, d.job or "")))
-
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """See `Reader.slots`."""
         taken = dict(self._all(TAKEN_SLOTS, tuple[str, int], {tables.slots.c.resource: resources}))
@@ -307,6 +287,7 @@ class SqlReader(
         *,
         schedule: str | None = None,
         job: str | None = None,
+        kinds: Collection[EntryKind] | None = None,
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
@@ -317,7 +298,7 @@ class SqlReader(
         bound: dict[str, Any] = {} if limit is None else {"limit": limit}
         if since is not None:
             query, bound = _since(query), {**bound, "since": since}
-        found = self._all(query, JOURNAL.value, None, equals, **bound)
+        found = self._all(query, JOURNAL.value, {table.c.kind: kinds}, equals, **bound)
         return tuple(found[::-1])
 
     def commitments(self) -> tuple[Commitment, ...]:
