@@ -7,7 +7,7 @@ import pytest
 
 from tests.worlds.world import World, app_of, at
 from tidegate.domain.model import Schedule
-from tidegate.scheduler.decision.deadlines import due_at
+from tidegate.scheduler.decision.deadlines import deadline_text, due_at
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
@@ -43,6 +43,10 @@ def late(world: World) -> list[Entry]:
         ('"08:00"', "2026-03-09|JFK", "2026-03-10T08:00"),
         ('"08:00"', "", "2026-03-11T08:00"),
         ('"10:30"', "", "2026-03-10T10:30"),
+        # No such day, no such hour, and no time at all.
+        ('"08:00"', "2026-02-30|JFK", "2026-03-11T08:00"),
+        ('"08:00"', "2026-03-09-25:00", "2026-03-11T08:00"),
+        ('"08:00"', "north", "2026-03-11T08:00"),
         ("2h", "2026-03-09", "2026-03-10T13:00"),
         ("{after: start, within: 90m}", "2026-03-09", "2026-03-10T13:30"),
     ],
@@ -57,6 +61,12 @@ def test_when_a_job_has_to_have_succeeded(deadline: str, key: str, due: str) -> 
         launched_at=at("12:00"),
     )
     assert due_at(scheduled(deadline), job) == utc(due)
+
+
+def test_without_a_deadline_nothing_is_due() -> None:
+    without = app_of("s: {program: p, trigger: {partitions: {dataset: raw}}}").schedules["s"]
+    assert due_at(without, Job(id="j", schedule="a/s", opened_at=at("10:00"))) is None
+    assert deadline_text(without.deadline) == ""
 
 
 def test_a_duration_does_not_count_before_its_beginning() -> None:

@@ -248,3 +248,29 @@ def test_a_late_event_of_a_job_with_few_events_takes_its_place(monkeypatch):
     world.arrive("10:05", "raw", DAYS[2])
     world.tick("10:20")
     assert world.only("s").satisfied_at == at("10:11")
+
+
+WEEK = [f"2026-03-0{day}" for day in range(1, 8)]
+COMPLETE = "s: {program: q, status: active, trigger: {partitions: {dataset: raw, complete: week}%s}}"
+
+
+def test_a_complete_week_is_counted_by_its_days():
+    world = World(COMPLETE % "")
+    arrive(world, *WEEK[:6], WEEK[0])
+    counts = kept(world)
+    assert counts is not None and counts.leaves[""].amount == 0
+    assert world.outcome("s") == ("PENDING_TRIGGER", "W-TRIGGER")
+    arrive(world, WEEK[6], minute=7)
+    assert world.only("s").satisfied_at == at("10:07")
+
+
+def test_a_day_that_leaves_makes_its_week_incomplete():
+    world = World(COMPLETE % ", collect_within: 3m")
+    arrive(world, *WEEK[:6])
+    world.arrive("10:06", "raw", WEEK[6])
+    world.tick("10:06")
+    assert kept(world) is not None
+    assert world.outcome("s") == ("PENDING_TRIGGER", "W-TRIGGER")
+    world.arrive("10:07", "raw", *WEEK[:4])
+    world.tick("10:07")
+    assert world.only("s").satisfied_at == at("10:07")

@@ -19,7 +19,15 @@ from tidegate.domain.model import Dataset
 from tidegate.domain.model.alerts import Routes, channels_of
 from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
-from tidegate.scheduler.alerts.happenings import KINDS, cause_of, happening_of, is_of_data, is_well, late_data
+from tidegate.scheduler.alerts.happenings import (
+    KINDS,
+    OF_HISTORY,
+    cause_of,
+    happening_of,
+    is_of_data,
+    is_well,
+    late_data,
+)
 from tidegate.scheduler.decision.alerts import Said, is_owed, troubled, well, window_over
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -255,7 +263,7 @@ class _Collecting:
         return self._schedules[ref]
 
     def _history(self, entry: Entry) -> tuple[Entry, ...]:
-        return self._transaction.journal(job=entry.job)
+        return self._transaction.journal(job=entry.job, kinds=OF_HISTORY)
 
 
 def _is_of_dataset(happening: Happening) -> bool:

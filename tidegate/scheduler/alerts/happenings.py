@@ -35,6 +35,9 @@ KINDS = frozenset(
 )
 """The kinds of entries that matter."""
 
+OF_HISTORY = frozenset(EntryKind) - {EntryKind.EVENT}
+"""The kinds of entries that `happening_of` reads of a job, which may have collected very many events."""
+
 _ALWAYS_WELL = (EntryKind.RECOVERED, EntryKind.MARKED, EntryKind.PASSED)
 
 
@@ -43,7 +46,7 @@ def happening_of(entry: Entry, job: Job, history: Sequence[Entry]) -> Happening 
 
     Args:
         job: the entry's job, as it is now.
-        history: all entries of the job.
+        history: the entries of the job, of the kinds `OF_HISTORY`.
     """
     place = next((n for n, each in enumerate(history) if each == entry), len(history))
     kind, reason = _trouble(entry, job, history[place + 1 :])

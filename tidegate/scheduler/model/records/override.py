@@ -70,7 +70,3 @@ class Override(Value, kw_only=True):
     @property
     def of_text(self) -> bool:
         return self.kind in TEXT_KINDS
-
-    @property
-    def mark(self) -> Mark:
-        return Mark(owner=self.owner, reason=self.reason, since=self.since, expires_at=self.expires_at)
