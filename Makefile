@@ -33,7 +33,7 @@ test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, end
 bench: .venv/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
 	$(BIN)/python -m benchmarks $(ARGS)
 
-coverage: .venv/stamp ## every line and branch of the pure modules is run by a fast test; several minutes
+coverage: .venv/stamp ## every line and branch of the pure modules is run by a cheap test; ten minutes
 	$(BIN)/python -m tests.pure_coverage
 
 soak: .venv/stamp ## coverage, the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)

@@ -6,7 +6,7 @@ the limit is over. A channel with such a thread gets nothing further until the t
 never more than one for each channel.
 """
 
-from threading import Lock, Thread
+from threading import Thread
 
 from tidegate.alerts.channel import Channel, NotSent
 from tidegate.alerts.send import send
@@ -17,10 +17,9 @@ SECONDS = 90
 
 
 class Calls:
-    """The sends of a process, by channel."""
+    """The sends of a process, one at a time."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
         self._hanging: dict[str, Thread] = {}
 
     def send(self, name: str, channel: Channel, alert: Alert) -> None:
@@ -32,8 +31,7 @@ class Calls:
         Raises:
             NotSent: it could not be sent, or has not been by the end of the limit.
         """
-        with self._lock:
-            hanging = self._hanging.get(name)
+        hanging = self._hanging.get(name)
         if hanging is not None and hanging.is_alive():
             raise NotSent(f"an earlier message to {name} is still being sent", "repair the receiver")
         errors: list[Exception] = []
@@ -41,8 +39,7 @@ class Calls:
         thread.start()
         thread.join(SECONDS)
         if thread.is_alive():
-            with self._lock:
-                self._hanging[name] = thread
+            self._hanging[name] = thread
             raise NotSent(f"the receiver took more than {SECONDS} s", "repair it")
         for error in errors:
             raise error

@@ -34,6 +34,12 @@ def _has_namespace(name: str) -> bool:
     return name.count(SEPARATOR) == _SEPARATORS_WITH_NAMESPACE and bool(_WITH_NAMESPACE.fullmatch(name))
 
 
+def namespace_and_app(name: str) -> tuple[str, str]:
+    """Return the namespace and the app of "namespace/app"; the namespace is "" for "app" alone."""
+    namespace, _, app = name.rpartition(SEPARATOR)
+    return namespace, app
+
+
 def whole_name(app: str, name: str) -> str:
     """Return the whole name, "app/name", of a part that an app names."""
     name = without_namespace(name)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
-from tidegate.domain.part_name import SEPARATOR, app_of, without_namespace
+from tidegate.domain.part_name import SEPARATOR, app_of, namespace_and_app, without_namespace
 from tidegate.scheduler.explain.names import in_namespace
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
@@ -57,7 +57,7 @@ def known_app(service: Service, reader: Reader, caller: Caller, name: str) -> st
     Raises:
         Problem: 400 for an unknown app or another namespace, 403 for an app of another token.
     """
-    namespace, _, app = name.rpartition(SEPARATOR)
+    namespace, app = namespace_and_app(name)
     caller.check_app(app)
     if namespace not in ("", service.namespace) or app not in {
         each.name for each in deployed_apps(service, reader)

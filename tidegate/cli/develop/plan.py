@@ -102,15 +102,21 @@ def own_apps(settings: "Settings", names: "Sequence[str] | None") -> tuple[str, 
     Raises:
         UserError: the namespace is not that of the project.
     """
-    for name in names or ():
-        namespace, _, app = name.rpartition("/")
+    from tidegate.domain.part_name import namespace_and_app
+
+    if not names:
+        return None
+    found: list[str] = []
+    for name in names:
+        namespace, app = namespace_and_app(name)
         if namespace not in ("", settings.namespace):
             raise UserError(
                 f'the apps of project {settings.name} are in the namespace "{settings.namespace}",'
                 f' got "{name}"',
                 f"write {settings.namespace}/{app}, or {app}",
             )
-    return tuple(dict.fromkeys(name.rpartition("/")[2] for name in names)) if names else None
+        found.append(app)
+    return tuple(dict.fromkeys(found))
 
 
 def project_scope(

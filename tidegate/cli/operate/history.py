@@ -24,10 +24,15 @@ _SHOWN_ELSEWHERE = (
 """Data of entries that other parts of the output show, or that are too long for a line."""
 
 
-def print_history(entries: "Sequence[Entry]") -> None:
-    """Print entries under a heading; nothing if there are none."""
+def print_history(entries: "Sequence[Entry]", limit: int | None = None) -> None:
+    """Print entries under a heading; nothing if there are none.
+
+    Args:
+        limit: as many as were read at most, the newest; `--all` has all.
+    """
     if entries:
-        typer.echo("\nHistory:")
+        newest = f" the newest {limit}; --all shows all" if len(entries) == limit else ""
+        typer.echo(f"\nHistory:{newest}")
         columns = ["at", "entry", "reason", "data"]
         print_table(columns, [[instant(e.at), e.kind.value, e.reason or "", entry_data(e)] for e in entries])
 

@@ -151,8 +151,8 @@ def show_job(
     from tidegate.scheduler.explain.shown_job import shown_job
 
     with opened_store() as store, store.reading() as reader:
-        newest = ROWS_SHOWN if format is Format.TEXT else NEWEST_MAX
-        shown = shown_job(reader, find_job(reader, job), None if all_ else newest)
+        limit = None if all_ else ROWS_SHOWN if format is Format.TEXT else NEWEST_MAX
+        shown = shown_job(reader, find_job(reader, job), limit)
         use_zone_of_apps(reader, [shown.job.app])
     if format is Format.JSON:
         print_json(shown.json)
@@ -168,7 +168,7 @@ def show_job(
         more = f" the newest, and {before:,} before them; --all shows them" if before else ""
         typer.echo(f"\nCollected:{more}")
         print_table(["arrived", "event", "partition", "leaf"], [_collected(each) for each in collected])
-    print_history(shown.history)
+    print_history(shown.history, limit)
 
 
 @app.command("cancel")

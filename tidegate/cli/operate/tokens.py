@@ -8,6 +8,7 @@ import typer
 
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 from tidegate.domain.error import WrongUsage
+from tidegate.domain.part_name import namespace_and_app
 from tidegate.scheduler.model.records.token import Role
 
 SECRET_BYTES = 32
@@ -46,12 +47,14 @@ def create(
 
 def _limits(name: str | None, namespace: str | None) -> tuple[str | None, str | None]:
     """Return the app and the namespace of a token; the name of the app may have its namespace."""
-    if name is None or "/" not in name:
+    if name is None:
         return name, namespace
-    of_app, _, rest = name.rpartition("/")
+    of_app, app = namespace_and_app(name)
+    if not of_app:
+        return app, namespace
     if namespace not in (None, of_app):
         raise WrongUsage(f"--app {name} and --namespace {namespace} name two namespaces", "name one of them")
-    return rest, of_app
+    return app, of_app
 
 
 @app.command("list")

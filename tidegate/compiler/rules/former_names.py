@@ -6,7 +6,7 @@ from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.rules.namespaces import Namespaces
 from tidegate.compiler.values.renamed_from import former_name, former_names, renamed_from
-from tidegate.domain.part_name import app_of, without_namespace
+from tidegate.domain.part_name import app_of, namespace_and_app, without_namespace
 from tidegate.domain.wording import shown, with_article
 
 
@@ -43,7 +43,7 @@ def check_former_app(
 ) -> None:
     """Report a former name of an app that another file still has, or that is in another namespace."""
     for name in former_names(root):
-        namespace, _, app = str(name.value).rpartition("/")
+        namespace, app = namespace_and_app(str(name.value))
         if app in apps:
             _refuse("app", name, findings)
         elif namespace and namespace not in (namespaces.own, namespaces.deployed().get(app)):

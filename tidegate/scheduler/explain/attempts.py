@@ -29,10 +29,7 @@ class Attempt(Value, kw_only=True):
 
 def attempts(reader: Reader, job: Job) -> Iterator[Attempt]:
     """Yield an attempt for each observed run of a job, the oldest first, and one for a pause."""
-    noted = {
-        entry.run_id: entry.data["message"]
-        for entry in reader.journal(job=job.id, kinds=(EntryKind.FAILURE,))
-    }
+    noted = failure_texts(reader, job)
     runs = reader.runs(jobs=[job.id])
     for run in sorted(runs, key=lambda run: (run.attempt or 0, run.seen_at)):
         yield Attempt(
@@ -51,3 +48,9 @@ def attempts(reader: Reader, job: Job) -> Iterator[Attempt]:
             started=job.retry_at,
             because="not earlier than this",
         )
+
+
+def failure_texts(reader: Reader, job: Job) -> dict[str | None, str]:
+    """Return why runs of a job failed, as they have said last, by run."""
+    entries = reader.journal(job=job.id, kinds=(EntryKind.FAILURE,))
+    return {entry.run_id: entry.data["message"] for entry in entries}

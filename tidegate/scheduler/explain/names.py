@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Program
-from tidegate.domain.part_name import app_of, namespace_of, without_namespace
+from tidegate.domain.part_name import app_of, namespace_and_app, namespace_of, without_namespace
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
@@ -260,7 +260,7 @@ def find_app(reader: Reader, name: str | None) -> str | None:
 
 def app_named(reader: Reader, name: str) -> str:
     """Return the deployed app of a name; see `find_app`."""
-    namespace, _, app = name.rpartition("/")
+    namespace, app = namespace_and_app(name)
     known = {deployed.name: deployed.namespace for deployed in reader.apps()}
     if app not in known:
         raise UnknownName(f'app "{name}" is not deployed', did_you_mean(app, list(known), "apps"))

@@ -15,6 +15,7 @@ from tidegate.scheduler.decision.decide import decide
 from tidegate.scheduler.decision.fold.retry import attempts_max
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.view.upstream import diagnostics_of
+from tidegate.scheduler.explain.attempts import failure_texts
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.explain.instances.awaited import awaited, upstream_of
@@ -27,7 +28,6 @@ from tidegate.scheduler.explain.overrides import overrides_of
 from tidegate.scheduler.explain.unblock import missing
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState
-from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.verdict import Verdict
@@ -218,9 +218,7 @@ def _attempt_before(reader: Reader, job: Job, state: ScheduleState) -> str:
     attempt = f"attempt {job.attempt}"
     if job.retry_at is not None:
         attempt = f"{attempt} of {attempts_max(job, state.spec)}"
-    failures = reader.journal(job=job.id, kinds=(EntryKind.FAILURE,))
-    said = [entry.data["message"] for entry in failures if entry.run_id == job.failed_run.id]
-    detail = job.detail or next(reversed(said), "")
+    detail = job.detail or failure_texts(reader, job).get(job.failed_run.id, "")
     because = f": {detail}" if detail else ""
     return f"; {attempt} comes next, run {job.failed_run.id} failed{because}"
 

@@ -32,7 +32,7 @@ from tidegate.server.visible import named, visible_job
 
 router = APIRouter(prefix="/board/jobs", route_class=PageRoute, include_in_schema=False)
 
-EVENTS_SHOWN = 100
+NEWEST_SHOWN = 100
 """Of a job so many events and entries, the newest."""
 
 OFFERED: dict[JobState, tuple[str, ...]] = {
@@ -70,11 +70,13 @@ class Shown(Value, kw_only=True):
     Attributes:
         shown: as `tidegate jobs show`; of its events the newest.
         events: how many it has collected.
+        newest: so many events and entries are shown at most.
         actions: what can be done to it.
     """
 
     shown: dict[str, Any]
     events: int
+    newest: int
     attempts: tuple[Address, ...]
     explanations: tuple[Explanation, ...]
     actions: tuple[str, ...]
@@ -112,13 +114,14 @@ def show_page(id: str, request: Request, service: Here, caller: Called) -> Respo
     """Show a job."""
     with service.store.reading() as reader:
         job = visible_job(service, reader, caller, id)
-        found, zone = shown_job(reader, job, EVENTS_SHOWN), common_zone(reader, [job.app])
+        found, zone = shown_job(reader, job, NEWEST_SHOWN), common_zone(reader, [job.app])
         why = explained(
             service.store, reader, lambda store, now: explain(store, job.id, now), service.clock()
         )
     view = Shown(
         shown=_members(found),
         events=found.events,
+        newest=NEWEST_SHOWN,
         attempts=tuple(
             Address(attempt=each, address=run_address(service.settings, each.run)) for each in found.attempts
         ),

@@ -56,6 +56,7 @@ def test_show_prints_the_last_events_of_a_job_that_holds_many(
     newest = deployed.run("jobs", "show", job).partition("Collected: the newest, and 1 before them; ")[2]
     collected, _, history = newest.partition("History:")
     assert "2026-03-10" in collected and "2026-03-09" not in collected
+    assert history.startswith(" the newest 1; --all shows all")
     assert "job-opened" not in history
     _, _, whole = deployed.run("jobs", "show", job, "--all").partition("Collected:\n")
     assert "2026-03-09" in whole and "job-opened" in whole

@@ -21,14 +21,14 @@ def findings(settings: "Settings", now: datetime) -> "tuple[list[Finding], Work 
     from tidegate.processes.alive import dagster_state
 
     try:
-        engine, work, newest = _store(settings, now)
+        engine, work, alerts = _store(settings, now)
     except UserError as error:
         found = [Finding(part="store", health=Health.WRONG, text=error.message, remedy=error.hint)]
         work, hosted = None, False
     else:
         found = [Finding(part="store", health=Health.OK, text=_reached(engine))]
         found += engine_findings(engine, now, settings.tick_seconds)
-        found += channel_findings(settings.alerts.channels, newest)
+        found += channel_findings(settings.alerts.channels, alerts)
         hosted = engine.host is not None and engine.host.holds(now)
     # Asked last: Dagster may take seconds to answer.
     return found + list(dagster_findings(dagster_state(settings), now, hosted=hosted)), work
@@ -56,8 +56,8 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
             deployed_at=newest[0][1].at if newest else None,
             folders=_watched_folders(reader, settings.name),
         )
-        newest = newest_alerts(reader, settings.name, settings.alerts.channels)
-        return engine, work_of(reader, frozenset(apps), now), newest
+        alerts = newest_alerts(reader, settings.name, settings.alerts.channels)
+        return engine, work_of(reader, frozenset(apps), now), alerts
 
 
 def _watched_folders(reader: "Reader", project: str) -> "list[WatchedFolder]":

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from tidegate.scheduler.model.event import Delivery
-from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Tables
 
 
 class DeliveryReader:
@@ -17,18 +17,7 @@ class DeliveryReader:
         found: dict[str, tuple[Delivery, ...]] = {}
         for job in jobs:
             marks = self._tables.deliveries.get(job, {})
-            each = [
-                Delivery(
-                    event=self._tables.events[event],
-                    schedule=schedule,
-                    leaf=leaf,
-                    job=job,
-                    reason=mark.reason,
-                    at=mark.at,
-                )
-                for (event, schedule, leaf), mark in marks.items()
-                if mark.reason is None
-            ]
+            each = [self._delivery(job, place, mark) for place, mark in marks.items() if mark.reason is None]
             each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
             found[job] = tuple(each)
         return found
@@ -45,16 +34,20 @@ class DeliveryReader:
     def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
         """See `DeliveryRows.deliveries_of_events`."""
         found = [
-            Delivery(
-                event=self._tables.events[event],
-                schedule=schedule,
-                leaf=leaf,
-                job=job,
-                reason=mark.reason,
-                at=mark.at,
-            )
+            self._delivery(job, place, mark)
             for job, marks in self._tables.deliveries.items()
-            for (event, schedule, leaf), mark in marks.items()
-            if event in events
+            for place, mark in marks.items()
+            if place[0] in events
         ]
         return tuple(sorted(found, key=lambda d: (d.event.id, d.schedule, d.leaf, d.job or "")))
+
+    def _delivery(self, job: str | None, place: DeliveryKey, mark: DeliveryMark) -> Delivery:
+        event, schedule, leaf = place
+        return Delivery(
+            event=self._tables.events[event],
+            schedule=schedule,
+            leaf=leaf,
+            job=job,
+            reason=mark.reason,
+            at=mark.at,
+        )

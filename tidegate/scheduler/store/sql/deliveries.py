@@ -2,14 +2,13 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import Integer, bindparam, func, select
+from sqlalchemy import func, select
 
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.statements.queries import Queries
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries
 from tidegate.scheduler.store.sql.statements.rows import DELIVERY_READ, EVENTS, delivery_of
 
-LIMIT = bindparam("limit", type_=Integer)
 DELIVERIES = select(*EVENTS.read, *DELIVERY_READ).join_from(
     tables.deliveries, tables.events, tables.events.c.id == tables.deliveries.c.event
 )

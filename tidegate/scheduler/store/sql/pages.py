@@ -12,10 +12,9 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
-from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS, JOURNAL, SCHEDULES
 
-LIMIT = bindparam("limit", type_=Integer)
 OPENED = bindparam("opened", type_=Instant)
 SINCE = bindparam("since", type_=Instant)
 BEHIND = bindparam("behind", type_=Text)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Column, Integer, bindparam, func, select
+from sqlalchemy import Column, bindparam, func, select
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
@@ -39,7 +39,7 @@ from tidegate.scheduler.store.sql.records.watched import WatchedReader
 from tidegate.scheduler.store.sql.retention.reader import SUMS, RetentionReader
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
 from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import Statement, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
     EVENTS,
@@ -65,7 +65,6 @@ def _earliest(codec: Codec[Any], due: Column[Any], then: Column[Any]) -> Stateme
     return every(codec).where(due <= bindparam("now")).order_by(due, then).limit(LIMIT)
 
 
-LIMIT = bindparam("limit", type_=Integer)
 ALL_APPS = every(APPS)
 REVISIONS = select(tables.apps.c.name, tables.apps.c.revision)
 ALL_SCHEDULES = every(SCHEDULES)

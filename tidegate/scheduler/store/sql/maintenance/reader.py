@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Integer, bindparam, func, or_, select, union_all
+from sqlalchemy import Column, bindparam, func, or_, select, union_all
 
 from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.job import WRITING, Job
@@ -13,11 +13,10 @@ from tidegate.scheduler.model.maintenance import OperationRun, Record, TableStat
 from tidegate.scheduler.store.sql.columns import Instant, Name
 from tidegate.scheduler.store.sql.maintenance import tables
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
-from tidegate.scheduler.store.sql.statements.queries import Queries, Statement, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS
 from tidegate.scheduler.store.sql.tables import events, jobs
 
-LIMIT = bindparam("limit", type_=Integer)
 BEFORE, BEFORE_JOB = bindparam("before", type_=Instant), bindparam("before_job", type_=Name)
 ALL_TABLES = every(TABLES)
 ALL_RECORDS = every(RECORDS)

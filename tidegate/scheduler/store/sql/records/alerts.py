@@ -18,7 +18,7 @@ from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements.changes import Changes
 from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import Queries, Statement, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import JOURNAL, SCHEDULES
 
 incidents = Table(
@@ -72,7 +72,6 @@ Index(
 
 INCIDENTS = Codec(incidents, Incident)
 ALERTS = Codec(alerts, Alert)
-_LIMIT = bindparam("limit", type_=Integer)
 ALL_INCIDENTS = every(INCIDENTS).order_by(incidents.c.id)
 _MADE = bindparam("made", type_=Instant())
 _OF_APP = func.substr(_ALERTS.subject, 1, func.length(bindparam("of_app"))) == bindparam("of_app")
@@ -81,7 +80,7 @@ DUE = (
     every(ALERTS)
     .where(_ALERTS.next_at <= bindparam("now", type_=Instant()))
     .order_by(_ALERTS.next_at, _ALERTS.id)
-    .limit(_LIMIT)
+    .limit(LIMIT)
 )
 COUNTS = (
     select(_ALERTS.channel, _ALERTS.kind, _ALERTS.state, func.count().label("alerts"))
@@ -94,7 +93,7 @@ ENDED = (
     select(_ALERTS.id)
     .where(_ALERTS.next_at.is_(None), _ALERTS.ended_at < bindparam("before", type_=Instant()))
     .order_by(_ALERTS.ended_at, _ALERTS.id)
-    .limit(_LIMIT)
+    .limit(LIMIT)
 )
 
 
@@ -113,7 +112,7 @@ def _newest(*, of_app: bool, behind: bool, few: bool) -> Statement:
         query = query.where(
             or_(_ALERTS.made_at < _MADE, and_(_ALERTS.made_at == _MADE, _ALERTS.id > bindparam("behind")))
         )
-    return query.limit(_LIMIT) if few else query
+    return query.limit(LIMIT) if few else query
 
 
 NEWEST = {

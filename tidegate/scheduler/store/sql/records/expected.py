@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Column, Connection, Index, Integer, Table, bindparam, delete, func, select
+from sqlalchemy import BigInteger, Column, Connection, Index, Table, bindparam, delete, func, select
 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import Deadline
@@ -19,7 +19,7 @@ from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.changes import Changes
 from tidegate.scheduler.store.sql.statements.codec import Codec
 from tidegate.scheduler.store.sql.statements.moves import move, move_prefix
-from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 
 expected_data = Table(
     "expected_data",
@@ -92,13 +92,12 @@ PERIODS = Codec(
 )
 TOTALS = Codec(late_totals, LateTotal)
 
-_LIMIT = bindparam("limit", type_=Integer)
 ALL_DATA = every(DATA).order_by(expected_data.c.dataset)
 DUE = (
     every(DATA)
     .where(expected_data.c.due_at <= bindparam("now"))
     .order_by(expected_data.c.due_at, expected_data.c.dataset)
-    .limit(_LIMIT)
+    .limit(LIMIT)
 )
 NEXT = select(func.min(expected_data.c.due_at, type_=Instant())).where(expected_data.c.due_at.is_not(None))
 ALL_PERIODS = every(PERIODS).order_by(_PERIODS.period)
@@ -106,19 +105,19 @@ LATE = (
     every(PERIODS)
     .where(_PERIODS.was_late.is_not(None))
     .order_by(_PERIODS.was_late.desc(), _PERIODS.dataset, _PERIODS.period)
-    .limit(_LIMIT)
+    .limit(LIMIT)
 )
 LATE_NOW = (
     every(PERIODS)
     .where(_PERIODS.is_late.is_not(None))
     .order_by(_PERIODS.is_late.desc(), _PERIODS.dataset, _PERIODS.period)
-    .limit(_LIMIT)
+    .limit(LIMIT)
 )
 OLD = (
     select(_PERIODS.dataset, _PERIODS.period)
     .where(_PERIODS.was_late < bindparam("before"))
     .order_by(_PERIODS.was_late, _PERIODS.dataset, _PERIODS.period)
-    .limit(_LIMIT)
+    .limit(LIMIT)
 )
 ALL_TOTALS = every(TOTALS).order_by(late_totals.c.kind, late_totals.c.name)
 LATE_JOBS = select(_LATE_OF, func.count()).where(_LATE_OF.is_not(None)).group_by(_LATE_OF).order_by(_LATE_OF)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import Column, Index, Integer, Table, Text, bindparam
+from sqlalchemy import Column, Index, Table, Text, bindparam
 
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.model.records.override import Override
@@ -12,7 +12,7 @@ from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.changes import Changes
 from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 
 overrides = Table(
     "overrides",
@@ -41,7 +41,7 @@ EXPIRING = (
     every(OVERRIDES)
     .where(overrides.c.expires_at <= bindparam("until", type_=Instant()))
     .order_by(overrides.c.expires_at, overrides.c.ref, overrides.c.kind)
-    .limit(bindparam("limit", type_=Integer))
+    .limit(LIMIT)
 )
 
 

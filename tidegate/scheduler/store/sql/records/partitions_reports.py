@@ -10,7 +10,7 @@ from tidegate.scheduler.store.sql.columns import Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements.changes import Changes
 from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 
 partitions_reports = Table(
     "partitions_reports",
@@ -30,16 +30,15 @@ Index("ix_partitions_reports_owed", partitions_reports.c.project, partitions_rep
 
 REPORTS = Codec(partitions_reports, PartitionsReport)
 _TABLE = partitions_reports.c
-_LIMIT = bindparam("limit", type_=Integer)
 ONE = every(REPORTS)
 OWED = (
-    every(REPORTS).where(_TABLE.owed_since.is_not(None)).order_by(_TABLE.owed_since, _TABLE.id).limit(_LIMIT)
+    every(REPORTS).where(_TABLE.owed_since.is_not(None)).order_by(_TABLE.owed_since, _TABLE.id).limit(LIMIT)
 )
 OLD = (
     select(_TABLE.id)
     .where(_TABLE.at < bindparam("before", type_=Instant()), _TABLE.owed_since.is_(None))
     .order_by(_TABLE.at, _TABLE.id)
-    .limit(_LIMIT)
+    .limit(LIMIT)
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 
-from sqlalchemy import BigInteger, Column, Integer, Table, Text, bindparam, delete, select
+from sqlalchemy import BigInteger, Column, Table, Text, bindparam, delete, select
 from sqlalchemy.sql.dml import ReturningDelete
 
 from tidegate.scheduler.model.event import Delivery, Event
@@ -15,7 +15,7 @@ from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.changes import Changes
 from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 from tidegate.scheduler.store.sql.statements.rows import EVENTS
 from tidegate.scheduler.store.sql.tables import events
 
@@ -55,7 +55,7 @@ COUNTED = (
     .join_from(events_counted, events, events.c.id == events_counted.c.event)
     .where(events_counted.c.arrived > bindparam("after", type_=Instant))
     .order_by(events_counted.c.arrived, events_counted.c.event)
-    .limit(bindparam("limit", type_=Integer))
+    .limit(LIMIT)
 )
 NEWEST_COUNTED = (
     select(events_counted.c.arrived)

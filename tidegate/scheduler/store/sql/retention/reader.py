@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import (
     Column,
     ColumnElement,
-    Integer,
     Select,
     and_,
     bindparam,
@@ -32,7 +31,7 @@ from tidegate.scheduler.store.sql.journal import IS_RENAME
 from tidegate.scheduler.store.sql.retention.sizes import table_sizes
 from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
-from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 from tidegate.scheduler.store.sql.statements.rows import EVENTS, JOBS, JOURNAL, LAUNCHES, RUNS
 
 EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
@@ -42,7 +41,6 @@ OPEN = tuple(sorted(state for state in JobState if state not in FINISHED))
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 
 _JOBS, _EVENTS, _RUNS, _DELIVERIES = tables.jobs.c, tables.events.c, tables.runs.c, tables.deliveries.c
-LIMIT = bindparam("limit", type_=Integer)
 
 
 def _page(

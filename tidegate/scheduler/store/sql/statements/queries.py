@@ -8,13 +8,16 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, Connection, Select, bindparam, select
+from sqlalchemy import Column, Connection, Integer, Select, bindparam, select
 
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.codec import Codec, Row
 
 STATEMENTS_KEPT = 500
 """Statements that a process caches: more than there are kinds of queries."""
+
+LIMIT = bindparam("limit", type_=Integer)
+"""How many rows a query returns at most, as a parameter of it."""
 
 Statement = Select[*tuple[Any, ...]]
 T = TypeVar("T")
