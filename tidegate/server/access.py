@@ -2,8 +2,9 @@
 
     a token in the store   ──► `Authorization: Bearer …` or the cookie of a browser that has signed in is
                                needed: 401 without one, 403 if it allows less
-    no token in the store  ──► `[serve] anonymous` says what is allowed, from this machine only: everything,
-                               to read, or nothing (401)
+    no token in the store  ──► `[serve] anonymous` says what is allowed, from this machine only: everything
+                               to the user who runs the server and to read to others, to read, or nothing
+                               (401)
 
 Without tokens a page of another site, opened in a browser on this machine, must not reach the server: the
 `Host` has to be a name of this machine, no proxy may be between, and a write of another origin is refused
@@ -22,6 +23,7 @@ from fastapi import Depends, Request
 
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.records.token import Role, Token, token_hash
+from tidegate.server.peer import Peer
 from tidegate.server.problem import Problem, foreign_namespace
 from tidegate.server.rate_limit import RateLimit
 from tidegate.server.service import Here, Service
@@ -47,11 +49,13 @@ class Caller:
 
     Attributes:
         token: None where no token is needed.
-        reads_only: without a token it may only read.
+        user: the user of this machine, where that is known and there is no token.
+        refusal: why it may only read; empty for a caller that may write as well.
     """
 
     token: Token | None
-    reads_only: bool = False
+    user: str = ""
+    refusal: str = ""
 
     @property
     def app(self) -> str | None:
@@ -61,7 +65,9 @@ class Caller:
     @property
     def name(self) -> str:
         """The actor in the journal."""
-        return ACTOR if self.token is None else f"{ACTOR}:{self.token.name}"
+        if self.token is not None:
+            return f"{ACTOR}:{self.token.name}"
+        return f"{ACTOR} (user {self.user})" if self.user else ACTOR
 
     def by(self, reason: str = "") -> By:
         """Return the actor with a reason."""
@@ -73,8 +79,8 @@ class Caller:
         Raises:
             Problem: 403; 401 without a token where that is only enough to read.
         """
-        if self.reads_only and role is not Role.READ:
-            raise _unknown("without a token this server may only be read ([serve] anonymous)")
+        if self.refusal and role is not Role.READ:
+            raise _unknown(self.refusal)
         if self.token is not None and not self.token.role.includes(role):
             raise Problem(403, f"this needs a token of the role {role}, and yours has {self.token.role}")
 
@@ -119,7 +125,9 @@ def caller_of(request: Request, service: Here) -> Caller:
             raise _unknown("a token is needed: Authorization: Bearer TOKEN")
         if service.settings.anonymous == "none":
             raise _unknown("a token is needed ([serve] anonymous), and the store has none yet")
-        return Caller(None, reads_only=service.settings.anonymous == "read")
+        if service.settings.anonymous == "read":
+            return Caller(None, refusal="without a token this server may only be read ([serve] anonymous)")
+        return _without_token(request)
     if token is None:
         raise _unknown("the token is unknown or revoked")
     if token.namespace not in (None, service.namespace):
@@ -128,6 +136,22 @@ def caller_of(request: Request, service: Here) -> Caller:
             f'your token is for the namespace "{token.namespace}" only, and this is "{service.namespace}"',
         )
     return Caller(token)
+
+
+def _without_token(request: Request) -> Caller:
+    """Return a caller of this machine, who may write if it is the user who runs the server."""
+    find: Callable[[Request], Peer] | None = request.app.state.peer
+    if find is None or request.method in SAFE:
+        return Caller(None)
+    peer = find(request)
+    if peer.is_trusted:
+        return Caller(None, user=peer.name)
+    others = f"the user {peer.name}" if peer.name else "a caller who is gone already"
+    return Caller(
+        None,
+        refusal=f"without a token only the user who runs this server may change anything, not {others}:"
+        " `tidegate token create` makes one",
+    )
 
 
 def _count(request: Request, service: Service, token: Token | None) -> None:

@@ -1,10 +1,10 @@
 """The application: all routes of a server, with its errors."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import anyio.to_thread
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI, Request
 from starlette.datastructures import State
 
 from tidegate.project.release import release
@@ -12,6 +12,7 @@ from tidegate.server.access import known_namespace
 from tidegate.server.board import BOARD
 from tidegate.server.contract import describe
 from tidegate.server.nul import NoNul
+from tidegate.server.peer import Peer
 from tidegate.server.problem import add_handlers
 from tidegate.server.rate_limit import RateLimit
 from tidegate.server.routes import (
@@ -81,14 +82,21 @@ async def _few_threads(_application: FastAPI) -> AsyncGenerator[None]:
     yield
 
 
-def create_application(service: Service) -> FastAPI:
-    """Return the application of a service."""
-    return for_service(assemble(), service)
+def create_application(service: Service, peer: Callable[[Request], Peer] | None = None) -> FastAPI:
+    """Return the application of a service.
+
+    Args:
+        peer: finds the user of this machine who has sent a request; None where that cannot be known.
+    """
+    return for_service(assemble(), service, peer)
 
 
-def for_service(application: FastAPI, service: Service) -> FastAPI:
-    """Let an application answer for a service, and return it."""
+def for_service(
+    application: FastAPI, service: Service, peer: Callable[[Request], Peer] | None = None
+) -> FastAPI:
+    """Let an application answer for a service, and return it; see `create_application`."""
     application.state = State()
+    application.state.peer = peer
     application.state.service = service
     application.state.limit = RateLimit(service.settings.requests_per_minute)
     return application

@@ -16,6 +16,7 @@ from tidegate.domain.error import UserError
 from tidegate.project.settings.settings import Anonymous
 from tidegate.server.access import check_start, is_loopback
 from tidegate.server.application import create_application
+from tidegate.server.peer import peer_of, sees_owners
 from tidegate.server.service import Service
 
 UNGUARDED: dict[Anonymous, str] = {
@@ -24,6 +25,9 @@ UNGUARDED: dict[Anonymous, str] = {
     "none": "every call is refused until `tidegate token create` has made one",
 }
 """What is allowed without a token, by `[serve] anonymous`."""
+
+OF_ONE_USER = "reads are allowed from this machine only, and writes to the user who runs this server"
+"""What `write` means where the users of this machine are known."""
 
 GRACE_SECONDS = 5
 """How long open requests may take at the end."""
@@ -79,9 +83,14 @@ def listen(
     for file in ready_files:
         file.unlink(missing_ok=True)
     listening = bound(host, port)
-    address = _address(host, listening.getsockname()[1])
+    own_port = listening.getsockname()[1]
+    address = _address(host, own_port)
+    peer = peer_of if sees_owners(own_port) else None
+    allowed = UNGUARDED[service.settings.anonymous]
+    if peer is not None and service.settings.anonymous == "write":
+        allowed = OF_ONE_USER
     config = uvicorn.Config(
-        create_application(service),
+        create_application(service, peer),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -93,7 +102,7 @@ def listen(
     def answers() -> None:
         say(f"serving {address}")
         if not guarded:
-            say(f"there is no token in the store: {UNGUARDED[service.settings.anonymous]}")
+            say(f"there is no token in the store: {allowed}")
         for file in ready_files:
             _write(file, address)
         begun(address)
@@ -103,7 +112,7 @@ def listen(
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that is bound to an address.
+    """Return a socket that listens on an address.
 
     Raises:
         UserError: the address is taken, or not of this machine.
@@ -113,6 +122,7 @@ def bound(host: str, port: int) -> socket.socket:
         found = socket.socket(family, kind, protocol)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
+        found.listen()
     except OSError as error:
         raise UserError(
             f"{host}:{port} cannot be used: {error.strerror or error}",

@@ -49,7 +49,8 @@ class ServeSection(Section, frozen=True, kw_only=True):
             '"write", "read" or "none"',
             '"none"',
             "What callers of this machine may do without a token while the store has none: `write` "
-            "everything, `read` only read, `none` nothing. Once the store has a token, each call needs one.",
+            "everything if they are the user who runs the server, or root, and others only read; `read` only "
+            "read, `none` nothing. Once the store has a token, each call needs one.",
         ),
     ] = "write"
 

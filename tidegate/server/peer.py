@@ -1,0 +1,96 @@
+"""The user of this machine who has sent a request: whose socket the other end of a local connection is.
+
+Linux lists all sockets with their owners. Where it does not, or shows not even our own, nobody is known.
+"""
+
+import ipaddress
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import Request
+
+TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+"""The sockets of IPv4 and of IPv6 (proc_pid_net(5))."""
+
+LISTENING = "0A"
+ROOT = 0
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Whose connection a request came by.
+
+    Attributes:
+        name: of the user; empty where the connection is gone already, so that nobody can tell.
+        is_trusted: it is the user who runs the server, or root, who may read and write its store anyway.
+    """
+
+    name: str
+    is_trusted: bool
+
+
+@dataclass(frozen=True)
+class _Socket:
+    address: str
+    port: int
+    peer_port: int
+    state: str
+    user: int
+    inode: int
+
+
+def sees_owners(port: int, tables: tuple[Path, ...] = TABLES) -> bool:
+    """Return whether this machine says whose a socket is: it knows the owner of our own, which listens."""
+    return any(
+        each.state == LISTENING and each.port == port and each.inode and each.user == os.geteuid()
+        for each in _sockets(tables)
+    )
+
+
+def peer_of(request: Request, tables: tuple[Path, ...] = TABLES) -> Peer:
+    """Return who has sent a request that came from this machine."""
+    (host, port), (_, own_port) = request.scope["client"], request.scope["server"]
+    addresses = _as_listed(host)
+    for each in _sockets(tables):
+        # A socket that its process has closed has no inode, and is listed as root's.
+        if each.inode and (each.port, each.peer_port) == (port, own_port) and each.address in addresses:
+            return Peer(_name_of(each.user), each.user in (ROOT, os.geteuid()))
+    return Peer("", is_trusted=False)
+
+
+def _sockets(tables: tuple[Path, ...]) -> Iterator[_Socket]:
+    for table in tables:
+        try:
+            lines = table.read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            _, local, remote, state, _, _, _, user, _, inode, *_ = line.split()
+            address, _, port = local.partition(":")
+            yield _Socket(
+                address, int(port, 16), int(remote.partition(":")[2], 16), state, int(user), int(inode)
+            )
+
+
+def _as_listed(host: str) -> frozenset[str]:
+    """Return how an address may be listed: words of 4 bytes in its order; IPv4 also within IPv6."""
+    address = ipaddress.ip_address(host.partition("%")[0])
+    forms = [address.packed]
+    if isinstance(address, ipaddress.IPv4Address):
+        forms.append(ipaddress.IPv6Address(f"::ffff:{address}").packed)
+    elif address.ipv4_mapped is not None:
+        forms.append(address.ipv4_mapped.packed)
+    return frozenset("".join(f"{word:08X}" for (word,) in struct.iter_unpack("=I", each)) for each in forms)
+
+
+def _name_of(user: int) -> str:
+    # Not on Windows, where there are no tables either.
+    import pwd
+
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
