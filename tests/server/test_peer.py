@@ -48,7 +48,7 @@ def table(folder: Path, user: int, inode: int = 7) -> tuple[Path, ...]:
         (os.geteuid(), 7, Peer(ME, is_trusted=True)),
         (0, 7, Peer("root", is_trusted=True)),
         (STRANGER, 7, Peer(str(STRANGER), is_trusted=False)),
-        # Its process has closed it: the kernel says 0, whoever it was.
+        # Its process has closed it: the kernel says 0, whatever it was before.
         (0, 0, Peer("", is_trusted=False)),
     ],
 )

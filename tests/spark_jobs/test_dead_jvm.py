@@ -65,7 +65,7 @@ class Deadly(Value, kw_only=True):
 def killed_during_recovery() -> None:
     """The JVM is killed while recovery works; the next try gets another one and finishes.
 
-    Often the first try has got it already, to see what the dead one has left.
+    Often the first try has got it already, to see what the killed one has left.
     """
     DEATHS.clear()
     DONE_BY.clear()

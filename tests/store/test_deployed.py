@@ -50,6 +50,7 @@ def test_apps_come_back_whole_and_by_name(store: Store) -> None:
         assert reader.apps(names={apps[0].name, "unknown"}) == (apps[0],)
         assert reader.apps(names=()) == ()
         assert reader.revisions() == {each.name: each.revision for each in apps}
+        assert reader.projects() == {each.name: each.project for each in apps}
 
 
 def test_an_app_keeps_its_namespace(store: Store) -> None:

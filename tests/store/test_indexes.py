@@ -12,6 +12,7 @@ import pytest
 from tests.crashes.statements import listening
 from tests.worlds.samples import NOON, delivery, event, record
 from tidegate.scheduler.model.job import WAITING, JobState
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.parts.pages import JobsWanted, SchedulesWanted
 from tidegate.scheduler.store.protocol import Transaction
@@ -39,6 +40,7 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ),
     ("next page of schedules", lambda tx: tx.schedules_page(SchedulesWanted(app="a", after="a/s"), 10)),
     ("next page of jobs", lambda tx: tx.newest_jobs(JobsWanted(before=(NOON, "j")), 10)),
+    ("newest jobs with a reason", lambda tx: tx.newest_jobs(JobsWanted(reason=Reason.W_TRIGGER), 10)),
     ("deliveries", lambda tx: tx.deliveries(["j"])),
     ("deliveries of events", lambda tx: tx.deliveries_of_events(["e"])),
     ("new deliveries", lambda tx: tx.add_deliveries([delivery(event("e"), job="j")])),

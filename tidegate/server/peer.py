@@ -1,6 +1,6 @@
 """The user of this machine who has sent a request: whose socket the other end of a local connection is.
 
-Linux lists all sockets with their owners. Where it does not, or shows not even our own, nobody is known.
+Linux lists all sockets with their owners. Where it does not, or shows not even our own, no caller is known.
 """
 
 import ipaddress
@@ -24,7 +24,7 @@ class Peer:
     """Whose connection a request came by.
 
     Attributes:
-        name: of the user; empty where the connection is gone already, so that nobody can tell.
+        name: of the user; empty where the connection is gone already, with its owner.
         is_trusted: it is the user who runs the server, or root, who may read and write its store anyway.
     """
 

@@ -13,6 +13,7 @@ from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.errors import CommitUnknown
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.format import IcebergFormat
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.publication.table import read, sequence_of
@@ -72,6 +73,39 @@ def test_a_column_of_the_waiting_rows_is_added_again_or_keeps_its_new_name(
     recover([ref.id], house.store, house.context)
 
     assert house.rows(ref) == after
+
+
+def test_a_table_that_another_driver_creates_between_two_looks_of_iceberg_is_written(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Iceberg looks for a new table twice, and has an error of another class for the second look."""
+    ref = house.ref("append")
+    waiting = staged(house, (D22, 2, "b"))
+    table, draft, tries = IcebergCatalog.table, IcebergCatalog._draft, 0
+
+    def not_yet(catalog: IcebergCatalog, name: tuple[str, str]) -> Any | None:
+        return None if name == waiting.table and tries == 0 else table(catalog, name)
+
+    def overtaken(catalog: IcebergCatalog, name: tuple[str, str], *rest: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        begun = draft(catalog, name, *rest)
+        with monkeypatch.context() as undone:
+            undone.setattr(IcebergCatalog, "table", table)
+            undone.setattr(IcebergCatalog, "_draft", draft)
+            house.publish(house.frame((D22, 1, "a")), ref, D22)
+        with java_failures("plan"):
+            # What Iceberg itself calls after its first look.
+            return catalog.java.org.apache.iceberg.Transactions.createTableTransaction(
+                str(begun.table().name()), begun.underlyingOps(), begun.currentMetadata()
+            )
+
+    monkeypatch.setattr(IcebergCatalog, "table", not_yet)
+    monkeypatch.setattr(IcebergCatalog, "_draft", overtaken)
+    waiting.execute(house.context)
+
+    assert tries == 1
+    assert house.rows(ref) == [(D22, 1, "a"), (D22, 2, "b")]
 
 
 @pytest.mark.parametrize("harm", only(["lost", "cut"], "cut"))

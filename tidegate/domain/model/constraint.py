@@ -59,6 +59,11 @@ class ConstraintBase(Value, kw_only=True, tag_field="kind"):
         return None
 
     @property
+    def reads_history(self) -> bool:
+        """Whether it depends on the last runs of the program."""
+        return False
+
+    @property
     def gauge_limit(self) -> tuple[str, float] | None:
         """The gauge that it reads, and the gauge's maximum; None if it does not read a gauge."""
         return None
@@ -99,6 +104,10 @@ class SinceLastRunConstraint(ConstraintBase, kw_only=True, tag="since_last_run")
 
     for_: timedelta = msgspec.field(name="for")
     measured_from: Literal["end", "start"] = "end"
+
+    @property
+    def reads_history(self) -> bool:
+        return True
 
 
 class ConcurrencyConstraint(ConstraintBase, kw_only=True, tag="concurrency"):

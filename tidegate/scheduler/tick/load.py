@@ -122,7 +122,7 @@ def load_job_views(
     slots = rows.slots({resource for each in resources.values() for resource in each})
     upstream = load_upstream(rows, [job for job in kept if job.satisfied_at is None], states, now)
     programs = {ref: f"{state.app}/{state.spec.program}" for ref, state in states.items()}
-    history = rows.history(set(programs.values()))
+    history = _history(rows, states, programs)
     launches = _launches(rows, states, programs, now)
     gauges = _gauges(rows, states)
     views = [
@@ -131,7 +131,7 @@ def load_job_views(
             schedule=states[job.schedule].spec,
             job=job,
             slots={resource: slots[resource] for resource in resources[job.id]},
-            history=history[programs[job.schedule]],
+            history=history.get(programs[job.schedule], ProgramHistory()),
             launches=launches.get(programs[job.schedule], ()),
             gauges={name: gauges[name] for name in _named(states[job.schedule].spec) if name in gauges},
             held=_holds(states[job.schedule], job),
@@ -145,6 +145,18 @@ def load_job_views(
 def _holds(state: ScheduleState, job: Job) -> bool:
     """Return whether a suspended schedule holds a job; a task holds all but those that it lets drain."""
     return state.holding if job.instance is None else not state.active and job.held_at is not None
+
+
+def _history(
+    rows: Rows, states: Mapping[str, ScheduleState], programs: Mapping[str, str]
+) -> Mapping[str, ProgramHistory]:
+    """Return the last runs of the programs whose schedules have a constraint on them."""
+    read = {
+        programs[ref]
+        for ref, state in states.items()
+        if any(constraint.reads_history for constraint in state.spec.constraints)
+    }
+    return rows.history(read) if read else {}
 
 
 def _launches(

@@ -113,7 +113,7 @@ def change_between(
     before = apps_after(reader, old, apps, project)
     if new is not None:
         return _between(before, apps_after(reader, new, apps, project))
-    owners = {app.name: app.project for app in reader.apps()}
+    owners = reader.projects()
     now = {
         name: app
         for name, app in deployed_apps(reader).items()

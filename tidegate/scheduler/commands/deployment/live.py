@@ -68,7 +68,7 @@ def difference(
     reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True, scope: Scope = WHOLE
 ) -> Diff:
     """Return the difference that a deployment of `wanted`, all apps of the project, would make."""
-    owners = {deployed.name: deployed.project for deployed in reader.apps()}
+    owners = reader.projects()
     deployed = deployed_apps(reader)
     chosen = {name: app for name, app in wanted.items() if scope.only is None or name in scope.only}
     names = renames_of(deployed, owners, chosen, scope.project)

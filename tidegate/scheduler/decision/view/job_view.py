@@ -47,7 +47,7 @@ class JobView(Value, kw_only=True):
         tally: the counts of these events, if they are not loaded: `deliveries` is empty then.
         leaving: beside a tally: what leaves the job, if its trigger drops events and does not hold.
         slots: number of taken slots of each resource in `resources_of`.
-        history: the last runs of the schedule's program.
+        history: the last runs of the schedule's program, if a constraint depends on them.
         launches: launch instants of the schedule's program, oldest first, at least those within the
             longest `per` of its rates.
         gauges: the reported gauges that its constraints name, by name.

@@ -78,6 +78,10 @@ class MemoryReader(
         """See `Reader.revisions`."""
         return {name: app.revision for name, app in self._tables.apps.items()}
 
+    def projects(self) -> dict[str, str]:
+        """See `Reader.projects`."""
+        return {name: app.project for name, app in self._tables.apps.items()}
+
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:

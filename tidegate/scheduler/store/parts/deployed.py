@@ -18,6 +18,10 @@ class DeployedRows(Protocol):
         """The deployed revision of each app, by name: what changes when an app is deployed."""
         ...
 
+    def projects(self) -> dict[str, str]:
+        """The project of each app, by name."""
+        ...
+
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:

@@ -67,6 +67,7 @@ def _earliest(codec: Codec[Any], due: Column[Any], then: Column[Any]) -> Stateme
 
 ALL_APPS = every(APPS)
 REVISIONS = select(tables.apps.c.name, tables.apps.c.revision)
+PROJECTS = select(tables.apps.c.name, tables.apps.c.project)
 ALL_SCHEDULES = every(SCHEDULES)
 ALL_SUBSCRIPTIONS = every(SUBSCRIPTIONS)
 ALL_JOBS = every(JOBS)
@@ -150,6 +151,11 @@ class SqlReader(
         """See `Reader.revisions`."""
         rows = self._connection.execute(REVISIONS).all()
         return {row.name: row.revision for row in rows}
+
+    def projects(self) -> dict[str, str]:
+        """See `Reader.projects`."""
+        rows = self._connection.execute(PROJECTS).all()
+        return {row.name: row.project for row in rows}
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None

@@ -9,13 +9,16 @@ waits and then finds the work done; and a process that dies has done nothing.
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.exc import DBAPIError
 
 from tidegate.scheduler.store.error import StoreError, StoreMissing
 from tidegate.scheduler.store.sql.connection.shown_url import shown
 from tidegate.scheduler.store.sql.store import NOTHING_KEPT, begin_writing, store_errors
 
-HEAD = "0035"
+HEAD = "0036"
 """The newest revision in `migrations/versions`; a test holds the two together."""
+
+REVISION = text("SELECT version_num FROM alembic_version")
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -24,7 +27,19 @@ def version(connection: Connection) -> str | None:
     """The schema's revision; None for a database without a store."""
     if not inspect(connection).has_table("alembic_version"):
         return None
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return connection.execute(REVISION).scalar()
+
+
+def _found(engine: Engine) -> str | None:
+    """Return the schema's revision, with one statement where there is a store."""
+    with engine.connect() as connection:
+        try:
+            with connection.begin():
+                return connection.execute(REVISION).scalar()
+        except DBAPIError:
+            # There is no such table, or the statement says nothing of the reason.
+            with connection.begin():
+                return version(connection)
 
 
 def bring_up_to_date(engine: Engine, *, create: bool, may_migrate: bool = True) -> None:
@@ -38,8 +53,7 @@ def bring_up_to_date(engine: Engine, *, create: bool, may_migrate: bool = True) 
         StoreError: there is no store and `create` is off, or a newer version wrote it.
     """
     name = shown(engine.url)
-    with engine.connect() as connection, connection.begin():
-        found = version(connection)
+    found = _found(engine)
     if found == HEAD:
         return
     if found is None and not create:

@@ -21,6 +21,7 @@ from tidegate.scheduler.store.sql.connection.engine import (
 from tidegate.scheduler.store.sql.connection.read_only import not_permitted, refused
 from tidegate.scheduler.store.sql.connection.shown_url import shown
 from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.sql.snapshot import SnapshotReader
 from tidegate.scheduler.store.sql.writer import SqlTransaction
 
 LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
@@ -134,7 +135,7 @@ class SqlStore:
             for_reading(self.engine).connect() as connection,
             connection.begin(),
         ):
-            yield SqlReader(connection)
+            yield SnapshotReader(connection)
 
     @contextmanager
     def transaction(self) -> Generator[SqlTransaction]:

@@ -226,6 +226,14 @@ Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_state", jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_opened", jobs.c.opened_at, jobs.c.id)
 Index(
+    "ix_jobs_reason",
+    jobs.c.reason,
+    jobs.c.opened_at,
+    jobs.c.id,
+    sqlite_where=jobs.c.reason.is_not(None),
+    postgresql_where=jobs.c.reason.is_not(None),
+)
+Index(
     "ix_jobs_due",
     jobs.c.due_at,
     jobs.c.id,

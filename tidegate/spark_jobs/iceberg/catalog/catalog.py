@@ -19,7 +19,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.catalog.java_texts import JavaTexts
 from tidegate.spark_jobs.iceberg.catalog.options import opening_fault
 from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
@@ -119,7 +119,20 @@ class IcebergCatalog:
             return self._catalog.tableExists(self._identifier(name))
 
     def draft(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
-        """Return a transaction that creates a table; the table does not exist before `swap`."""
+        """Return a transaction that creates a table; the table does not exist before `swap`.
+
+        Raises:
+            StaleTable: the table exists by now.
+        """
+        try:
+            return self._draft(name, schema, spec, properties)
+        except IcebergFailure as failure:
+            # Iceberg looks for the table twice, and has another error for one that appears in between.
+            if self.exists(name):
+                raise StaleTable(str(failure)) from failure
+            raise
+
+    def _draft(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
         with java_failures(f"plan {sql_name(name)}"):
             namespace = self._namespace(name[0])
             if not self._catalog.namespaceExists(namespace):

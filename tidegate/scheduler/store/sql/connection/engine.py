@@ -44,6 +44,8 @@ def postgres_engine(url: URL) -> Engine:
         url,
         # A server that was restarted leaves dead connections in the pool.
         pool_pre_ping=True,
+        # Each new connection would ask for a type that no table has.
+        use_native_hstore=False,
         connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "tidegate"},
     )
     event.listen(engine, "begin", _begin_postgres)

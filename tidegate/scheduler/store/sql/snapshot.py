@@ -1,0 +1,68 @@
+"""A reader of one snapshot, which looks nothing up twice.
+
+An explanation asks for the same job, schedule and app at several places, each a round trip to the server of
+the database. Nothing can have changed in between: the transaction sees the store at one instant.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.store.sql.reader import SqlReader
+
+NAMES_MAX = 10
+"""Look-ups of more names at once are not kept: they are those of lists, which are read once."""
+
+T = TypeVar("T")
+
+
+class SnapshotReader(SqlReader):
+    """See `Reader`."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._known: dict[tuple[str, frozenset[str]], Any] = {}
+
+    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
+        """See `Reader.apps`."""
+        return self._once("apps", names, lambda: SqlReader.apps(self, names=names))
+
+    def schedules(
+        self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
+    ) -> tuple[ScheduleState, ...]:
+        """See `Reader.schedules`."""
+        only = refs if app is None and kind is None else None
+        return self._once("schedules", only, lambda: SqlReader.schedules(self, app=app, refs=refs, kind=kind))
+
+    def jobs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        app: str | None = None,
+        apps: Collection[str] | None = None,
+        schedules: Collection[str] | None = None,
+        states: Collection[JobState] | None = None,
+        limit: int | None = None,
+    ) -> tuple[Job, ...]:
+        """See `Reader.jobs`."""
+        others = (app, apps, schedules, states, limit)
+        only = ids if all(other is None for other in others) else None
+        return self._once(
+            "jobs",
+            only,
+            lambda: SqlReader.jobs(
+                self, ids=ids, app=app, apps=apps, schedules=schedules, states=states, limit=limit
+            ),
+        )
+
+    def _once(self, what: str, names: Collection[str] | None, read: Callable[[], T]) -> T:
+        """Return what is read for some names; None is not kept."""
+        if names is None or len(names) > NAMES_MAX:
+            return read()
+        key = what, frozenset(names)
+        if key not in self._known:
+            self._known[key] = read()
+        return self._known[key]
