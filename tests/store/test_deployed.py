@@ -108,6 +108,7 @@ def test_schedules_are_selected_by_app_by_ref_and_by_both(store: Store) -> None:
     with store.transaction() as transaction:
         transaction.put_schedules([schedule(ref) for ref in ("b/z", "a/y", "a/X", "ab/x")])
     with store.reading() as reader:
+        assert reader.schedule_refs() == ("a/X", "a/y", "ab/x", "b/z")
         cases = [
             ({}, ["a/X", "a/y", "ab/x", "b/z"]),
             ({"app": "a"}, ["a/X", "a/y"]),

@@ -102,9 +102,11 @@ def _names(kinds: tuple[str, ...]) -> list[str]:
 def _stored(reader: "Reader", kind: str) -> list[str]:
     match kind:
         case "schedules":
-            return [state.ref for state in reader.schedules()]
+            return list(reader.schedule_refs())
         case "tasks":
-            return [state.ref for state in reader.schedules() if state.spec.task is not None]
+            from tidegate.scheduler.model.deployed import TASK_KIND
+
+            return [state.ref for state in reader.schedules(kind=TASK_KIND)]
         case "datasets":
             return [f"{each.name}/{name}" for each in reader.apps() for name in each.app.datasets]
         case "programs":

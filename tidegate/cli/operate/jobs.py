@@ -67,7 +67,7 @@ def list_jobs(
         states = (JobState.FAILED,) if failed else state or (None if all_ else UNFINISHED)
         failures: tuple[Job, ...] = ()
         if dead:
-            jobs = dead_letters(reader, refs)[-limit:]
+            jobs = dead_letters(reader, None if refs is None else refs[0])[-limit:]
         else:
             jobs = reader.jobs(schedules=refs, states=states, limit=limit)
             if states is UNFINISHED:
@@ -249,7 +249,7 @@ def requeue_jobs(
     now = datetime.now(UTC)
     with opened_store() as store, store.transaction() as transaction:
         if every:
-            deployed = {state.ref for state in transaction.schedules()}
+            deployed = set(transaction.schedule_refs())
             found = dead_letters(transaction)
             ids = [job.id for job in found if job.schedule in deployed]
             left = len(found) - len(ids)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Sequence
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Program
-from tidegate.domain.part_name import app_of, namespace_and_app, namespace_of, without_namespace
+from tidegate.domain.part_name import app_of, name_of, namespace_and_app, namespace_of, without_namespace
 from tidegate.domain.suggest import did_you_mean
-from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import TableState, policy_ref
 from tidegate.scheduler.model.refused import AmbiguousName, MaintenanceRefused, UnknownName
@@ -53,16 +53,13 @@ def find_schedule(reader: Reader, name: str, apps: Collection[str] | None = None
         AmbiguousName: several apps have it.
     """
     name = in_namespace(reader, name)
-    states = [state for state in reader.schedules() if apps is None or state.app in apps]
-    found = [state for state in states if name in (state.ref, state.name)]
+    refs = _refs(reader, name, apps)
+    found = [ref for ref in refs if name in (ref, name_of(ref))]
     if len(found) == 1:
-        return found[0]
+        return reader.schedules(refs=found)[0]
     if found:
-        raise AmbiguousName(
-            f'several apps have a schedule "{name}"',
-            f"write one of {', '.join(state.ref for state in found)}",
-        )
-    if not states:
+        raise AmbiguousName(f'several apps have a schedule "{name}"', f"write one of {', '.join(found)}")
+    if not refs:
         raise UnknownName(
             f'schedule "{name}" is not deployed; the store has no schedules', "run `tidegate deploy` first"
         )
@@ -71,8 +68,14 @@ def find_schedule(reader: Reader, name: str, apps: Collection[str] | None = None
             f'"{name}" is a policy for tables, not a schedule',
             "`tidegate maintenance plan` shows what policies do next, `tidegate why TABLE` why one waits",
         )
-    known = [state.ref for state in states] if "/" in name else [state.name for state in states]
+    known = refs if "/" in name else [name_of(ref) for ref in refs]
     raise UnknownName(f'schedule "{name}" is not deployed', did_you_mean(name, known, "schedules"))
+
+
+def _refs(reader: Reader, name: str, apps: Collection[str] | None) -> list[str]:
+    """Return the ref that is a name, if there is one; otherwise those of all schedules of some apps."""
+    exact = [state.ref for state in reader.schedules(refs=[name])] if "/" in name else []
+    return [ref for ref in exact or reader.schedule_refs() if apps is None or app_of(ref) in apps]
 
 
 def find_source_of_jobs(reader: Reader, name: str) -> str:
@@ -104,17 +107,18 @@ def find_task(reader: Reader, name: str, apps: Collection[str] | None = None) ->
         AmbiguousName: several apps have it.
     """
     name = in_namespace(reader, name)
-    states = [state for state in reader.schedules() if apps is None or state.app in apps]
-    tasks = [state for state in states if state.spec.task is not None]
-    known = [state.ref for state in tasks] if "/" in name else [state.name for state in tasks]
-    if name not in known and name in (each for state in states for each in (state.ref, state.name)):
-        raise UnknownName(f'"{name}" is a schedule, and no task', did_you_mean(name, known, "tasks"))
-    found = [state for state in tasks if name in (state.ref, state.name)]
+    named = [ref for ref in _refs(reader, name, apps) if name in (ref, name_of(ref))]
+    states = reader.schedules(refs=named)
+    found = [state for state in states if state.spec.task is not None]
     if len(found) == 1:
         return found[0]
     if found:
         refs = ", ".join(state.ref for state in found)
         raise AmbiguousName(f'several apps have a task "{name}"', f"write one of {refs}")
+    tasks = [state for state in reader.schedules(kind=TASK_KIND) if apps is None or state.app in apps]
+    known = [state.ref for state in tasks] if "/" in name else [state.name for state in tasks]
+    if states:
+        raise UnknownName(f'"{name}" is a schedule, and no task', did_you_mean(name, known, "tasks"))
     raise UnknownName(f'task "{name}" is not deployed', did_you_mean(name, known, "tasks"))
 
 

@@ -5,28 +5,40 @@ attempt: its trigger stays satisfied, the constraints of the current schedule de
 starts again, and no further event joins it. A job whose run failed also keeps its launch plan.
 """
 
-from collections.abc import Collection
 from datetime import datetime
+
+import msgspec
 
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
+from tidegate.scheduler.store.parts.pages import JobsWanted
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.tick import advance_before
+
+PAGE = 1000
+"""Jobs that are read at once."""
 
 CLI = By()
 """The actor where no other is named."""
 
 
-def dead_letters(reader: Reader, schedules: Collection[str] | None = None) -> tuple[Job, ...]:
+def dead_letters(reader: Reader, schedule: str | None = None) -> tuple[Job, ...]:
     """Return the dead letters that were not queued again, oldest first.
 
     An operation on a table is none: its policy asks for it again.
+
+    Args:
+        schedule: of which; None for all.
     """
-    failed = reader.jobs(schedules=schedules, states=(JobState.FAILED,))
-    return tuple(job for job in failed if job.reason is Reason.F_LAUNCH and job.maintenance is None)
+    wanted = JobsWanted(schedule=schedule, state=JobState.FAILED, reason=Reason.F_LAUNCH)
+    found: list[Job] = []
+    while page := reader.newest_jobs(wanted, PAGE):
+        found += [job for job in page if job.maintenance is None]
+        wanted = msgspec.structs.replace(wanted, before=(page[-1].opened_at, page[-1].id))
+    return tuple(reversed(found))
 
 
 def requeue(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:

@@ -18,6 +18,9 @@ from tidegate.domain.value import Value
 Status = Literal["active", "suspended"]
 Source = Literal["deploy", "api"]
 
+TASK_KIND = "task"
+"""The kind of trigger by which lists tell tasks from schedules."""
+
 
 class DeployedApp(Value, kw_only=True):
     """An app without its schedules (`app.schedules` is empty here).

@@ -1,6 +1,6 @@
 """Schedules of all apps: those that a program triggers, and those to enable again."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -10,6 +10,7 @@ from tidegate.domain.part_name import whole_name
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.manual import resume
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import run_event_key
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.contract import contract, json_answer, listed, page_of
@@ -74,10 +75,12 @@ def triggered_by(
         raise Problem(
             400, f"unknown status {unknown!r:.100} in trigger-program-statuses", hint=", ".join(STATUSES)
         )
+    keys = [run_event_key(app, program, status) for status in wanted]
     with service.store.reading() as reader:
+        subscribed = {each.schedule for each in reader.subscriptions(keys)}
         states = [
             state
-            for state in _visible(service, caller, reader)
+            for state in _visible(service, caller, reader, subscribed)
             if _waits_for(state, f"{app}/{program}", wanted)
         ]
     items, cursor = page.of(states, lambda state: (state.ref,))
@@ -94,6 +97,8 @@ def _waits_for(state: ScheduleState, program: str, statuses: Sequence[str]) -> b
     )
 
 
-def _visible(service: Service, caller: Caller, reader: Reader) -> list[ScheduleState]:
+def _visible(
+    service: Service, caller: Caller, reader: Reader, refs: Collection[str] | None = None
+) -> list[ScheduleState]:
     apps = {each.name for each in deployed_apps(service, reader) if caller.sees(each.name)}
-    return [state for state in reader.schedules() if state.app in apps]
+    return [state for state in reader.schedules(refs=refs) if state.app in apps]

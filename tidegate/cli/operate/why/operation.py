@@ -52,4 +52,8 @@ def _is_known(reader: "Reader", name: str) -> bool:
     """Return whether a name is that of a schedule, a task or a job."""
     if "/" not in name and reader.jobs(ids=[name]):
         return True
-    return any(name in (state.ref, state.name) for state in reader.schedules())
+    from tidegate.domain.part_name import name_of
+
+    if "/" in name:
+        return bool(reader.schedules(refs=[name]))
+    return any(name == name_of(ref) for ref in reader.schedule_refs())

@@ -13,7 +13,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.tasks.backfills import backfill_of
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.explain.names import find_app, find_task
-from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.refused import UnknownName
@@ -21,9 +21,6 @@ from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.upstream import MICROSECOND
 
 ONE_DAY = timedelta(days=1)
-
-TASK_KIND = "task"
-"""Of the trigger of tasks."""
 
 STATUSES = tuple(status for status in Status if status is not Status.ABSENT)
 

@@ -82,6 +82,10 @@ class MemoryReader(
         """See `Reader.projects`."""
         return {name: app.project for name, app in self._tables.apps.items()}
 
+    def schedule_refs(self) -> tuple[str, ...]:
+        """See `Reader.schedule_refs`."""
+        return tuple(sorted(self._tables.schedules))
+
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:

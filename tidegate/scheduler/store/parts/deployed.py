@@ -22,6 +22,10 @@ class DeployedRows(Protocol):
         """The project of each app, by name."""
         ...
 
+    def schedule_refs(self) -> tuple[str, ...]:
+        """The refs of all deployed schedules and tasks, sorted."""
+        ...
+
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:

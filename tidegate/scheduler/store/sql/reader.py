@@ -68,6 +68,7 @@ def _earliest(codec: Codec[Any], due: Column[Any], then: Column[Any]) -> Stateme
 ALL_APPS = every(APPS)
 REVISIONS = select(tables.apps.c.name, tables.apps.c.revision)
 PROJECTS = select(tables.apps.c.name, tables.apps.c.project)
+REFS = select(tables.schedules.c.ref)
 ALL_SCHEDULES = every(SCHEDULES)
 ALL_SUBSCRIPTIONS = every(SUBSCRIPTIONS)
 ALL_JOBS = every(JOBS)
@@ -156,6 +157,10 @@ class SqlReader(
         """See `Reader.projects`."""
         rows = self._connection.execute(PROJECTS).all()
         return {row.name: row.project for row in rows}
+
+    def schedule_refs(self) -> tuple[str, ...]:
+        """See `Reader.schedule_refs`."""
+        return tuple(sorted(self._connection.execute(REFS).scalars()))
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
