@@ -35,7 +35,7 @@ class Rewinding(Protocol):
 class RewindingMemory:
     """Committed tables are never changed, so a reference to them is a snapshot."""
 
-    every = effort.every(8)
+    every = effort.every(12)
 
     def __init__(self) -> None:
         self.store = MemoryStore()
@@ -50,7 +50,7 @@ class RewindingMemory:
 class RewindingSqlite:
     """A snapshot is a copy of the database in memory."""
 
-    every = effort.every(24)
+    every = effort.every(40)
 
     def __init__(self, folder: Path) -> None:
         self.store: SqlStore = quick_sqlite(folder)

@@ -45,9 +45,11 @@ def test_what_was_looked_up_by_name_is_not_read_again(filled: SqlStore) -> None:
             assert [each.ref for each in reader.schedules(refs={"b/s", "a/s"})] == ["a/s", "b/s"]
             assert [each.id for each in reader.jobs(ids=("k",))] == ["k"]
             assert reader.jobs(ids=["unknown"]) == ()
-        assert len(read) == 4
+            assert [each.name for each in reader.apps()] == ["a", "b"]
+            assert reader.apps(names=()) == ()
+        assert len(read) == 6
         assert [each.id for each in reader.jobs(ids=["j"])] == ["j"], "another name is another look-up"
-        assert len(read) == 5
+        assert len(read) == 7
 
 
 def test_a_look_up_of_part_of_the_names_is_one_of_its_own(filled: SqlStore) -> None:

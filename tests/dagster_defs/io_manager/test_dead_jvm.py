@@ -92,6 +92,7 @@ def published(house: House, tries: list[int], *, deaths: int, resource: Any = No
     assert house.rows(users) == [(0,), (1,), (2,)]
 
 
+@pytest.mark.soak  # tests/spark_jobs/test_dead_jvm.py replaces that session, the next test a death in a run
 def test_the_session_of_tidegate_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def work(instance: DagsterInstance) -> None:
         tries: list[int] = []

@@ -41,9 +41,10 @@ def print_ledger(rows: "Sequence[LedgerRow]") -> None:
     from tidegate.scheduler.explain.ledger_line import ledger_line
 
     columns = ("schedule", "landed", "succeeded", "running", "failed", "pending", "discarded")
+    lines = [ledger_line(row) for row in rows]
     cells = [
-        [*(str(ledger_line(row)[column]) for column in columns), _reasons(row.failed, row.discarded)]
-        for row in rows
+        [*(str(line[column]) for column in columns), _reasons(line["failures"], line["reasons"])]
+        for line in lines
     ]
     print_table([*columns, "reasons"], cells, right=columns[1:])
 

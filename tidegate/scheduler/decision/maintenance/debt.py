@@ -23,6 +23,9 @@ class Debt(Value, kw_only=True):
     issues: tuple[Issue, ...] = ()
 
 
+NO_DEBT = Debt(score=0.0, parts={})
+
+
 def debt(
     health: Health | None, history: TableHistory, rules: HealthRules, weights: DebtWeights, *, failures: bool
 ) -> Debt:
@@ -31,6 +34,9 @@ def debt(
     Args:
         failures: whether its failed runs count.
     """
+    if health is None and not history.recent and not history.failures:
+        # Most tables of a large store: never measured, and no operation has run.
+        return NO_DEBT
     found = () if health is None else issues(health, rules)
     each = {"critical": weights.critical, "warning": weights.warning, "info": weights.info}
     age = 0.0 if health is None else health.values.get("newest_snapshot_age", 0.0)
