@@ -1,8 +1,12 @@
 """`alerts` of apps, schedules and tasks: the routes of the model, and differences that reset nothing."""
 
+import pytest
+
 from tests.worlds.world import DATASETS, app_of, compiled_app
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.diff import HARMLESS
+from tidegate.compiler.reader import read
+from tidegate.compiler.rules.channels import channel_diagnostics
 from tidegate.domain.model.alerts import KINDS, channels_of
 
 SCHEDULE = "s: {program: p, trigger: {partitions: {dataset: raw}}, alerts: %s}"
@@ -46,3 +50,21 @@ def test_an_unknown_kind_and_a_name_with_a_line_end_are_refused() -> None:
         text = DATASETS + f"  {SCHEDULE % wrong}\n"
         compilation = compile_files({"a.yaml": text.encode()})
         assert not compilation.ok, wrong
+
+
+@pytest.mark.parametrize(
+    ("written", "unknown"),
+    [
+        ("opps", ["opps"]),
+        ("[ops, opps]", ["opps"]),
+        ("{failed: [opps], late: team}", ["opps", "team"]),
+        ("ops", []),
+    ],
+)
+def test_channels_are_looked_up_in_whatever_form_they_are_written(written: str, unknown: list[str]) -> None:
+    text = f"app: a\nschedules: {{s: {{alerts: {written}}}}}\n"
+    root, _ = read("a.yaml", text.encode())
+    assert root is not None
+    found = channel_diagnostics(root, {"ops"}, "a.yaml", text)
+    assert [each.code for each in found] == ["N319"] * len(unknown)
+    assert [name for name, each in zip(unknown, found, strict=True) if f'"{name}"' in each.summary] == unknown

@@ -100,6 +100,18 @@ def test_a_spark_property_that_is_a_list_is_left_out() -> None:
     assert built.spark_conf == {"spark.sql.b": "true"}
 
 
+@pytest.mark.parametrize(("word", "found"), [("true", ["S105"]), ("No", ["S105"]), ("feeds.orders", [])])
+def test_a_text_of_json_is_the_path_of_a_source_but_for_the_words_of_yes_and_no(
+    word: str, found: list[str]
+) -> None:
+    node, where = from_value({"run": "j.p", "reads": [{"dataset": "raw", "incremental": word}]}), scope()
+    assert isinstance(node, MappingNode)
+    built = build_program(ScalarNode("p", 1, 1), node, where)
+    codes = [each.code for each in where.findings.diagnostics()]
+    assert [code for code in codes if code == "S105"] == found
+    assert list(built.incremental.values()) == ([] if found else [word])
+
+
 # --- findings that only some files lead to ---
 
 

@@ -10,6 +10,7 @@ import yaml
 from tests.effort import pick
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.fingerprint import canonical
+from tidegate.compiler.layout import format as layout
 from tidegate.compiler.layout.format import NotFormatted, format_file
 from tidegate.compiler.layout.order import BEFORE, PARTS, order_at
 
@@ -178,6 +179,27 @@ def test_what_is_not_yaml_is_refused_with_its_diagnostics() -> None:
 def test_content_that_a_layout_would_change_is_refused() -> None:
     with pytest.raises(NotFormatted):
         format_file("app.yaml", b"app: a\ndescription: |+\n  text\n\n\n\ntimezone: UTC\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("{app: a}  \n\n\n", "{app: a}\n"),
+        ("x:\n-\n    k: 1\n    l: 2\n-   m\n", "x:\n  -\n      k: 1\n      l: 2\n  - m\n"),
+        ("x:\n- # why\n  k: 1\n", "x:\n  - # why\n    k: 1\n"),
+        ("x:\n  a:\n    - 1\n\n\n\n  b: 2\n\n\n", "x:\n  a:\n    - 1\n\n  b: 2\n"),
+    ],
+    ids=["in braces", "below its dash", "below a comment", "empty lines"],
+)
+def test_less_usual_forms_keep_their_content(given: str, expected: str) -> None:
+    assert formatted(given.encode()) == expected == formatted(expected.encode())
+
+
+def test_a_layout_that_does_not_come_to_rest_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "PASSES_MAX", 1)
+    with pytest.raises(NotFormatted, match="does not come to rest"):
+        format_file("app.yaml", MESSY.encode())
+    assert format_file("app.yaml", TIDY.encode()) == (TIDY, ())
 
 
 def test_the_order_is_that_of_the_schema_but_for_a_few_habits() -> None:

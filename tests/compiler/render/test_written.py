@@ -67,3 +67,26 @@ def test_a_deadline_of_a_task_without_a_text_is_spelled_as_it_is_written(deadlin
     spec = compiled.apps["a"].app.schedules["t"]
 
     assert written_schedule(msgspec.structs.replace(spec, written={}))["deadline"] == deadline
+
+
+def test_a_calendar_of_a_constraint_without_a_text_is_spelled_by_its_name() -> None:
+    window = {"from": "08:00", "to": "18:00", "calendar": "office"}
+    app = {
+        "app": "a",
+        "timezone": "UTC",
+        "calendars": {"office": {"country": "DE"}},
+        "programs": {"p": {"run": "programs.p"}},
+        "schedules": {
+            "s": {"program": "p", "trigger": {"cron": "@daily"}, "constraints": [{"window": window}]}
+        },
+    }
+    compiled = compile_files({"a.yaml": json.dumps(app).encode()})
+    assert compiled.ok, compiled.diagnostics
+    spec = msgspec.structs.replace(compiled.apps["a"].app.schedules["s"], written={})
+
+    (constraint,) = written_schedule(spec)["constraints"]
+
+    assert constraint["window"]["calendar"] == "office"
+    again, diagnostics = compile_schedule(compiled.apps["a"].app, "s", written_schedule(spec))
+    assert again is not None, diagnostics
+    assert fingerprint(again) == fingerprint(spec)

@@ -56,14 +56,10 @@ def emitted(
     return found
 
 
-def is_block(node: Node, lines: Sequence[str]) -> bool:
-    """Return whether a value is a mapping or list in lines, each entry on a line of its own."""
-    if isinstance(node, MappingNode):
-        heads = [key.line for key in node.keys.values()]
-    elif isinstance(node, SequenceNode):
-        heads = [item.line for item in node.items]
-    else:
-        return False
+def is_block(node: MappingNode | SequenceNode, lines: Sequence[str]) -> bool:
+    """Return whether a mapping or list is in lines, each entry on a line of its own."""
+    entries = node.keys.values() if isinstance(node, MappingNode) else node.items
+    heads = [entry.line for entry in entries]
     opens = lines[node.line - 1][node.column - 1 : node.column]
     return bool(heads) and opens not in ("{", "[") and len(set(heads)) == len(heads)
 
@@ -163,15 +159,7 @@ def _moved(lines: Sequence[str], by: int) -> list[str]:
     """Return lines moved to the right, or to the left as far as there are spaces."""
     if len(lines) == 1:
         lines = [lines[0].rstrip()]
-    return [_shifted(line, by) for line in _without_end(lines)]
-
-
-def _without_end(lines: Sequence[str]) -> Sequence[str]:
-    """Return an entry without the empty lines behind it, but for one."""
-    last = len(lines)
-    while last > 2 and not lines[last - 1] and not lines[last - 2]:
-        last -= 1
-    return lines[:last]
+    return [_shifted(line, by) for line in lines]
 
 
 def _shifted(line: str, by: int) -> str:
