@@ -20,6 +20,7 @@ from tidegate.domain.model import (
     RunTrigger,
     SequenceTrigger,
     SizeTrigger,
+    TaskTrigger,
     TimeDimension,
     Trigger,
     leaves,
@@ -78,6 +79,7 @@ TREES = {
         of=(RunTrigger(program="p", count=2, wait_at_most=MINUTES[6]), RAW), wait_at_most=MINUTES[12]
     ),
     "one after the other": SequenceTrigger(of=(THREE, RUN)),
+    "turns beside others": AllTrigger(of=(RAW, SequenceTrigger(of=(RUN, RUN))), wait_at_most=MINUTES[9]),
     "a quiet turn": SequenceTrigger(of=(having(RAW, quiet=2), RUN), quiet=MINUTES[3]),
     "a turn that waits": SequenceTrigger(of=(THREE, having(RUN, wait_at_most=6))),
     "turns in turns": SequenceTrigger(of=(SequenceTrigger(of=(RAW, RUN)), THREE), wait_at_most=MINUTES[24]),
@@ -183,3 +185,7 @@ def test_of_a_satisfied_job_that_drops_nothing_any_more_only_the_events_count() 
     assert (tally.events, tally.deliveries, tally.leaves) == (5, 5, {})
     plain = msgspec.structs.replace(view_of(THREE), job=view.job)
     assert basis_of(plain) != EVENTS_ONLY
+
+
+def test_a_task_has_no_counts() -> None:
+    assert basis_of(view_of(TaskTrigger(cycle="day"))) is None

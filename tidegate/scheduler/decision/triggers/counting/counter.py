@@ -121,9 +121,9 @@ class Counter:
         for path, instant in first.items():
             self._leaves.leave(path, instant)
             self.arrivals.drop(path, instant)
-        if self._walk is not None:
-            self._walk.look_again()
-            self._walk.bring(now, strict=True)
+        assert self._walk is not None, "events leave only where they may stop counting"
+        self._walk.look_again()
+        self._walk.bring(now, strict=True)
         self._through = now
         self._events -= len({each.event.id for each in gone if not self._stays(each)})
         self._deliveries -= len(gone)
