@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from tests.worlds.world import DATASETS, World, app_of, at
@@ -218,6 +219,19 @@ def test_late_data_is_heard_in_the_channels_of_its_dataset_and_so_is_its_landing
         AlertKind.LATE,
         "feeds",
     )
+
+
+def test_late_data_and_blocked_commits_of_another_project_are_not_heard() -> None:
+    world = Expecting("raw: {program: p, trigger: {partitions: {dataset: raw}}, status: active}")
+    with world.store.transaction() as transaction:
+        (app,) = transaction.apps()
+        transaction.put_apps([msgspec.structs.replace(app, project="q", revision=2)])
+    world.tick("1d 07:59")
+    world.tick("1d 08:00")
+    rules = AlertRules(default={"blocked_commit": ("ops",)})
+    blocked = {"c1": BlockedCommit(commit="c1", dataset="a/out", error="disk full", at=at("10:00"))}
+    for project, heard in (("", 0), ("q", 2)):
+        assert collect(world.store, project, rules, at("1d 08:00:01"), blocked) == heard
 
 
 def test_the_first_collection_leaves_old_entries_alone(world: World) -> None:

@@ -1,7 +1,11 @@
 """Jobs triggered and forced by a person (rule 17)."""
 
+import pytest
+
 from tests.worlds.partition_at_ten import KEY, SUCCESS, arrived, busy, world_with
 from tests.worlds.world import World, at
+from tidegate.scheduler.commands.by_hand.force import force
+from tidegate.scheduler.model.refused import Refused, UnknownName
 
 
 def test_trigger_takes_the_waiting_job_with_what_it_has():
@@ -80,3 +84,12 @@ def test_a_job_by_hand_without_events_times_out_from_when_it_was_triggered():
     assert world.only("s").next_check_at == at("11:00")
     world.tick("11:00")
     assert world.outcome("s") == ("DISCARDED", "D-TIMEOUT")
+
+
+def test_only_a_job_that_exists_and_waits_is_forced():
+    world = arrived("[{delay: 10m}]")
+    (job,) = world.jobs("s")
+    world.cancel("10:05", job.id)
+    for id, refused, message in ((job.id, Refused, "does not wait"), ("none", UnknownName, "no job none")):
+        with world.store.transaction() as transaction, pytest.raises(refused, match=message):
+            force(transaction, id, at("10:10"))

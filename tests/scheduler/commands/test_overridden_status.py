@@ -30,6 +30,15 @@ def test_a_schedule_that_becomes_active_for_good_is_no_override():
     assert world.overrides() == ()
 
 
+def test_a_schedule_that_is_active_for_good_may_stay_so_but_not_until_later():
+    world = Hands(S)
+    assert not world.resumed("10:00", until="never")
+    with pytest.raises(Refused, match="active for good"):
+        world.resumed("10:00", until="12:00")
+    assert world.overrides() == ()
+    assert world.said() == []
+
+
 def test_a_resume_that_expires_is_one_and_reverts():
     world = Hands(S.replace("active", "suspended"))
     assert world.resumed("10:00", until="12:00")

@@ -194,6 +194,17 @@ def test_a_person_reverts_both_or_one_of_them():
         world.revert("11:30")
 
 
+def test_a_text_that_nobody_knows_any_more_is_not_reverted():
+    world = Hands(S)
+    world.put("10:00", FIRST)
+    (found,) = world.overrides()
+    with world.store.transaction() as transaction:
+        transaction.put_overrides([msgspec.structs.replace(found, spec=None)])
+    with pytest.raises(Refused, match="what a/s was deployed as is not known"):
+        world.revert("11:00")
+    assert world.state().overridden
+
+
 def test_an_app_on_hold_is_released_when_that_expires():
     world = Hands(S)
     with world.store.transaction() as transaction:

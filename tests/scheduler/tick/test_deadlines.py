@@ -63,6 +63,15 @@ def test_when_a_job_has_to_have_succeeded(deadline: str, key: str, due: str) -> 
     assert due_at(scheduled(deadline), job) == utc(due)
 
 
+@pytest.mark.parametrize(
+    ("key", "due"),
+    [("2026-03-09", "2026-03-10T08:00"), ("2026-03-09-05:00", "2026-03-09T08:00")],
+)
+def test_the_key_of_a_partition_says_itself_how_long_its_period_is(key: str, due: str) -> None:
+    each = msgspec.structs.replace(scheduled('"08:00"'), for_each="partition")
+    assert due_at(each, Job(id="j", schedule="a/s", key=key, opened_at=at("10:00"))) == utc(due)
+
+
 def test_without_a_deadline_nothing_is_due() -> None:
     without = app_of("s: {program: p, trigger: {partitions: {dataset: raw}}}").schedules["s"]
     assert due_at(without, Job(id="j", schedule="a/s", opened_at=at("10:00"))) is None

@@ -46,6 +46,15 @@ def test_what_lands_after_all_is_noted_and_late_no_longer() -> None:
     assert len(world.entries("landed")) == 1, "it is published again"
 
 
+def test_a_day_before_the_first_expected_one_changes_nothing() -> None:
+    world = Expecting(DAILY)
+    world.arrive("09:00", "raw", "2026-03-01")
+    world.tick("12:00")
+    with world.store.reading() as reader:
+        assert reader.expected_periods("a/raw", ["2026-03-01"]) == ()
+    assert world.entries("landed") == world.late() == []
+
+
 def test_a_period_is_late_until_all_its_parts_have_landed() -> None:
     world = Expecting(BY_SHOP)
     world.arrive("12:00", "raw", "2026-03-10|north")

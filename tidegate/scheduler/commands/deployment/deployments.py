@@ -89,11 +89,10 @@ def change_of(reader: Reader, number: int, apps: Collection[str] | None = None) 
 
 def _overrides(reader: Reader, number: int, apps: Collection[str] | None) -> tuple[OverrideChange, ...]:
     """Return what a deployment did to the overrides of some apps."""
-    for made, entry in reader.deployments(number + 1, 1):
-        noted = entry.data.get("overrides", ()) if made == number else ()
-        found = msgspec.convert(noted, tuple[OverrideChange, ...])
-        return tuple(each for each in found if apps is None or each.app in apps)
-    return ()
+    made = [entry for found, entry in reader.deployments(number + 1, 1) if found == number]
+    noted = [each for entry in made for each in entry.data.get("overrides", ())]
+    changes = msgspec.convert(noted, list[OverrideChange])
+    return tuple(each for each in changes if apps is None or each.app in apps)
 
 
 def change_between(

@@ -42,7 +42,8 @@ def record_overrides(
             gone.append(was)
         if found is not None:
             entries.append(_entry(found, "began" if was is None else "changed", now, {}))
-        elif was is not None:
+        else:
+            assert was is not None, "one of the two has the place"
             entries.append(_entry(was, "ended", now, {"cause": cause, **by.noted}))
     transaction.delete_overrides(gone)
     transaction.put_overrides([each for place, each in new.items() if old.get(place) != each])
