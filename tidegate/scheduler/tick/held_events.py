@@ -233,8 +233,7 @@ class HeldEvents:
         self._counts[job] = kept
         self._uncounted.pop(job, None)
         self._changed.setdefault(job, {}).update(keys)
-        if job in self._kept:
-            self._kept[job].note(keys)
+        self._kept[job].note(keys)
 
     def _kept_of(self, job: Job) -> KeptCounts:
         if job.id not in self._kept:

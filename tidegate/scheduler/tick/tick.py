@@ -178,8 +178,7 @@ def route_now(transaction: Transaction, now: datetime) -> None:
     ingest(work, now, aside, ())
     work.flush()
     note_landed(transaction, aside.landed, now, now)
-    if aside.written:
-        forgotten(transaction, aside.written, now)
+    forgotten(transaction, aside.written, now)
 
 
 def engine_clock(reader: Reader) -> datetime | None:

@@ -128,15 +128,14 @@ def matrix_of(
         edges: whether the upstream instances are wanted too.
     """
     tasks = {state.ref: state.spec.task for state in states if state.spec.task is not None}
-    jobs = [job for job in instances_of_day(reader, states, day, now) if job.instance is not None]
+    jobs = instances_of_day(reader, states, day, now)
     whole = sum(not is_recorded(job) for job in jobs) <= LOOKED_UP_MAX
     upstream = upstream_of(reader, [job for job in jobs if edges and (whole or is_recorded(job))])
     cells: dict[str, dict[int, list[Entry]]] = {}
     for job in jobs:
-        if job.instance is not None:
-            hour = wall_time(job.instance.scheduled, tasks[job.schedule].timezone).hour
-            entry = _entry(reader, job, job.instance, upstream.get(job.id, ()))
-            cells.setdefault(job.schedule, {}).setdefault(hour, []).append(entry)
+        hour = wall_time(job.of_task.scheduled, tasks[job.schedule].timezone).hour
+        entry = _entry(reader, job, job.of_task, upstream.get(job.id, ()))
+        cells.setdefault(job.schedule, {}).setdefault(hour, []).append(entry)
     layers = _layers({state.ref: state for state in states}, tasks)
     rows = [
         Row(

@@ -104,8 +104,8 @@ def instances_of_day(
     """
     zones: dict[str, list[tuple[str, TaskTrigger]]] = defaultdict(list)
     for state in states:
-        if state.spec.task is not None:
-            zones[state.spec.task.timezone].append((state.ref, state.spec.task))
+        task = state.spec.as_task
+        zones[task.timezone].append((state.ref, task))
     found: list[Job] = []
     for tasks in zones.values():
         task = tasks[0][1]

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
 from tidegate.scheduler.decision.instances.actions import status_of
@@ -55,17 +54,15 @@ def shown_instance(reader: Reader, task: str, scheduled: str, backfill: int) -> 
     """
     state = find_task(reader, task)
     job = instance_named(reader, state, InstanceName(scheduled=scheduled, number=backfill))
-    if job.instance is None:
-        raise UserError(f"job {job.id} is not an instance of a task")
     upstream = upstream_of(reader, [job]).get(job.id, ())
     return Shown(
         job=job,
-        instance=job.instance,
+        instance=job.of_task,
         since=status_since(reader, job),
         upstream=awaited(reader, upstream),
         diagnostics=diagnostics_of(upstream),
         consumers=consumers_of(reader, job),
-        partitions=_partitions(reader, state, job.instance),
+        partitions=_partitions(reader, state, job.of_task),
         attempts=tuple(attempts(reader, job)),
         history=history_of(reader, job),
     )
