@@ -1,9 +1,17 @@
 """What `why` says of changes by hand, now and at a past instant, also after a snapshot."""
 
-from tests.worlds.overriding import FIRST, REST, Hands, S
-from tests.worlds.world import at
+import pytest
+
+from tests.worlds.overriding import FIRST, NEW, REST, Hands, S
+from tests.worlds.world import DATASETS, app_of, at
+from tidegate.scheduler.commands.by_hand.held_apps import hold_app
+from tidegate.scheduler.commands.by_hand.manual import suspend
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.explain.overrides import find_overrides, overridden_as, reverted_to
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
+from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 from tidegate.scheduler.retention.state import read_state, state_of
 
 
@@ -54,4 +62,53 @@ def test_a_snapshot_has_the_overrides():
         state = read_state(state_of(reader, at("10:30")))
     assert [(each.ref, each.owner, each.expires_at) for each in state.overrides] == [
         ("a/s", "cli:ada", at("12:00"))
+    ]
+
+
+def test_overrides_are_found_by_the_name_of_their_schedule_and_of_their_app():
+    world = Hands(S)
+    with world.store.transaction() as transaction:
+        other = app_of(S, DATASETS.replace("app: a", "app: b"))
+        deploy(transaction, {"a": world.app, "b": other}, at("10:00"))
+        suspend(transaction, "a/s", at("10:01"))
+        with pytest.raises(UnknownName) as unknown:
+            find_overrides(transaction, "t")
+        with pytest.raises(UnknownName) as of_b:
+            find_overrides(transaction, "b/s")
+        assert [each.ref for each in find_overrides(transaction, "s")] == ["a/s"]
+        suspend(transaction, "b/s", at("10:02"))
+        with pytest.raises(AmbiguousName) as ambiguous:
+            find_overrides(transaction, "s")
+        assert [each.ref for each in find_overrides(transaction, "b/s")] == ["b/s"]
+        hold_app(transaction, "b", at("10:03"), By())
+        assert [each.kind for each in find_overrides(transaction, "b")] == ["held"]
+    assert unknown.value.message == 'nothing of "t" was changed by hand'
+    assert of_b.value.message == 'nothing of "b/s" was changed by hand'
+    assert "a/s" in (of_b.value.hint or "")
+    assert ambiguous.value.message == 'several apps have overrides of "s"'
+    assert ambiguous.value.hint == "write one of a/s, b/s"
+
+
+def test_an_override_says_what_it_is_and_what_it_reverts_to():
+    world = Hands(S)
+    said: list[tuple[str, str]] = []
+
+    def say() -> None:
+        said.extend((overridden_as(each), reverted_to(each)) for each in world.overrides())
+
+    world.put("10:00", FIRST)
+    say()
+    world.delete("10:01")
+    say()
+    world.revert("10:02")
+    world.put("10:03", NEW)
+    say()
+    world.delete("10:04", "n")
+    world.suspended("10:05")
+    say()
+    assert said == [
+        ("changed", "is as it was deployed"),
+        ("deleted", "is created again, active"),
+        ("created", "is deleted"),
+        ("suspended", "is active again"),
     ]

@@ -1,0 +1,38 @@
+"""Names that people write: of one dataset of several apps, and of a job by the beginning of its id."""
+
+import pytest
+
+from tests.worlds.world import DATASETS, World, app_of, at
+from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.explain.names import find_dataset, find_job
+from tidegate.scheduler.model.refused import AmbiguousName
+
+S = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}, for_each: day}"
+
+
+def test_a_dataset_of_several_apps_needs_the_name_of_its_app():
+    world = World(S)
+    with world.store.transaction() as transaction:
+        other = app_of(S, DATASETS.replace("app: a", "app: b"))
+        deploy(transaction, {"a": world.app, "b": other}, at("10:00"))
+    with world.store.reading() as reader:
+        with pytest.raises(AmbiguousName) as ambiguous:
+            find_dataset(reader, "raw")
+        assert find_dataset(reader, "raw", apps={"b"}) == "b/raw"
+        assert find_dataset(reader, "a/raw") == "a/raw"
+    assert ambiguous.value.message == 'several apps have a dataset "raw"'
+    assert ambiguous.value.hint == "write one of a/raw, b/raw"
+
+
+def test_the_beginning_of_an_id_that_several_jobs_have_names_none():
+    world = World(S)
+    world.arrive("10:00", "raw", "2026-03-08", "2026-03-09")
+    world.tick("10:00")
+    first, second = world.jobs("s")
+    with world.store.reading() as reader:
+        with pytest.raises(AmbiguousName) as ambiguous:
+            find_job(reader, "a.s-")
+        assert find_job(reader, first.id) == first
+        assert find_job(reader, second.id[:-1]) == second
+    assert ambiguous.value.message == '2 jobs have an id that begins with "a.s-"'
+    assert (ambiguous.value.hint or "").startswith(f"the newest is {second.id};")
