@@ -4,8 +4,10 @@ import pytest
 
 from tests.worlds.tables import REWRITE, SHORT, TableWorld, app_of
 from tests.worlds.world import at
+from tidegate.scheduler.commands.by_hand.held_apps import hold_app
 from tidegate.scheduler.explain.operations.why import explain_operations
 from tidegate.scheduler.explain.past.store_at import store_at
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.run import group_resource
 
 HEAD = """
@@ -100,6 +102,18 @@ def test_the_operations_of_a_renamed_app_are_those_of_its_policies() -> None:
             ("b/policy:p", "rewrite", "enabled", "b/d rewrite_data_files")
         ]
         assert slots_of_past(world, clock, "a/d", "b/d") == {"spark": 1, "b/d": 1}
+
+
+def test_a_hold_on_an_app_is_found_under_its_later_name() -> None:
+    world = started("d: {}")
+    with world.store.transaction() as transaction:
+        hold_app(transaction, "a", at("00:05"), By(user="ada"))
+    deploy(world, "00:10", "b/d", "d: {}", app="b", app_from="a")
+    for clock, held in (("00:02", []), ("00:07", ["b"]), ("00:15", ["b"])):
+        with world.store.reading() as reader:
+            past = store_at(reader, at(clock))
+        with past.reading() as reader:
+            assert [each.app for each in reader.overrides() if each.kind == "held"] == held
 
 
 @pytest.mark.parametrize("again", ["a", "c"])

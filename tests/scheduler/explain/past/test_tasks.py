@@ -6,6 +6,13 @@ from tests.worlds.world import at
 from tidegate.scheduler.commands.tasks.backfills import progress
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.retention import Keep
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.retention.prune import prune
+
+FOREVER = Keep(journal=None, events=None, finished_jobs=None, launches=None)
 
 FIVE, SIX = "2026-03-10-05:00", "2026-03-10-06:00"
 
@@ -98,3 +105,26 @@ def assert_progress(world: TaskWorld) -> None:
         with past.reading() as reader:
             assert progress(reader, 1).counts["running"] == running
             assert progress(reader, 1).total == 3
+
+
+def test_a_deleted_task_s_run_that_is_observed_again_leaves_the_instance_as_it_ended():
+    world = TaskWorld("  daily: {program: q, cycle: day, depends_on: [], status: active}\n")
+    world.tick("05:00")
+    (job,) = world.launch_all("05:01")
+    world.end("05:30", job)
+    world.tick("05:31")
+    world.redeploy("06:00", "  other: {program: r, cycle: day, depends_on: [], status: active}\n")
+    world.tick("06:10")
+    prune(world.store, FOREVER, at("06:11"))
+    began_earlier = RunObservation(
+        run_id=f"run-{job}-1", program="a/q", job=job, attempt=1, status=RunStatus.STARTED, at=at("05:00:30")
+    )
+    with world.store.transaction() as transaction:
+        observe_runs(transaction, [began_earlier], at("06:20"))
+    world.tick("06:21")
+    with world.store.reading() as reader, store_at(reader, at("06:25")).reading() as past:
+        assert reader.snapshot(at("06:25")) is not None
+        assert reader.journal(job=job)[-1].data["at"] == began_earlier.at.isoformat()
+        (ended,) = past.jobs(ids=[job])
+        assert (ended, ended.state) == (world.job(job), JobState.SUCCEEDED)
+        assert past.schedules(refs=["a/daily"]) == ()
