@@ -221,3 +221,16 @@ def test_too_many_files_are_refused_with_a_remedy(landing: Landing, monkeypatch:
     monkeypatch.setattr("tidegate.watcher.local.FILES_MAX", 3)
     landing.after()
     assert "more than 200,000 files" in landing.said[-1]
+
+
+def test_a_dataset_that_is_watched_otherwise_by_now_is_neither_begun_nor_noted(landing: Landing) -> None:
+    landing.deploy("{marker: _SUCCESS}")
+    landing.land("a.parquet")
+
+    assert landing.settled() == ()
+    shutil.rmtree(landing.root)
+    assert landing.settled() == ()
+
+    with landing.store.reading() as reader:
+        assert reader.watched_folders("") == ()
+    assert landing.events() == []

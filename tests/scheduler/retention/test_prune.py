@@ -96,13 +96,16 @@ def test_a_glimpse_counts_what_a_pass_removes_of_the_first_pages(monkeypatch: py
     monkeypatch.setattr("tidegate.scheduler.retention.outlook.ROWS_PER_SLICE", 1)
     monkeypatch.setattr("tidegate.scheduler.retention.journal.PAGE", 1)
     world = lived()
+    prune(world.store, FOREVER, at("05:00"))
+    world.tick("05:10")
     with world.store.reading() as reader:
-        whole = outlook(reader, LITTLE, at("05:00"))
-        one, all_ = (glimpse(reader, LITTLE, at("05:00"), pages) for pages in (1, 1_000))
+        whole = outlook(reader, LITTLE, at("05:10"))
+        one, all_ = (glimpse(reader, LITTLE, at("05:10"), pages) for pages in (1, 1_000))
 
     assert (all_.pruned, all_.whole) == (whole, True)
     assert not one.whole
     assert (one.pruned.jobs, one.pruned.launches) == (1, 1)
+    assert one.pruned.journal <= 1 < all_.pruned.journal
     assert 0 < one.pruned.rows < whole.rows
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.worlds.world import World, at
+from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.records.tally import KeptTally, Tally
 from tidegate.scheduler.tick import held_events
@@ -248,6 +249,38 @@ def test_a_late_event_of_a_job_with_few_events_takes_its_place(monkeypatch):
     world.arrive("10:05", "raw", DAYS[2])
     world.tick("10:20")
     assert world.only("s").satisfied_at == at("10:11")
+
+
+@pytest.mark.parametrize("counted_from", [1, 100])
+def test_what_leaves_moves_the_time_from_which_quiet_counts(counted_from, monkeypatch):
+    """With the first two days gone, the leaf holds since 10:07, and what came at 10:09 begins its quiet."""
+    monkeypatch.setattr(held_events, "COUNTED_FROM", counted_from)
+    leaf = "{partitions: {dataset: raw, count: 2}, quiet: 3m}"
+    trigger = f"{{all: [{leaf}, {{run: {{program: r}}}}], collect_within: 6m}}"
+    world = World(f"s: {{program: q, status: active, trigger: {trigger}}}")
+    for minute, day in zip((2, 3, 4, 7, 9), DAYS, strict=False):
+        arrive(world, day, minute=minute)
+    assert (kept(world) is None) == (counted_from == 100)
+    world.run("10:10", "r", "succeeded", "r1")
+    world.tick("10:11")
+    assert world.outcome("s") == ("PENDING_TRIGGER", "W-QUIET")
+    world.tick("10:12")
+    assert world.only("s").satisfied_at == at("10:12")
+
+
+def test_a_job_with_an_event_that_its_trigger_does_not_hear_keeps_no_counts_and_counts_the_others():
+    world = World(COUNTING.replace("count: 4}", "count: 3}, collect_within: 1h") % "")
+    arrive(world, DAYS[0])
+    world.arrive("10:00", "other", DAYS[0], id="unheard")
+    with world.store.transaction() as transaction:
+        (event,) = transaction.events(ids=["unheard"])
+        unheard = Delivery(event=event, schedule="a/s", leaf="", job=world.only("s").id, at=at("10:00"))
+        transaction.add_deliveries([unheard])
+    arrive(world, DAYS[1], minute=1)
+    assert world.outcome("s") == ("PENDING_TRIGGER", "W-TRIGGER")
+    assert kept(world) is None
+    arrive(world, DAYS[2], minute=2)
+    assert world.only("s").satisfied_at == at("10:02")
 
 
 WEEK = [f"2026-03-0{day}" for day in range(1, 8)]
