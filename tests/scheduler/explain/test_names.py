@@ -4,8 +4,8 @@ import pytest
 
 from tests.worlds.world import DATASETS, World, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.explain.names import find_dataset, find_job
-from tidegate.scheduler.model.refused import AmbiguousName
+from tidegate.scheduler.explain.names import find_dataset, find_job, find_schedule, find_task
+from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 
 S = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}, for_each: day}"
 
@@ -22,6 +22,26 @@ def test_a_dataset_of_several_apps_needs_the_name_of_its_app():
         assert find_dataset(reader, "a/raw") == "a/raw"
     assert ambiguous.value.message == 'several apps have a dataset "raw"'
     assert ambiguous.value.hint == "write one of a/raw, b/raw"
+
+
+def test_a_schedule_is_found_among_the_apps_that_the_caller_may_see():
+    world = World(S)
+    with world.store.transaction() as transaction:
+        other = app_of(S, DATASETS.replace("app: a", "app: b"))
+        deploy(transaction, {"a": world.app, "b": other}, at("10:00"))
+    with world.store.reading() as reader:
+        assert find_schedule(reader, "a/s").ref == "a/s"
+        assert find_schedule(reader, "s", apps={"b"}).ref == "b/s"
+        with pytest.raises(AmbiguousName, match='several apps have a schedule "s"'):
+            find_schedule(reader, "s")
+        with pytest.raises(UnknownName) as unseen:
+            find_schedule(reader, "a/s", apps={"b"})
+        with pytest.raises(UnknownName, match='task "a/s" is not deployed'):
+            find_task(reader, "a/s", apps={"b"})
+        with pytest.raises(UnknownName, match='"b/s" is a schedule, and no task'):
+            find_task(reader, "b/s", apps={"b"})
+    assert unseen.value.message == 'schedule "a/s" is not deployed'
+    assert unseen.value.hint == 'did you mean "b/s"?'
 
 
 def test_the_beginning_of_an_id_that_several_jobs_have_names_none():

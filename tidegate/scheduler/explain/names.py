@@ -74,8 +74,9 @@ def find_schedule(reader: Reader, name: str, apps: Collection[str] | None = None
 
 def _refs(reader: Reader, name: str, apps: Collection[str] | None) -> list[str]:
     """Return the ref that is a name, if there is one; otherwise those of all schedules of some apps."""
-    exact = [state.ref for state in reader.schedules(refs=[name])] if "/" in name else []
-    return [ref for ref in exact or reader.schedule_refs() if apps is None or app_of(ref) in apps]
+    if (apps is None or app_of(name) in apps) and reader.schedules(refs=[name]):
+        return [name]
+    return [ref for ref in reader.schedule_refs() if apps is None or app_of(ref) in apps]
 
 
 def find_source_of_jobs(reader: Reader, name: str) -> str:
