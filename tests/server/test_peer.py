@@ -62,6 +62,15 @@ def test_another_connection_is_not_taken_for_it(tmp_path: Path, client: tuple[st
     assert peer_of(request(("127.0.0.1", 50_000), 8081), table(tmp_path, 0)).is_trusted is False
 
 
+def test_a_list_that_lacks_it_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    full, _ = table(tmp_path, os.geteuid())
+    texts = ["  sl\n", full.read_text()]
+    monkeypatch.setattr(Path, "read_text", lambda _: texts.pop(0))
+
+    assert peer_of(request(("127.0.0.1", 50_000)), (full,)).is_trusted
+    assert texts == []
+
+
 def test_owners_are_known_where_our_own_socket_is_listed(tmp_path: Path):
     assert sees_owners(8080, table(tmp_path, os.geteuid()))
     assert not sees_owners(50_000, table(tmp_path, os.geteuid())), "that one does not listen"

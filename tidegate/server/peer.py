@@ -15,6 +15,9 @@ from fastapi import Request
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 """The sockets of IPv4 and of IPv6 (proc_pid_net(5))."""
 
+LOOKS = 2
+"""A list that changes while it is read may lack a socket (proc_pid_net(5) promises nothing)."""
+
 LISTENING = "0A"
 ROOT = 0
 
@@ -54,10 +57,11 @@ def peer_of(request: Request, tables: tuple[Path, ...] = TABLES) -> Peer:
     """Return who has sent a request that came from this machine."""
     (host, port), (_, own_port) = request.scope["client"], request.scope["server"]
     addresses = _as_listed(host)
-    for each in _sockets(tables):
-        # A socket that its process has closed has no inode, and is listed as root's.
-        if each.inode and (each.port, each.peer_port) == (port, own_port) and each.address in addresses:
-            return Peer(_name_of(each.user), each.user in (ROOT, os.geteuid()))
+    for _ in range(LOOKS):
+        for each in _sockets(tables):
+            # A socket that its process has closed has no inode, and is listed as root's.
+            if each.inode and (each.port, each.peer_port) == (port, own_port) and each.address in addresses:
+                return Peer(_name_of(each.user), each.user in (ROOT, os.geteuid()))
     return Peer("", is_trusted=False)
 
 
