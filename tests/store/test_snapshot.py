@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
+from tests.crashes.statements import listening
 from tests.worlds.samples import app, job, schedule
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -22,11 +22,8 @@ def statements(store: SqlStore) -> Iterator[list[str]]:
         if statement.startswith("SELECT"):
             found.append(statement)
 
-    event.listen(store.engine, "before_cursor_execute", note)
-    try:
+    with listening(store.engine, note):
         yield found
-    finally:
-        event.remove(store.engine, "before_cursor_execute", note)
 
 
 @pytest.fixture

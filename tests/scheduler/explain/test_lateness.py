@@ -2,20 +2,11 @@
 
 from collections.abc import Collection
 
+from tests.scheduler.explain.deadline import LATE
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import World, at
 from tidegate.scheduler.explain.lateness import Late, lateness
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
-
-S = """
-s:
-  program: p
-  for_each: day
-  trigger: {partitions: {dataset: raw}}
-  constraints: [{window: {from: "20:00", to: "21:00"}}]
-  deadline: "11:00"
-  status: active
-"""
 
 
 def late(world: World, apps: Collection[str] | None = None, dataset: str | None = None) -> list[Late]:
@@ -23,7 +14,7 @@ def late(world: World, apps: Collection[str] | None = None, dataset: str | None 
         return list(lateness(reader, 10, apps=apps, dataset=dataset))
 
 
-def waiting(schedule: str = S) -> World:
+def waiting(schedule: str = LATE) -> World:
     """A world with a job that is late since 11:00."""
     world = World(schedule)
     world.arrive("10:00", "raw", "2026-03-09")
@@ -33,7 +24,7 @@ def waiting(schedule: str = S) -> World:
 
 
 def test_an_unfinished_job_is_late_with_its_deadline_and_its_owner():
-    world = waiting(S + "  owner: flights\n")
+    world = waiting(LATE + "  owner: flights\n")
     (found,) = late(world)
     assert (found.kind, found.name, found.key) == ("schedule", "a/s", "2026-03-09")
     assert (found.due, found.owner) == (at("11:00"), "flights")

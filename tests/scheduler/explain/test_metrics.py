@@ -2,19 +2,10 @@
 
 from collections.abc import Collection
 
+from tests.scheduler.explain.deadline import LATE
 from tests.worlds.world import World, at
 from tidegate.scheduler.explain.metrics import Metric, metrics
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
-
-LATE = """
-s:
-  program: p
-  for_each: day
-  trigger: {partitions: {dataset: raw}}
-  constraints: [{window: {from: "20:00", to: "21:00"}}]
-  deadline: "11:00"
-  status: active
-"""
 
 
 def measured(world: World, clock: str, apps: Collection[str] | None = None) -> dict[str, dict[tuple, float]]:

@@ -10,11 +10,17 @@ from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 S = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}, for_each: day}"
 
 
-def test_a_dataset_of_several_apps_needs_the_name_of_its_app():
+def with_two_apps() -> World:
+    """A world with the app twice, as a and as b."""
     world = World(S)
     with world.store.transaction() as transaction:
         other = app_of(S, DATASETS.replace("app: a", "app: b"))
         deploy(transaction, {"a": world.app, "b": other}, at("10:00"))
+    return world
+
+
+def test_a_dataset_of_several_apps_needs_the_name_of_its_app():
+    world = with_two_apps()
     with world.store.reading() as reader:
         with pytest.raises(AmbiguousName) as ambiguous:
             find_dataset(reader, "raw")
@@ -25,10 +31,7 @@ def test_a_dataset_of_several_apps_needs_the_name_of_its_app():
 
 
 def test_a_schedule_is_found_among_the_apps_that_the_caller_may_see():
-    world = World(S)
-    with world.store.transaction() as transaction:
-        other = app_of(S, DATASETS.replace("app: a", "app: b"))
-        deploy(transaction, {"a": world.app, "b": other}, at("10:00"))
+    world = with_two_apps()
     with world.store.reading() as reader:
         assert find_schedule(reader, "a/s").ref == "a/s"
         assert find_schedule(reader, "s", apps={"b"}).ref == "b/s"

@@ -53,12 +53,12 @@ def find_schedule(reader: Reader, name: str, apps: Collection[str] | None = None
         AmbiguousName: several apps have it.
     """
     name = in_namespace(reader, name)
-    refs = _refs(reader, name, apps)
-    found = [ref for ref in refs if name in (ref, name_of(ref))]
+    found = refs_named(reader, name, apps)
     if len(found) == 1:
         return reader.schedules(refs=found)[0]
     if found:
         raise AmbiguousName(f'several apps have a schedule "{name}"', f"write one of {', '.join(found)}")
+    refs = [ref for ref in reader.schedule_refs() if apps is None or app_of(ref) in apps]
     if not refs:
         raise UnknownName(
             f'schedule "{name}" is not deployed; the store has no schedules', "run `tidegate deploy` first"
@@ -72,11 +72,18 @@ def find_schedule(reader: Reader, name: str, apps: Collection[str] | None = None
     raise UnknownName(f'schedule "{name}" is not deployed', did_you_mean(name, known, "schedules"))
 
 
-def _refs(reader: Reader, name: str, apps: Collection[str] | None) -> list[str]:
-    """Return the ref that is a name, if there is one; otherwise those of all schedules of some apps."""
-    if (apps is None or app_of(name) in apps) and reader.schedules(refs=[name]):
-        return [name]
-    return [ref for ref in reader.schedule_refs() if apps is None or app_of(ref) in apps]
+def refs_named(reader: Reader, name: str, apps: Collection[str] | None = None) -> list[str]:
+    """Return the refs of the schedules and tasks that have a name, with their app or alone, by ref.
+
+    Args:
+        name: without a namespace.
+        apps: the only ones to look in; None for all.
+    """
+    if "/" in name:
+        found = [state.ref for state in reader.schedules(refs=[name])]
+    else:
+        found = [ref for ref in reader.schedule_refs() if name_of(ref) == name]
+    return [ref for ref in found if apps is None or app_of(ref) in apps]
 
 
 def find_source_of_jobs(reader: Reader, name: str) -> str:
@@ -108,8 +115,7 @@ def find_task(reader: Reader, name: str, apps: Collection[str] | None = None) ->
         AmbiguousName: several apps have it.
     """
     name = in_namespace(reader, name)
-    named = [ref for ref in _refs(reader, name, apps) if name in (ref, name_of(ref))]
-    states = reader.schedules(refs=named)
+    states = reader.schedules(refs=refs_named(reader, name, apps))
     found = [state for state in states if state.spec.task is not None]
     if len(found) == 1:
         return found[0]

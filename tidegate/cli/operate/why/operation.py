@@ -50,10 +50,6 @@ def explained_operations(
 
 def _is_known(reader: "Reader", name: str) -> bool:
     """Return whether a name is that of a schedule, a task or a job."""
-    if "/" not in name and reader.jobs(ids=[name]):
-        return True
-    from tidegate.domain.part_name import name_of
+    from tidegate.scheduler.explain.names import refs_named
 
-    if "/" in name:
-        return bool(reader.schedules(refs=[name]))
-    return any(name == name_of(ref) for ref in reader.schedule_refs())
+    return bool("/" not in name and reader.jobs(ids=[name])) or bool(refs_named(reader, name))
