@@ -45,6 +45,7 @@ Read = tuple[str, Callable[[], object], float]
 
 NS = "/v3/namespaces/default"
 OTHERS = (
+    "/metrics",
     "/api/v1/maintenance/plan",
     "/api/v1/maintenance/tables",
     f"{NS}/alerts",
@@ -154,8 +155,6 @@ def _reads(client: TestClient, job: str) -> Iterator[Read]:
         return f"tidegate {' '.join(arguments)}", read, aim
 
     yield rest("/healthz", NO_AIM)
-    # All counts of the store, for a scraper: as long as a page.
-    yield rest("/metrics", PAGE_AIM_SECONDS)
     for path in OTHERS:
         yield rest(path)
     yield rest(f"{NS}/apps")
