@@ -69,6 +69,8 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("new edges", lambda tx: tx.put_edges({"j": ["u"]})),
     ("journal of a schedule", lambda tx: tx.journal(schedule="a/s", limit=10)),
     ("journal of a job", lambda tx: tx.journal(job="j")),
+    ("newest deployments", lambda tx: tx.deployments(None, 10)),
+    ("next page of deployments", lambda tx: tx.deployments(10, 10)),
     ("newest journal", lambda tx: tx.journal(limit=10)),
     ("next maintenance", lambda tx: tx.next_maintenance()),
     ("due records", lambda tx: tx.due_records(NOON, 100)),

@@ -49,7 +49,8 @@ COUNTS = select(
 COUNTS_SINCE = COUNTS.where(_OPENED >= OPENED)
 FIRST_DEPLOYMENTS = (
     select(*JOURNAL.read, _NUMBER.label("place"))
-    .where(tables.journal.c.kind == EntryKind.DEPLOY)
+    # A deployment is about no schedule: the index of schedules has these few entries together.
+    .where(tables.journal.c.schedule.is_(None), tables.journal.c.kind == EntryKind.DEPLOY)
     .order_by(_NUMBER.desc())
     .limit(LIMIT)
 )
