@@ -69,6 +69,22 @@ def test_jobs_are_counted_by_app_state_and_reason(jobs: Store) -> None:
         assert reader.job_counts([]) == ()
 
 
+def test_failures_are_counted_by_app_among_the_failed_jobs_that_were_opened_last(jobs: Store) -> None:
+    ended = {"j5": at(7), "j6": at(6), "j7": at(8)}
+    with jobs.transaction() as transaction:
+        transaction.put_jobs(
+            [job(id, opened_at=at(5), state=FAILED, ended_at=end) for id, end in ended.items()]
+            + [job("j8", "b/s1", opened_at=at(4), state=FAILED, ended_at=at(9))]
+            + [job("j9", opened_at=at(9), state=JobState.SUCCEEDED, ended_at=at(9))]
+        )
+    with jobs.reading() as reader:
+        assert reader.failures(at(7), 100) == {"a": 2, "b": 1}
+        assert reader.failures(at(7), 3) == {"a": 2}
+        # Of one instant, those with the last ids come first.
+        assert reader.failures(at(8), 1) == {"a": 1}
+        assert reader.failures(at(10), 100) == {}
+
+
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [

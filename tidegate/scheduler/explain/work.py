@@ -62,20 +62,15 @@ class Work(Value, kw_only=True):
 
 def work_of(reader: Reader, apps: frozenset[str], now: datetime) -> Work:
     """Return the work of some apps."""
-    states = (*RUNNING, *WAITING, JobState.FAILED)
-    counts = [count for count in reader.job_counts(states) if count.app in apps]
+    counts = [count for count in reader.job_counts((*RUNNING, *WAITING)) if count.app in apps]
     waiting = [count for count in counts if count.state in WAITING]
-    # Failed jobs are many, dead letters are few: they are read only where the counts have some.
-    has_dead = any(count.state is JobState.FAILED and count.reason is Reason.F_LAUNCH for count in counts)
-    dead = [job for job in dead_letters(reader) if job.app in apps] if has_dead else []
-    failed = reader.jobs(states=(JobState.FAILED,), limit=FAILURES_READ)
-    since = now - RECENTLY
+    failures = reader.failures(now - RECENTLY, FAILURES_READ)
     return Work(
         running=sum(count.jobs for count in counts if count.state in RUNNING),
         waiting=sum(count.jobs for count in waiting),
         oldest_waiting=None if not waiting else _oldest(reader, min(waiting, key=lambda each: each.oldest)),
-        dead_letters=len(dead),
-        failed=sum(job.app in apps and job.ended_at is not None and job.ended_at >= since for job in failed),
+        dead_letters=sum(job.app in apps for job in dead_letters(reader)),
+        failed=sum(jobs for app, jobs in failures.items() if app in apps),
         late=len(lateness(reader, LATE_READ, apps=apps)),
         held=tuple(sorted(held_apps(reader).keys() & apps)),
     )

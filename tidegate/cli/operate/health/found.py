@@ -47,7 +47,7 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
     from tidegate.scheduler.tick.tick import engine_clock
 
     with opened_store(settings) as store, store.reading() as reader:
-        apps = sorted(each.app.name for each in reader.apps() if each.project == settings.name)
+        apps = sorted(app for app, project in reader.projects().items() if project == settings.name)
         newest = reader.deployments(None, 1)
         engine = Engine(
             apps=apps,
@@ -62,9 +62,12 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
 
 def _watched_folders(reader: "Reader", project: str) -> "list[WatchedFolder]":
     """Return the folders of datasets that are watched now."""
+    folders = reader.watched_folders(project)
+    if not folders:
+        return []
     apps = [each.app for each in reader.apps()]
     watched = {f"{app.name}/{name}" for app in apps for name, each in app.datasets.items() if each.watch}
-    return [each for each in reader.watched_folders(project) if each.dataset in watched]
+    return [each for each in folders if each.dataset in watched]
 
 
 def _reached(engine: Engine) -> str:

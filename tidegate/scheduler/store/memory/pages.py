@@ -1,5 +1,6 @@
 """Pages of long lists in memory; see `scheduler.store.parts.pages`."""
 
+from collections import Counter
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any
@@ -61,6 +62,11 @@ class PageReader:
             for (app, state, reason), jobs in groups.items()
         )
         return tuple(sorted(found, key=counts_order))
+
+    def failures(self, since: datetime, newest: int) -> dict[str, int]:
+        """See `PageRows.failures`."""
+        found = self.newest_jobs(JobsWanted(state=JobState.FAILED), newest)
+        return dict(Counter(job.app for job in found if job.ended_at is not None and job.ended_at >= since))
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """See `PageRows.deployments`."""

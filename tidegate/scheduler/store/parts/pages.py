@@ -83,6 +83,14 @@ class PageRows(Protocol):
         """Jobs, the newest first by `opened_at`, then id."""
         ...
 
+    def failures(self, since: datetime, newest: int) -> dict[str, int]:
+        """How many jobs of each app have failed, and ended at an instant or later.
+
+        Args:
+            newest: only so many failed jobs are looked at, those of all apps that were opened last.
+        """
+        ...
+
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """The journal's entries of deployments with their numbers, the newest first.
 

@@ -47,6 +47,18 @@ COUNTS = select(
     func.min(_OPENED, type_=Instant()).label("oldest"),
 ).group_by(tables.jobs.c.app, tables.jobs.c.state, tables.jobs.c.reason)
 COUNTS_SINCE = COUNTS.where(_OPENED >= OPENED)
+_NEWEST_FAILED = (
+    select(tables.jobs.c.app, tables.jobs.c.ended_at)
+    .where(tables.jobs.c.state == JobState.FAILED)
+    .order_by(_OPENED.desc(), _ID.desc())
+    .limit(LIMIT)
+    .subquery("newest")
+)
+FAILURES = (
+    select(_NEWEST_FAILED.c.app, func.count().label("jobs"))
+    .where(_NEWEST_FAILED.c.ended_at >= SINCE)
+    .group_by(_NEWEST_FAILED.c.app)
+)
 FIRST_DEPLOYMENTS = (
     select(*JOURNAL.read, _NUMBER.label("place"))
     # A deployment is about no schedule: the index of schedules has these few entries together.
@@ -102,6 +114,10 @@ class PageReader(Queries):
         else:
             found = self._all(COUNTS_SINCE, _counted, lists, opened=since)
         return tuple(sorted(found, key=counts_order))
+
+    def failures(self, since: datetime, newest: int) -> dict[str, int]:
+        """See `PageRows.failures`."""
+        return dict(self._all(FAILURES, tuple[str, int], since=since, limit=newest))
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """See `PageRows.deployments`."""
