@@ -13,6 +13,7 @@ from tidegate.domain.model import (
     CronTrigger,
     OnSuspend,
     PartitionsTrigger,
+    RateConstraint,
     Schedule,
     TaskTrigger,
     WindowConstraint,
@@ -218,3 +219,32 @@ def test_deleting_schedules_takes_their_subscriptions_with_them(store: Store) ->
     with store.reading() as reader:
         assert [state.ref for state in reader.schedules()] == ["a/t"]
         assert [each.schedule for each in reader.subscriptions(["k"])] == ["a/t"]
+
+
+def test_the_constraints_that_count_launches_are_found_among_all_schedules(store: Store) -> None:
+    hourly, daily = (RateConstraint(max=2, per=timedelta(hours=hours)) for hours in (1, 24))
+    trigger = CronTrigger(cron="0 6 * * *")
+    named = Schedule(
+        name="rate", program="rate", trigger=trigger, constraints=(ConcurrencyConstraint(max=1),)
+    )
+    with store.transaction() as transaction:
+        transaction.put_schedules(
+            [
+                schedule("a/none"),
+                schedule("a/rate", spec=named),
+                *(
+                    schedule(
+                        f"{app}/s",
+                        spec=Schedule(
+                            name="s",
+                            program="p",
+                            trigger=trigger,
+                            constraints=(ConcurrencyConstraint(max=1), constraint),
+                        ),
+                    )
+                    for app, constraint in (("a", hourly), ("b", daily))
+                ),
+            ]
+        )
+    with store.reading() as reader:
+        assert sorted(reader.rates(), key=str) == sorted([hourly, daily], key=str)

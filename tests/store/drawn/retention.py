@@ -56,6 +56,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.old_runs(now, None, MANY),
         reader.old_runs(at(9), AFTER, 2),
         reader.old_launches(now, 2),
+        sorted(reader.rates(), key=str),
         reader.events_of_jobs(NAMES),
         reader.events_without_job(NAMES),
         [each.entry for each in reader.journal_page(0, MANY, to=now)],

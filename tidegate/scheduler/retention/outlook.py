@@ -146,8 +146,7 @@ def _runs(reader: Reader, keep: Keep, clock: datetime, gone: set[str], look: _Lo
 def _launches(reader: Reader, keep: Keep, clock: datetime, look: _Look) -> int:
     if keep.launches is None:
         return 0
-    constraints = [each for state in reader.schedules() for each in state.spec.constraints]
-    before = launches_before(constraints, keep.launches, keep.clock_error, clock)
+    before = launches_before(reader.rates(), keep.launches, keep.clock_error, clock)
     found = len(reader.old_launches(before, look.rows_most))
     look.stopped |= found == look.rows_most
     return found

@@ -211,8 +211,7 @@ def _runs(page: Page) -> Done:
 def _launches(page: Page) -> Done:
     if page.keep.launches is None:
         return Done()
-    constraints = [each for state in page.transaction.schedules() for each in state.spec.constraints]
-    before = launches_before(constraints, page.keep.launches, page.keep.clock_error, page.clock)
+    before = launches_before(page.transaction.rates(), page.keep.launches, page.keep.clock_error, page.clock)
     gone = page.transaction.old_launches(before, ROWS_PER_SLICE)
     page.transaction.drop_launches(gone)
     # Those that were looked at are gone: the next page begins with the oldest again.
