@@ -39,6 +39,7 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
         lambda tx: tx.jobs(schedules=["a/s"], states=[JobState.FAILED], limit=10),
     ),
     ("next page of schedules", lambda tx: tx.schedules_page(SchedulesWanted(app="a", after="a/s"), 10)),
+    ("next page of all schedules", lambda tx: tx.schedules_page(SchedulesWanted(after="a/s"), 10)),
     ("next page of jobs", lambda tx: tx.newest_jobs(JobsWanted(before=(NOON, "j")), 10)),
     ("newest jobs with a reason", lambda tx: tx.newest_jobs(JobsWanted(reason=Reason.W_TRIGGER), 10)),
     ("counts of jobs", lambda tx: tx.job_counts(list(JobState))),

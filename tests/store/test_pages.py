@@ -90,6 +90,8 @@ def test_failures_are_counted_by_app_among_the_failed_jobs_that_were_opened_last
     [
         (SchedulesWanted(app="a"), ["a/s1", "a/s10", "a/s2"]),
         (SchedulesWanted(app="none"), []),
+        (SchedulesWanted(), ["a/s1", "a/s10", "a/s2", "b/s1"]),
+        (SchedulesWanted(after="a/s10", kind="cron"), ["b/s1"]),
         (SchedulesWanted(app="a", after="a/s1"), ["a/s10", "a/s2"]),
         (SchedulesWanted(app="a", after="a/s2"), []),
         (SchedulesWanted(app="a", program="p"), ["a/s1", "a/s10"]),
@@ -99,7 +101,7 @@ def test_failures_are_counted_by_app_among_the_failed_jobs_that_were_opened_last
         (SchedulesWanted(app="a", status="active", after="a/s1"), ["a/s2"]),
     ],
 )
-def test_schedules_of_an_app_are_filtered_and_come_by_name(
+def test_schedules_are_filtered_and_come_by_ref(
     store: Store, wanted: SchedulesWanted, found: list[str]
 ) -> None:
     data = Schedule(name="s2", program="q", trigger=SizeTrigger(dataset="d", rows=1))

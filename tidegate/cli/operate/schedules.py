@@ -13,16 +13,27 @@ import typer
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
 from tidegate.cli.operate.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.operate.schedule_changes import create_schedule, update_schedule
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    NUMBER_MAX,
+    Format,
+    FormatOption,
+    ReasonOption,
+    instant,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from tidegate.domain.model import OnSuspend
     from tidegate.domain.time.expiry import Until
     from tidegate.scheduler.model.deployed import ScheduleState
     from tidegate.scheduler.model.journal import By
-    from tidegate.scheduler.store.protocol import Transaction
+    from tidegate.scheduler.store.protocol import Reader, Transaction
 
     Switch = Callable[[Transaction, str, datetime, By, Until | None], bool]
+
+DEFAULT_LIMIT = 500
+"""More than an ordinary project has. Who has more looks for some of them, and waits for all on request."""
 
 RECENT_JOBS = 10
 RECENT_ENTRIES = 20
@@ -42,6 +53,9 @@ app.command("create")(create_schedule)
 @app.command("list")
 def list_schedules(
     app: Annotated[str | None, typer.Option(help="Only schedules of this app.")] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of schedules, the first.")
+    ] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the deployed schedules and tasks; `tidegate tasks list` says more of tasks."""
@@ -49,15 +63,20 @@ def list_schedules(
     from tidegate.scheduler.explain.instances.task_facts import next_start
     from tidegate.scheduler.explain.names import find_app
     from tidegate.scheduler.model.job import WAITING
+    from tidegate.scheduler.store.parts.pages import SchedulesWanted
 
     with opened_store() as store, store.reading() as reader:
         app = find_app(reader, app)
-        states = reader.schedules(app=app)
-        waiting = Counter(job.schedule for job in reader.jobs(app=app, states=WAITING))
+        states = reader.schedules_page(SchedulesWanted(app=app), limit)
+        jobs = reader.jobs(schedules=[state.ref for state in states], states=WAITING)
+        waiting = Counter(job.schedule for job in jobs)
+        left = _left_out(reader, app, limit) if len(states) == limit else ""
     if format is Format.JSON:
         import msgspec
 
         print_json([{**msgspec.to_builtins(state), "waiting_jobs": waiting[state.ref]} for state in states])
+        if left:
+            typer.echo(left, err=True)
         return
     if not states:
         typer.echo("No schedules are deployed. Run `tidegate deploy` first.")
@@ -78,6 +97,17 @@ def list_schedules(
         ],
         right=["waiting"],
     )
+    if left:
+        typer.echo(f"\n{left}")
+
+
+def _left_out(reader: "Reader", app: str | None, limit: int) -> str:
+    """Return a line on the schedules behind the first ones; "" if there are none."""
+    from tidegate.domain.part_name import app_of
+
+    refs = reader.schedule_refs()
+    every = len(refs) if app is None else sum(app_of(ref) == app for ref in refs)
+    return f"The first {limit:,} of {every:,}; --limit shows more." if every > limit else ""
 
 
 @app.command("show")

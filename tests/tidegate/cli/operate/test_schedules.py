@@ -93,6 +93,20 @@ def test_the_other_modes_say_what_happens_to_what_waits(
     assert deployed.run("schedules", "resume", "report_daily") == f"sales/report_daily is active: {resumed}\n"
 
 
+def test_a_list_that_is_longer_than_its_limit_says_so(deployed: Project) -> None:
+    whole = deployed.json("schedules", "list")
+    most = str(len(whole))
+    assert "--limit" not in deployed.run("schedules", "list", "--limit", most)
+    listed = deployed.run("schedules", "list", "--limit", "1")
+    assert listed.endswith(f"\n\nThe first 1 of {most}; --limit shows more.\n")
+    assert whole[0]["ref"] in listed
+    assert whole[1]["ref"] not in listed
+    assert deployed.json("schedules", "list", "--limit", "1") == whole[:1]
+    printed = deployed.run_with_errors("schedules", "list", "--limit", "1", "--format", "json")
+    assert printed.endswith(f"The first 1 of {most}; --limit shows more.")
+    assert f"of {most};" in deployed.run("schedules", "list", "--limit", "1", "--app", "sales")
+
+
 def test_a_schedule_suspended_by_hand_stays_so_through_deploys(deployed: Project) -> None:
     deployed.run("schedules", "suspend", "report_daily")
     deployed.edit("count: 2", "count: 3")

@@ -23,7 +23,7 @@ class PageReader:
         found = [
             state
             for state in self._tables.schedules.values()
-            if state.app == wanted.app
+            if wanted.app in (None, state.app)
             and wanted.program in (None, state.spec.program)
             and wanted.kind in (None, state.spec.trigger.kind)
             and wanted.status in (None, state.status)

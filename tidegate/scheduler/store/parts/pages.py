@@ -31,14 +31,14 @@ class JobsWanted(Value, kw_only=True):
 
 
 class SchedulesWanted(Value, kw_only=True):
-    """Which schedules and tasks of an app are listed: those that match all given filters.
+    """Which schedules and tasks are listed: those that match all given filters.
 
     Attributes:
         kind: of the root of the trigger, `task` for tasks.
         after: the ref of the schedule behind which the page begins.
     """
 
-    app: str
+    app: str | None = None
     program: str | None = None
     kind: str | None = None
     status: Status | None = None
@@ -76,7 +76,7 @@ class PageRows(Protocol):
         ...
 
     def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
-        """Schedules of an app, by name."""
+        """Schedules, by ref: those of an app by name."""
         ...
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
