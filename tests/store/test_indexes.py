@@ -70,6 +70,7 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("new edges", lambda tx: tx.put_edges({"j": ["u"]})),
     ("journal of a schedule", lambda tx: tx.journal(schedule="a/s", limit=10)),
     ("journal of a job", lambda tx: tx.journal(job="j")),
+    ("newest deployment", lambda tx: tx.newest_deployment()),
     ("newest deployments", lambda tx: tx.deployments(None, 10)),
     ("next page of deployments", lambda tx: tx.deployments(10, 10)),
     ("newest journal", lambda tx: tx.journal(limit=10)),

@@ -117,9 +117,12 @@ def test_schedules_are_filtered_and_come_by_ref(
     with store.reading() as reader:
         assert [each.ref for each in reader.schedules_page(wanted, 10)] == found
         assert [each.ref for each in reader.schedules_page(wanted, 1)] == found[:1]
+        assert [reader.schedule_count(app) for app in (None, "a", "none")] == [4, 3, 0]
 
 
 def test_deployments_are_the_entries_of_that_kind_with_their_numbers(store: Store) -> None:
+    with store.reading() as reader:
+        assert reader.newest_deployment() is None
     with store.transaction() as transaction:
         for number in range(3):
             transaction.add_journal(
@@ -131,5 +134,6 @@ def test_deployments_are_the_entries_of_that_kind_with_their_numbers(store: Stor
     with store.reading() as reader:
         (newest, first), (middle, second) = reader.deployments(None, 2)
         ((_, third),) = reader.deployments(middle, 2)
+        assert reader.newest_deployment() == (newest, at(2))
     assert newest > middle
     assert [each.data["number"] for each in (first, second, third)] == [2, 1, 0]

@@ -103,10 +103,7 @@ def list_schedules(
 
 def _left_out(reader: "Reader", app: str | None, limit: int) -> str:
     """Return a line on the schedules behind the first ones; "" if there are none."""
-    from tidegate.domain.part_name import app_of
-
-    refs = reader.schedule_refs()
-    every = len(refs) if app is None else sum(app_of(ref) == app for ref in refs)
+    every = reader.schedule_count(app)
     return f"The first {limit:,} of {every:,}; --limit shows more." if every > limit else ""
 
 

@@ -61,7 +61,8 @@ def lateness(
     """
     wanted = LateWanted(apps=None if apps is None else tuple(apps), dataset=dataset, now=now)
     periods = reader.late_periods(wanted, limit)
-    deployed = {app.name: app for app in reader.apps(names={app_of(each.dataset) for each in periods})}
+    names = {app_of(each.dataset) for each in periods}
+    deployed = {app.name: app for app in reader.apps(names=names)} if names else {}
     found = [_of_period(each, deployed.get(app_of(each.dataset))) for each in periods]
     if dataset is None:
         found += _jobs(reader, apps)

@@ -32,8 +32,8 @@ def deployed_page(
     """Show when what was deployed, by whom, and what it changed."""
     found, cursor = deployments_page(service, caller, page_of)
     with service.store.reading() as reader:
-        newest = next((number for number, _ in reader.deployments(None, 1)), 0)
-    view = Deployments(newest=newest, items=tuple(found), next=cursor)
+        newest = reader.newest_deployment()
+    view = Deployments(newest=0 if newest is None else newest[0], items=tuple(found), next=cursor)
     return page(request, service, "deployments", "Deployments", view)
 
 

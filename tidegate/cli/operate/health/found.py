@@ -48,12 +48,12 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
 
     with opened_store(settings) as store, store.reading() as reader:
         apps = sorted(app for app, project in reader.projects().items() if project == settings.name)
-        newest = reader.deployments(None, 1)
+        newest = reader.newest_deployment()
         engine = Engine(
             apps=apps,
             ticked_at=engine_clock(reader),
             host=host_of(reader, settings.name),
-            deployed_at=newest[0][1].at if newest else None,
+            deployed_at=None if newest is None else newest[1],
             folders=_watched_folders(reader, settings.name),
         )
         alerts = newest_alerts(reader, settings.name, settings.alerts.channels)

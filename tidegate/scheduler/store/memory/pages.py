@@ -31,6 +31,10 @@ class PageReader:
         ]
         return tuple(sorted(found, key=lambda state: state.ref)[:limit])
 
+    def schedule_count(self, app: str | None = None) -> int:
+        """See `PageRows.schedule_count`."""
+        return sum(app in (None, state.app) for state in self._tables.schedules.values())
+
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
         """See `PageRows.newest_jobs`."""
         found = [
@@ -77,3 +81,7 @@ class PageReader:
             if entry.kind is EntryKind.DEPLOY and (before is None or number < before)
         ]
         return tuple(found[::-1][:limit])
+
+    def newest_deployment(self) -> tuple[int, datetime] | None:
+        """See `PageRows.newest_deployment`."""
+        return next(((number, entry.at) for number, entry in self.deployments(None, 1)), None)

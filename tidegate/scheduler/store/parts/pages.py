@@ -79,6 +79,10 @@ class PageRows(Protocol):
         """Schedules, by ref: those of an app by name."""
         ...
 
+    def schedule_count(self, app: str | None = None) -> int:
+        """How many schedules and tasks there are: those of an app, or all."""
+        ...
+
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
         """Jobs, the newest first by `opened_at`, then id."""
         ...
@@ -97,4 +101,8 @@ class PageRows(Protocol):
         Args:
             before: the number of the entry behind which the page begins.
         """
+        ...
+
+    def newest_deployment(self) -> tuple[int, datetime] | None:
+        """Number and instant of the newest entry of a deployment, without what it has changed."""
         ...

@@ -24,6 +24,7 @@ _OPENED, _ID, _NUMBER = tables.jobs.c.opened_at, tables.jobs.c.id, tables.journa
 
 FIRST_SCHEDULES = every(SCHEDULES).order_by(tables.schedules.c.ref).limit(LIMIT)
 NEXT_SCHEDULES = FIRST_SCHEDULES.where(tables.schedules.c.ref > BEHIND)
+SCHEDULE_COUNT = select(func.count()).select_from(tables.schedules)
 FIRST_JOBS = every(JOBS).order_by(_OPENED.desc(), _ID.desc()).limit(LIMIT)
 NEXT_JOBS = FIRST_JOBS.where(
     # The first condition alone tells the index where to begin.
@@ -59,12 +60,13 @@ FAILURES = (
     .where(_NEWEST_FAILED.c.ended_at >= SINCE)
     .group_by(_NEWEST_FAILED.c.app)
 )
+# A deployment is about no schedule: the index of schedules has these few entries together.
+_IS_DEPLOYMENT = and_(tables.journal.c.schedule.is_(None), tables.journal.c.kind == EntryKind.DEPLOY)
 FIRST_DEPLOYMENTS = (
-    select(*JOURNAL.read, _NUMBER.label("place"))
-    # A deployment is about no schedule: the index of schedules has these few entries together.
-    .where(tables.journal.c.schedule.is_(None), tables.journal.c.kind == EntryKind.DEPLOY)
-    .order_by(_NUMBER.desc())
-    .limit(LIMIT)
+    select(*JOURNAL.read, _NUMBER.label("place")).where(_IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(LIMIT)
+)
+NEWEST_DEPLOYMENT = (
+    select(_NUMBER, tables.journal.c.at).where(_IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(1)
 )
 NEXT_DEPLOYMENTS = FIRST_DEPLOYMENTS.where(_NUMBER < BEFORE)
 
@@ -86,6 +88,11 @@ class PageReader(Queries):
         return tuple(
             self._all(NEXT_SCHEDULES, SCHEDULES.value, None, equals, limit=limit, behind=wanted.after)
         )
+
+    def schedule_count(self, app: str | None = None) -> int:
+        """See `PageRows.schedule_count`."""
+        (found,) = self._all(SCHEDULE_COUNT, tuple[int], equals={tables.schedules.c.app: app})
+        return found[0]
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
         """See `PageRows.newest_jobs`."""
@@ -124,6 +131,11 @@ class PageReader(Queries):
         if before is None:
             return tuple(self._all(FIRST_DEPLOYMENTS, _numbered, limit=limit))
         return tuple(self._all(NEXT_DEPLOYMENTS, _numbered, limit=limit, before=before))
+
+    def newest_deployment(self) -> tuple[int, datetime] | None:
+        """See `PageRows.newest_deployment`."""
+        row = self._connection.execute(NEWEST_DEPLOYMENT).one_or_none()
+        return None if row is None else (row.number, row.at)
 
 
 def _counted(row: Any) -> JobCount:
