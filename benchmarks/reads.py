@@ -11,23 +11,18 @@ import io
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import msgspec
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from benchmarks.deployed import HOT, SCHEDULES_PER_APP, START, Databases, databases, deployed, event, opened
+from benchmarks.deployed import Databases, databases, deployed, opened
+from benchmarks.history import fill
 from tidegate.cli.main import application
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import SqlStore
-from tidegate.scheduler.tick.tick import tick
 from tidegate.server.application import create_application
 from tidegate.server.service import Service
 
@@ -95,14 +90,6 @@ PAGES = (
 )
 """Of the board; that of a job is added."""
 
-STATES: Sequence[tuple[JobState, Reason | None]] = (
-    (JobState.SUCCEEDED, None),
-    (JobState.SUCCEEDED, None),
-    (JobState.FAILED, Reason.F_RUN),
-    (JobState.DISCARDED, Reason.D_TIMEOUT),
-)
-"""Of the finished jobs in turn; one in a thousand waits."""
-
 
 def main() -> int:
     """Measure and print.
@@ -122,7 +109,7 @@ def _measured(places: Databases, kind: str) -> int:
     url = places.new(kind)
     with opened(url) as store, TemporaryDirectory() as folder:
         deployed(store, SCHEDULES, count=PER_JOB)
-        waiting = _fill(store)
+        waiting = fill(store, SCHEDULES, JOBS)
         if isinstance(store, SqlStore) and kind == "postgres":
             # A server does so by itself, within a minute.
             with store.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
@@ -190,38 +177,6 @@ def _print(name: str, read: Callable[[], object], aim: float) -> int:
     verdict = "" if aim == NO_AIM else f", aim {aim * 1e3:.0f} {'MISSED' if missed else 'met'}"
     print(f"  {name:62} {median * 1e3:6.1f} ms (longest {max(times) * 1e3:.0f}){verdict}", flush=True)
     return int(missed)
-
-
-def _fill(store: Store) -> str:
-    """Write jobs, of which those of the first events wait, and return one that waits."""
-    with store.transaction() as transaction:
-        transaction.add_events([event(number, START) for number in range(HOT)])
-    tick(store, START)
-    with store.reading() as reader:
-        waiting = reader.jobs()
-    sample = waiting[0]
-    finished = [_finished(sample, number) for number in range(JOBS - len(waiting))]
-    for first in range(0, len(finished), 10_000):
-        with store.transaction() as transaction:
-            transaction.put_jobs(finished[first : first + 10_000])
-    return sample.id
-
-
-def _finished(sample: Job, number: int) -> Job:
-    state, reason = STATES[number % len(STATES)]
-    turn, schedule = divmod(number, SCHEDULES // 2)
-    app, name = divmod(schedule, SCHEDULES_PER_APP // 2)
-    at = START - timedelta(minutes=1 + turn, microseconds=schedule)
-    return msgspec.structs.replace(
-        sample,
-        id=f"app_{app}.by_data_{name}-{number:012x}",
-        schedule=f"app_{app}/by_data_{name}",
-        state=state,
-        reason=reason,
-        opened_at=at,
-        ended_at=at + timedelta(seconds=30),
-        next_check_at=None,
-    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """The ledger and the deployments over REST."""
 
+import base64
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.server.sales import APP, SCHEDULES, SPEC, deployed
@@ -93,6 +95,10 @@ def test_the_ledger_in_pages(served: Served):
         "sales/each_day",
     ]
     assert second["next"] is None
+    of_app = fetched(served.client.get(f"{LEDGER}?app=other&limit=1"))
+    assert ([line["schedule"] for line in of_app["items"]], of_app["next"]) == (["other/each_day"], None)
+    foreign = base64.urlsafe_b64encode(msgspec.json.encode([LEDGER, 1])).decode()
+    problem(served.client.get(f"{LEDGER}?cursor={foreign}"), 400)
 
 
 def test_deployments_say_who_changed_what_and_why(server: Served):

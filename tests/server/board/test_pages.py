@@ -1,9 +1,10 @@
 """The pages of the board: what each shows, as HTML and as JSON."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from html import unescape
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -12,6 +13,7 @@ from tests.server.board.board import DAYS, HOSTILE, HTML, job_of, shown
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import shop
 from tests.server.yard import yard
+from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.server.board.page import PAGES
 
 pytestmark = [pytest.mark.store]
@@ -153,6 +155,16 @@ def test_the_ledger_adds_up(board: Served):
     (line,) = view["items"]
     assert line["landed"] == sum(line["events"].values()) == 2
     assert view["total"]["pending"] == 1
+
+
+def test_the_next_page_of_the_ledger_is_of_the_same_app(board: Served):
+    given: dict[str, Any] = {"day": date(2026, 3, 1), "outcome": "failed", "reason": "", "events": 1}
+    with board.store.transaction() as transaction:
+        transaction.add_sums([LedgerSum(schedule=f"sales/{name}", **given) for name in ("one", "two")])
+    for query in ("", "app=sales"):
+        more = f"{query}&amp;" if query else ""
+        text = board.client.get(f"/board/ledger?limit=1&{query}").text
+        assert f'href="/board/ledger?{more}cursor=' in text
 
 
 def test_every_number_of_the_ledger_leads_to_its_events(board: Served):

@@ -296,6 +296,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.journal(schedule="a/s", limit=2),
         reader.journal(since=now, job="b"),
         reader.ledger(),
+        msgspec.structs.replace(reader.counts(), bytes=None),
         reader.ledger(app="a"),
         *maintenance.answers(reader, now),
         reader.tokens(),

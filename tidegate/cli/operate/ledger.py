@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.store.protocol import LedgerRow
 
+DEFAULT_LIMIT = 1000
+"""More than an ordinary project has."""
+
 
 def ledger(
     app: Annotated[str | None, typer.Option(help="Only this app.")] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of schedules, the first.")
+    ] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Balance the events: landed = consumed by runs (succeeded, running, failed) + pending + discarded."""
@@ -26,14 +32,20 @@ def ledger(
 
     with opened_store() as store, store.reading() as reader:
         app = find_app(reader, app)
-        rows = reader.ledger(app=app)
+        found = reader.ledger(app=app, limit=limit + 1)
+    rows = found[:limit]
+    left = f"Only the first {limit:,}; --limit shows more." if len(found) > limit else ""
     if format is Format.JSON:
         print_json([ledger_line(row) for row in rows])
+        if left:
+            typer.echo(left, err=True)
         return
     if not rows:
         typer.echo("No event has been delivered to a schedule yet.")
         return
     print_ledger(rows)
+    if left:
+        typer.echo(f"\n{left}")
 
 
 def print_ledger(rows: "Sequence[LedgerRow]") -> None:

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import LEASE, host_of
-from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.job import UNFINISHED, JobState
 from tidegate.scheduler.store.parts.counts import Count
 from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.parts.pages import JobCount
-from tidegate.scheduler.store.protocol import LedgerRow, Reader
+from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.tick import is_late, last_tick
 
 WAITS = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH})
@@ -133,8 +133,10 @@ def metrics(
         yield from _counted(metric, _of(found, apps))
     for metric, found in ((DEAD_LETTERS, counts.dead_letters), (LAUNCHES, counts.launches)):
         yield from ((metric, _sample(each.number, each.app)) for each in _of(found, apps))
-    yield from _jobs([each for each in reader.job_counts(list(JobState)) if _in(each.app, apps)], now)
-    yield from _deliveries([row for row in reader.ledger() if _in(app_of(row.schedule), apps)])
+    yield from _jobs([each for each in reader.job_counts(UNFINISHED) if _in(each.app, apps)], now)
+    for each in _of(counts.finished_jobs, apps):
+        yield JOBS, _sample(each.number, each.app, each.label, each.reason)
+    yield from _deliveries(_of(counts.outcomes, apps))
     yield from _late(reader, apps)
     for deployed in reader.apps():
         if _in(deployed.name, apps):
@@ -177,18 +179,14 @@ def _jobs(found: list[JobCount], now: datetime) -> Measured:
         yield OLDEST, _sample(_seconds(now - since), app, state)
 
 
-def _deliveries(rows: list[LedgerRow]) -> Measured:
-    sums: Counter[tuple[str, str, str]] = Counter()
-    for row in rows:
-        app = app_of(row.schedule)
-        sums[app, "succeeded", ""] += row.succeeded
-        sums[app, "running", ""] += row.running
-        sums[app, "pending", ""] += row.pending
-        for reason, number in row.failed.items():
-            sums[app, "failed", reason] += number
-        for reason, number in row.discarded.items():
-            sums[app, "discarded", reason] += number
-    for values, number in sorted(sums.items()):
+def _deliveries(found: list[Count]) -> Measured:
+    numbers: dict[tuple[str, str, str], int] = {}
+    for each in found:
+        # Of an app with events, also what none of them is.
+        for outcome in ("succeeded", "running", "pending"):
+            numbers.setdefault((each.app, outcome, ""), 0)
+        numbers[each.app, each.label, each.reason] = each.number
+    for values, number in sorted(numbers.items()):
         yield DELIVERIES, _sample(number, *values)
 
 

@@ -56,6 +56,7 @@ WRITING = frozenset({JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobSt
 """States of jobs whose partitions maintenance leaves alone (docs/maintenance.md)."""
 
 FINISHED = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.DISCARDED})
+UNFINISHED = tuple(state for state in JobState if state not in FINISHED)
 
 TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.PENDING_TRIGGER: frozenset(

@@ -183,7 +183,9 @@ class Reader(
         """The parts that have watermarks, sorted, by consumer ("app/program") and source ("app/dataset")."""
         ...
 
-    def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
+    def ledger(
+        self, *, app: str | None = None, after: str = "", limit: int | None = None
+    ) -> tuple[LedgerRow, ...]:
         """One row for each schedule that any event was delivered to, by ref.
 
         An event is pending while its job waits or is PENDING_LAUNCH, consumed once the job is LAUNCHED
@@ -191,6 +193,10 @@ class Reader(
         DISCARDED or is a dead letter (F-LAUNCH), or with its own reason when it has no job or has left it. An
         event at several leaves counts once; it has left the job when it has left all of them. Pruned events
         count as they did when they were pruned.
+
+        Args:
+            after: only schedules whose ref follows this one.
+            limit: only so many, the first.
         """
         ...
 

@@ -10,7 +10,7 @@ from tidegate.scheduler.explain.names import find_schedule
 from tidegate.scheduler.store.protocol import LedgerRow, Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
-from tidegate.server.page import Page
+from tidegate.server.page import Page, foreign
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import known_app, name_seen, named, visible_apps
 
@@ -27,17 +27,20 @@ def ledger(
 ) -> Response:
     """Balance the events of each schedule, by its name; every line adds up."""
     with service.store.reading() as reader:
-        rows = ledger_rows(service, reader, caller, app)
         if schedule:
-            only = app or caller.app
-            name = schedule if only is None or "/" in schedule else f"{only}/{schedule}"
-            ref = _ref(service, reader, caller, name, {row.schedule for row in rows})
-            rows = [row for row in rows if row.schedule == ref]
+            rows = _of_schedule(service, reader, caller, app, schedule)
+        else:
+            rows = ledger_rows(service, reader, caller, app, page)
     return listed(*page.of([ledger_line(row) for row in rows], lambda line: (line["schedule"],)))
 
 
-def ledger_rows(service: Service, reader: Reader, caller: Caller, app: str) -> list[LedgerRow]:
+def ledger_rows(
+    service: Service, reader: Reader, caller: Caller, app: str, page: Page | None = None
+) -> list[LedgerRow]:
     """Return the lines that a caller sees, of one app or of all.
+
+    Args:
+        page: only what this page needs, where the caller sees all that the store has.
 
     Raises:
         Problem: 400 for an unknown app, 403 for one of another than the token's.
@@ -45,14 +48,43 @@ def ledger_rows(service: Service, reader: Reader, caller: Caller, app: str) -> l
     if app:
         app = known_app(service, reader, caller, app)
     apps = visible_apps(service, reader, caller)
-    rows = reader.ledger(app=app or caller.app)
+    only = app or caller.app
+    if page is not None and (only is not None or apps is None):
+        return list(reader.ledger(app=only, after=_after(page), limit=page.limit + 1))
+    rows = reader.ledger(app=only)
     return [row for row in rows if apps is None or app_of(row.schedule) in apps]
 
 
-def _ref(service: Service, reader: Reader, caller: Caller, name: str, known: set[str]) -> str:
-    """Return the ref of a schedule: one with events, also if it was deleted, or a deployed one."""
-    with named(unknown=400, ambiguous=400):
-        name = name_seen(reader, caller, name)
-        if name in known:
+def _after(page: Page) -> str:
+    match page.after:
+        case None:
+            return ""
+        case (str(name),):
             return name
-        return find_schedule(reader, name, visible_apps(service, reader, caller)).ref
+        case _:
+            raise foreign()
+
+
+def _of_schedule(
+    service: Service, reader: Reader, caller: Caller, app: str, schedule: str
+) -> list[LedgerRow]:
+    """Return the line of a schedule: one with events, also if it was deleted, or a deployed one."""
+    if app:
+        app = known_app(service, reader, caller, app)
+    only = app or caller.app
+    apps = visible_apps(service, reader, caller)
+    if only is not None and "/" not in schedule:
+        schedule = f"{only}/{schedule}"
+    with named(unknown=400, ambiguous=400):
+        name = name_seen(reader, caller, schedule)
+        rows = _line(reader, name) if apps is None or app_of(name) in apps else []
+        ref = name if rows else find_schedule(reader, name, apps).ref
+    if only not in (None, app_of(ref)):
+        return []
+    return rows or _line(reader, ref)
+
+
+def _line(reader: Reader, ref: str) -> list[LedgerRow]:
+    if "/" not in ref:
+        return []
+    return [row for row in reader.ledger(app=app_of(ref)) if row.schedule == ref]

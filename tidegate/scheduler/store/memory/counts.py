@@ -1,19 +1,35 @@
-"""Counts for metrics in memory; see `scheduler.store.parts.counts`."""
+"""The ledger and counts for metrics in memory; see `scheduler.store.parts.counts`."""
 
 from collections import Counter
 from collections.abc import Iterable
 
-from tidegate.scheduler.model.job import JobState
+from tidegate.domain.part_name import app_of
+from tidegate.scheduler.model.job import FINISHED, JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.parts.counts import Count, Counts, of_event_key, summed
+from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
+from tidegate.scheduler.store.memory.retention import RetentionReader
+from tidegate.scheduler.store.parts.counts import Count, Counts, of_event_key
+from tidegate.scheduler.store.protocol import LedgerRow
 
 
-class CountReader:
+class CountReader(RetentionReader):
     """See `CountRows`."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    def ledger(
+        self, *, app: str | None = None, after: str = "", limit: int | None = None
+    ) -> tuple[LedgerRow, ...]:
+        """See `Reader.ledger`."""
+        groups = [
+            (group.schedule, group.state, group.reason, 1)
+            for group in self._groups()
+            if app is None or group.schedule.startswith(f"{app}/")
+        ]
+        sums = [
+            (schedule, outcome, reason, events)
+            for (schedule, _, outcome, reason), events in self._tables.sums.items()
+            if app is None or schedule.startswith(f"{app}/")
+        ]
+        return tuple(row for row in ledger_rows(groups, sums) if row.schedule > after)[:limit]
 
     def counts(self) -> Counts:
         """See `CountRows.counts`."""
@@ -23,18 +39,32 @@ class CountReader:
             for job in held.jobs.values()
             if job.state is JobState.FAILED and job.reason is Reason.F_LAUNCH and job.maintenance is None
         ]
+        finished = (job for job in held.jobs.values() if job.state in FINISHED)
         return Counts(
             schedules=_counted((state.app, state.status) for state in held.schedules.values()),
-            runs=_counted((_app(run.program), run.status) for run in held.runs.values()),
-            launches=_counted((_app(program), "") for program, _ in held.launches.values()),
+            runs=_counted((app_of(run.program), run.status) for run in held.runs.values()),
+            launches=_counted((app_of(program),) for program, _ in held.launches.values()),
             events=_counted(of_event_key(event.key) for event in held.events.values()),
-            dead_letters=_counted((job.app, "") for job in dead),
+            finished_jobs=_counted((job.app, job.state, job.reason or "") for job in finished),
+            outcomes=_summed(self._outcomes()),
+            dead_letters=_counted((job.app,) for job in dead),
         )
 
+    def _outcomes(self) -> Counter[tuple[str, ...]]:
+        found: Counter[tuple[str, ...]] = Counter()
+        for (schedule, _, outcome, reason), events in self._tables.sums.items():
+            found[app_of(schedule), outcome, reason] += events
+        for group in self._groups():
+            found[app_of(group.schedule), *outcome_of(group.state, group.reason)] += 1
+        return found
 
-def _counted(places: Iterable[tuple[str, str]]) -> tuple[Count, ...]:
-    return summed(Counter((app, str(label)) for app, label in places))
+
+def _counted(places: Iterable[tuple[str, ...]]) -> tuple[Count, ...]:
+    return _summed(Counter(places))
 
 
-def _app(whole: str) -> str:
-    return whole.partition("/")[0]
+def _summed(found: Counter[tuple[str, ...]]) -> tuple[Count, ...]:
+    named = sorted(((*map(str, place), "", "")[:3], number) for place, number in found.items())
+    return tuple(
+        Count(app=app, label=label, reason=reason, number=number) for (app, label, reason), number in named
+    )

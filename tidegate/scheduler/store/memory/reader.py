@@ -16,7 +16,6 @@ from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
-from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.memory.counts import CountReader
 from tidegate.scheduler.store.memory.deliveries import DeliveryReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
@@ -29,9 +28,7 @@ from tidegate.scheduler.store.memory.records.specifications import Specification
 from tidegate.scheduler.store.memory.records.tallies import TallyReader
 from tidegate.scheduler.store.memory.records.tokens import TokenReader
 from tidegate.scheduler.store.memory.records.watched import WatchedReader
-from tidegate.scheduler.store.memory.retention import RetentionReader
 from tidegate.scheduler.store.parts.commitment import Commitment
-from tidegate.scheduler.store.protocol import LedgerRow
 
 T = TypeVar("T")
 
@@ -63,7 +60,6 @@ class MemoryReader(
     PartitionsReportReader,
     SpecificationReader,
     TallyReader,
-    RetentionReader,
     TokenReader,
     WatchedReader,
 ):
@@ -298,17 +294,3 @@ class MemoryReader(
     def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """See `Reader.watermarked`; nothing is read here."""
         return {}
-
-    def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
-        """See `Reader.ledger`."""
-        groups = [
-            (group.schedule, group.state, group.reason, 1)
-            for group in self._groups()
-            if app is None or group.schedule.startswith(f"{app}/")
-        ]
-        sums = [
-            (schedule, outcome, reason, events)
-            for (schedule, _, outcome, reason), events in self._tables.sums.items()
-            if app is None or schedule.startswith(f"{app}/")
-        ]
-        return ledger_rows(groups, sums)

@@ -10,11 +10,13 @@ class Count(Value, kw_only=True):
     """How much of an app there is with one label.
 
     Attributes:
-        label: a status, a kind, or "".
+        label: a status, a state, a kind, or "".
+        reason: of jobs, a reason code or "".
     """
 
     app: str
     label: str = ""
+    reason: str = ""
     number: int
 
 
@@ -26,6 +28,8 @@ class Counts(Value, kw_only=True):
         runs: of programs, by status, with those that Tidegate did not start.
         launches: decided launches of programs.
         events: by kind, the first word of their key.
+        finished_jobs: by state and reason.
+        outcomes: events of the ledger, by outcome and reason; this includes the pruned ones.
         dead_letters: jobs for which no run could be created.
         bytes: the size of the database; None for a store without a database.
     """
@@ -34,6 +38,8 @@ class Counts(Value, kw_only=True):
     runs: tuple[Count, ...]
     launches: tuple[Count, ...]
     events: tuple[Count, ...]
+    finished_jobs: tuple[Count, ...]
+    outcomes: tuple[Count, ...]
     dead_letters: tuple[Count, ...]
     bytes: int | None = None
 
@@ -44,11 +50,6 @@ class CountRows(Protocol):
     def counts(self) -> Counts:
         """What the store has."""
         ...
-
-
-def summed(found: dict[tuple[str, str], int]) -> tuple[Count, ...]:
-    """Return counts in their order."""
-    return tuple(Count(app=app, label=label, number=number) for (app, label), number in sorted(found.items()))
 
 
 def of_event_key(key: str) -> tuple[str, str]:

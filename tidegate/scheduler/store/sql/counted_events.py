@@ -11,14 +11,6 @@ LAST_CODE_POINT = "\U0010ffff"
 """Sorts after everything that can follow a prefix."""
 
 
-def counted_events(app: str | None) -> Select[*tuple[Any, ...]]:
-    """Return the query for the number of events of each schedule, by state and reason."""
-    where: list[ColumnElement[bool]] = []
-    if app is not None:
-        where.append(tables.deliveries.c.schedule.between(f"{app}/", f"{app}/{LAST_CODE_POINT}"))
-    return counted(where)
-
-
 def counted(
     where: Sequence[ColumnElement[bool]], besides: Sequence[ColumnElement[Any]] = ()
 ) -> Select[*tuple[Any, ...]]:

@@ -1,32 +1,26 @@
-"""Counts for metrics in SQL; see `scheduler.store.parts.counts`.
+"""Counts for metrics in SQL; see `scheduler.store.parts.counts`."""
 
-Runs, launches and events are counted along an index that has all that is asked.
-"""
+from sqlalchemy import func, select, text
 
-from collections import Counter
-from collections.abc import Callable
-from typing import Any
-
-from sqlalchemy import Select, func, select, text
-
-from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.counts import Count, Counts, of_event_key, summed
+from tidegate.scheduler.store.parts.counts import Count, Counts
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.statements.queries import Queries
+from tidegate.scheduler.store.sql.statements.queries import Statement
+from tidegate.scheduler.store.sql.totals.reader import TotalReader
+from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, RUNS
 
-_JOBS, _RUNS = tables.jobs.c, tables.runs.c
-SCHEDULES = select(tables.schedules.c.app, tables.schedules.c.status, func.count()).group_by(
-    tables.schedules.c.app, tables.schedules.c.status
+_JOBS = tables.jobs.c
+SCHEDULES = (
+    select(tables.schedules.c.app, tables.schedules.c.status, func.count())
+    .group_by(tables.schedules.c.app, tables.schedules.c.status)
+    .order_by(tables.schedules.c.app, tables.schedules.c.status)
 )
-RUNS = select(_RUNS.program, _RUNS.status, func.count()).group_by(_RUNS.program, _RUNS.status)
-LAUNCHES = select(tables.launches.c.program, func.count()).group_by(tables.launches.c.program)
-EVENTS = select(tables.events.c.key, func.count()).group_by(tables.events.c.key)
 DEAD_LETTERS = (
     select(_JOBS.app, func.count())
     .where(_JOBS.state == JobState.FAILED, _JOBS.reason == Reason.F_LAUNCH, _JOBS.maintenance.is_(None))
     .group_by(_JOBS.app)
+    .order_by(_JOBS.app)
 )
 BYTES = {
     "sqlite": text("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"),
@@ -34,34 +28,33 @@ BYTES = {
 }
 
 
-class CountReader(Queries):
+class CountReader(TotalReader):
     """See `CountRows`."""
 
     def counts(self) -> Counts:
         """See `CountRows.counts`."""
         size = self._connection.execute(BYTES[self._connection.dialect.name]).scalar_one()
         return Counts(
-            schedules=self._counted(SCHEDULES, _of_app),
-            runs=self._counted(RUNS, _of_program),
-            launches=self._counted(LAUNCHES, _of_program),
-            events=self._counted(EVENTS, of_event_key),
-            dead_letters=self._counted(DEAD_LETTERS, _of_app),
+            schedules=self._counted(SCHEDULES),
+            runs=self._of(RUNS),
+            launches=self._of(LAUNCHES),
+            events=self._of(EVENTS),
+            finished_jobs=self._of(JOBS),
+            outcomes=tuple(
+                Count(app=app, label=outcome, reason=reason, number=number)
+                for (app, outcome, reason), number in sorted(self._outcomes().items())
+            ),
+            dead_letters=self._counted(DEAD_LETTERS),
             bytes=int(size),
         )
 
-    def _counted(
-        self, query: Select[*tuple[Any, ...]], place: Callable[..., tuple[str, str]]
-    ) -> tuple[Count, ...]:
-        found: Counter[tuple[str, str]] = Counter()
-        for row in self._connection.execute(query):
-            *named, number = row
-            found[place(*named)] += number
-        return summed(found)
+    def _of(self, kind: str) -> tuple[Count, ...]:
+        found = (
+            Count(app=app, label=label, reason=reason, number=number)
+            for app, label, reason, number in self._totals(kind)
+        )
+        return tuple(sorted(found, key=lambda each: (each.app, each.label, each.reason)))
 
-
-def _of_app(app: str, label: str = "") -> tuple[str, str]:
-    return app, label
-
-
-def _of_program(program: str, label: str = "") -> tuple[str, str]:
-    return app_of(program), label
+    def _counted(self, query: Statement) -> tuple[Count, ...]:
+        rows = self._connection.execute(query).all()
+        return tuple(Count(app=app, label="".join(label), number=number) for app, *label, number in rows)

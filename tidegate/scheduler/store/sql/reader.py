@@ -17,12 +17,10 @@ from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
-from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.parts.commitment import Commitment
-from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
-from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
+from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.deliveries import DeliveryReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
@@ -36,7 +34,7 @@ from tidegate.scheduler.store.sql.records.specifications import SpecificationRea
 from tidegate.scheduler.store.sql.records.tallies import TallyReader
 from tidegate.scheduler.store.sql.records.tokens import TokenReader
 from tidegate.scheduler.store.sql.records.watched import WatchedReader
-from tidegate.scheduler.store.sql.retention.reader import SUMS, RetentionReader
+from tidegate.scheduler.store.sql.retention.reader import RetentionReader
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
 from tidegate.scheduler.store.sql.statements.codec import Codec
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement, every
@@ -318,16 +316,3 @@ class SqlReader(
     def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """See `Reader.watermarked`."""
         return watermarked(self._connection)
-
-    def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
-        """See `Reader.ledger`."""
-        groups = self._connection.execute(counted_events(app)).all()
-        sums = self._connection.execute(SUMS).all()
-        return ledger_rows(
-            ((row.schedule, row.state, row.reason, row.events) for row in groups),
-            (
-                (row.schedule, row.outcome, row.reason, int(row.events))
-                for row in sums
-                if app is None or row.schedule.startswith(f"{app}/")
-            ),
-        )

@@ -26,6 +26,7 @@ from tidegate.scheduler.store.sql.records.expected import rename_expected
 from tidegate.scheduler.store.sql.records.watched import rename_watched
 from tidegate.scheduler.store.sql.retention.rename import rename_sums
 from tidegate.scheduler.store.sql.statements.moves import move, move_prefix
+from tidegate.scheduler.store.sql.totals.rename import rename_totals
 
 STATUSES = ("started", "succeeded", "failed", "completed")
 
@@ -51,6 +52,7 @@ def rename_rows(connection: Connection, names: Renames) -> None:
         move(connection, tables.jobs.c.app, old, new)
     rename_maintenance(connection, names)
     rename_sums(connection, names)
+    rename_totals(connection, names)
     rename_watched(connection, names)
     rename_expected(connection, names)
     _watermarks(connection, names)

@@ -142,7 +142,9 @@ class SqlStore:
         """See `Store.transaction`."""
         with store_errors(self.engine, NOTHING_KEPT), begin_writing(self.engine) as connection:
             # Closing a connection rolls back whatever was not committed.
-            yield SqlTransaction(connection)
+            transaction = SqlTransaction(connection)
+            yield transaction
+            transaction.settle()
             with store_errors(self.engine, MAYBE_KEPT):
                 connection.commit()
 

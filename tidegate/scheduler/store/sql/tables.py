@@ -70,6 +70,7 @@ schedules = Table(
     Column("deadline_of", Name),
 )
 Index("ix_schedules_app", schedules.c.app, schedules.c.ref)
+Index("ix_schedules_app_status", schedules.c.app, schedules.c.status)
 Index(
     "ix_schedules_due",
     schedules.c.due_at,

@@ -21,6 +21,8 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.parts.commitment import Commitment
+from tidegate.scheduler.store.parts.counts import Counts
+from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
@@ -103,6 +105,7 @@ class SqlTransaction(
 
     def rename(self, names: Renames) -> None:
         """See `Transaction.rename`."""
+        self.settle()
         rename_rows(self._connection, names)
 
     def commitments(self) -> tuple[Commitment, ...]:
@@ -135,6 +138,7 @@ class SqlTransaction(
             if event.id not in known and event.id not in pruned:
                 new.setdefault(event.id, event)
         self._put(EVENTS, tuple(new.values()), on_conflict="leave")
+        self._count_events(new.values())
         self._held.update(known, new)
         return tuple(new.values())
 
@@ -150,18 +154,22 @@ class SqlTransaction(
         if missing:
             raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
         self._held |= wanted
+        self._take_out({each.job for each in deliveries if each.job is not None})
         rows = [delivery_row(each) for each in deliveries]
         bulk.insert(self._connection, tables.deliveries, DELIVERY_NAMES, rows, on_conflict="leave")
 
     def remove_deliveries(self, deliveries: Sequence[Delivery], counted: Collection[str] = ()) -> None:
         """See `Transaction.remove_deliveries`."""
-        self.delete_tallies({each.job for each in deliveries if each.job is not None} - set(counted))
+        jobs = {each.job for each in deliveries if each.job is not None}
+        self._take_out(jobs)
+        self.delete_tallies(jobs - set(counted))
         self.remove_counted(deliveries)
         keys = [delivery_key(each) for each in deliveries]
         bulk.delete(self._connection, tables.deliveries, DELIVERY_KEY, keys)
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
         """See `Transaction.put_jobs`."""
+        self._count_jobs(jobs)
         self._put(JOBS, jobs)
         self.delete_tallies([job.id for job in jobs if not job.waiting])
 
@@ -188,10 +196,12 @@ class SqlTransaction(
 
     def add_launches(self, launches: Sequence[Launched]) -> None:
         """See `Transaction.add_launches`."""
+        self._count_launches(launches)
         self._put(LAUNCHES, launches, on_conflict="leave")
 
     def remove_launch(self, holder: str) -> None:
         """See `Transaction.remove_launch`."""
+        self._uncount_launches([holder])
         self._delete(tables.launches.c.holder, [holder])
 
     def put_gauges(self, gauges: Sequence[Gauge]) -> None:
@@ -226,6 +236,7 @@ class SqlTransaction(
 
     def put_runs(self, runs: Sequence[Run]) -> None:
         """See `Transaction.put_runs`."""
+        self._count_runs(runs)
         self._put(RUNS, runs)
 
     def claim(self, job: str, attempt: int, run_id: str, at: datetime) -> str:
@@ -243,6 +254,18 @@ class SqlTransaction(
     def add_journal(self, entries: Sequence[Entry]) -> None:
         """See `Transaction.add_journal`."""
         self._put(JOURNAL, entries, on_conflict="fail")
+
+    def ledger(
+        self, *, app: str | None = None, after: str = "", limit: int | None = None
+    ) -> tuple[LedgerRow, ...]:
+        """See `Reader.ledger`."""
+        self.settle()
+        return super().ledger(app=app, after=after, limit=limit)
+
+    def counts(self) -> Counts:
+        """See `CountRows.counts`."""
+        self.settle()
+        return super().counts()
 
     def forget_events(self, ids: Collection[str]) -> int:
         """See `RetentionChanges.forget_events`."""

@@ -40,6 +40,7 @@ class Ledger(Value, kw_only=True):
 
     Attributes:
         flow: of all its lines.
+        app: the only one, or "".
     """
 
     landed: int
@@ -47,6 +48,7 @@ class Ledger(Value, kw_only=True):
     flow: Flow
     items: tuple[Balance, ...]
     next: str | None
+    app: str
 
 
 @router.get("/ledger", dependencies=[READ])
@@ -56,14 +58,17 @@ def ledger_page(
     """Show what became of the events of each schedule."""
     with service.store.reading() as reader:
         rows = ledger_rows(service, reader, caller, app)
+    lines = [(row.schedule, _events(row)) for row in rows]
     shown, cursor = page_of.of(rows, lambda row: (row.schedule,))
-    most = max((row.landed for row in rows), default=0) or 1
+    most = max((sum(events.values()) for _, events in lines), default=0) or 1
+    total = {name: sum(events[name] for _, events in lines) for name in OUTCOMES}
     view = Ledger(
-        landed=sum(row.landed for row in rows),
-        total={name: sum(_events(row)[name] for row in rows) for name in OUTCOMES},
-        flow=flow([(row.schedule, _events(row)) for row in rows], OUTCOMES),
+        landed=sum(total.values()),
+        total=total,
+        flow=flow(lines, OUTCOMES),
         items=tuple(_balance(row, most) for row in shown),
         next=cursor,
+        app=app,
     )
     return page(request, service, "ledger", "Ledger", view)
 

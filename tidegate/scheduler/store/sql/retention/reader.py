@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from tidegate.domain.model import Constraint, Schedule
 from tidegate.scheduler.model.instance import task_event_key
-from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.job import UNFINISHED, Job, JobState
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
 from tidegate.scheduler.model.run import ENDED, Launched, RunStatus
 from tidegate.scheduler.store.ledger import summed
@@ -32,7 +32,7 @@ from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.counted_events import counted
 from tidegate.scheduler.store.sql.journal import IS_RENAME
 from tidegate.scheduler.store.sql.retention.sizes import table_sizes
-from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
+from tidegate.scheduler.store.sql.retention.tables import pruned, snapshots
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 from tidegate.scheduler.store.sql.statements.rows import EVENTS, JOBS, JOURNAL, LAUNCHES, RUNS
@@ -40,7 +40,6 @@ from tidegate.scheduler.store.sql.statements.rows import EVENTS, JOBS, JOURNAL, 
 EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
 """The kinds of pruned names."""
 
-OPEN = tuple(sorted(state for state in JobState if state not in FINISHED))
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 
 _JOBS, _EVENTS, _RUNS, _DELIVERIES = tables.jobs.c, tables.events.c, tables.runs.c, tables.deliveries.c
@@ -62,7 +61,7 @@ def _old_jobs(*, goes_on: bool) -> Select[*tuple[Any, ...]]:
     ended = exists().where(run.c.run_id == claim.c.run_id, run.c.ended_at.is_not(None))
     claimed = exists().where(claim.c.job == _JOBS.id, ~ended.correlate(claim))
     active = exists().where(run.c.job == _JOBS.id, run.c.status.in_(ACTIVE_RUNS))
-    open_consumer = exists().where(consumer.c.id == edge.c.job, consumer.c.state.in_(OPEN))
+    open_consumer = exists().where(consumer.c.id == edge.c.job, consumer.c.state.in_(UNFINISHED))
     waited_for = exists().where(edge.c.upstream == _JOBS.id, open_consumer.correlate(edge))
     at_work = or_(claimed.correlate(tables.jobs), active.correlate(tables.jobs))
     query = every(JOBS).add_columns(
@@ -126,7 +125,7 @@ OLD_LAUNCHES = (
 )
 OPEN_INSTANCES = (
     select(_JOBS.schedule, _JOBS.backfill, _JOBS.scheduled_at)
-    .where(_JOBS.state.in_(OPEN), _JOBS.scheduled_at.is_not(None))
+    .where(_JOBS.state.in_(UNFINISHED), _JOBS.scheduled_at.is_not(None))
     .order_by(_JOBS.schedule, _JOBS.backfill, _JOBS.scheduled_at)
 )
 NEXT_REAL = select(func.min(_JOBS.real_at)).where(
@@ -137,12 +136,6 @@ NEXT_REAL = select(func.min(_JOBS.real_at)).where(
 LISTENERS = select(tables.subscriptions.c.schedule).where(
     tables.subscriptions.c.event_key == bindparam("key")
 )
-SUMS = select(
-    ledger_sums.c.schedule,
-    ledger_sums.c.outcome,
-    ledger_sums.c.reason,
-    func.sum(ledger_sums.c.events).label("events"),
-).group_by(ledger_sums.c.schedule, ledger_sums.c.outcome, ledger_sums.c.reason)
 SLOTS = select(tables.slots.c.holder, tables.slots.c.resource).order_by(
     tables.slots.c.holder, tables.slots.c.resource
 )

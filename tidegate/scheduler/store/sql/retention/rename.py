@@ -20,4 +20,5 @@ def rename_sums(connection: Connection, names: Renames) -> None:
             found.append(each)
         connection.execute(delete(ledger_sums).where(of_app))
     renamed = (msgspec.structs.replace(each, schedule=names.schedule(each.schedule)) for each in found)
+    # The totals are brought up to date by `rename_totals`: what this writer adds to them is not written.
     RetentionWriter(connection).add_sums(renamed)

@@ -13,14 +13,15 @@ from tidegate.scheduler.store.sql.retention.reader import DISCARDED_JOB, EVENT, 
 from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
-from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.totals.writer import TotalWriter
 
 
-class RetentionWriter(RetentionReader, Changes):
+class RetentionWriter(RetentionReader, TotalWriter):
     """See `RetentionChanges`."""
 
     def drop_jobs(self, ids: Collection[str]) -> None:
         """See `RetentionChanges.drop_jobs`."""
+        self._take_out(ids)
         jobs = tables.jobs.c
         discarded = select(jobs.id).where(
             jobs.state == JobState.DISCARDED, among(self._dialect, jobs.id, "names")
@@ -40,6 +41,7 @@ class RetentionWriter(RetentionReader, Changes):
     def forget_events(self, ids: Collection[str]) -> int:
         """See `RetentionChanges.forget_events`."""
         self._remember(EVENT, ids)
+        self._uncount_events(ids)
         statement = delete(tables.deliveries).where(among(self._dialect, tables.deliveries.c.event, "names"))
         removed = self._connection.execute(statement, {"names": listed(self._dialect, ids)}).rowcount
         self._delete(tables.events.c.id, ids)
@@ -48,10 +50,12 @@ class RetentionWriter(RetentionReader, Changes):
     def forget_runs(self, ids: Collection[str]) -> None:
         """See `RetentionChanges.forget_runs`."""
         self._remember(RUN, ids)
+        self._uncount_runs(ids)
         self._delete(tables.runs.c.run_id, ids)
 
     def drop_launches(self, holders: Collection[str]) -> None:
         """See `RetentionChanges.drop_launches`."""
+        self._uncount_launches(holders)
         self._delete(tables.launches.c.holder, holders)
 
     def drop_journal(self, numbers: Collection[int]) -> None:
@@ -62,6 +66,7 @@ class RetentionWriter(RetentionReader, Changes):
         """See `RetentionChanges.add_sums`."""
         table = ledger_sums.c
         for each in sums:
+            self._count_outcome(each.schedule, each.events, each.outcome, each.reason)
             key = (
                 table.schedule == each.schedule,
                 table.day == each.day,

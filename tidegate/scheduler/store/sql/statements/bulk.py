@@ -21,8 +21,11 @@ from tidegate.scheduler.store.sql.statements.codec import Held
 ROWS_PER_TEXT = 10_000
 """Rows in one JSON text for PostgreSQL: some megabytes."""
 
-OnConflict = Literal["fail", "leave", "replace"]
-"""What becomes of a row whose key the table has: an error, the old row stays, or the new one does."""
+OnConflict = Literal["fail", "leave", "replace", "add"]
+"""What becomes of a row whose key the table has.
+
+An error, the old row stays, the new one does, or the values of the new one are added to those of the old one.
+"""
 
 
 def insert(
@@ -100,8 +103,12 @@ def _insert(dialect: Dialect, table: Table, names: tuple[str, ...], on_conflict:
     if on_conflict == "leave":
         return f"{text} ON CONFLICT DO NOTHING"
     key = [column.name for column in table.primary_key]
-    replaced = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in key)
-    return f"{text} ON CONFLICT ({', '.join(_quoted(key))}) DO UPDATE SET {replaced}"
+    rest = [name for name in names if name not in key]
+    old = f'"{table.name}".' if on_conflict == "add" else None
+    changed = ", ".join(
+        f'"{name}" = ' + ("" if old is None else f'{old}"{name}" + ') + f'excluded."{name}"' for name in rest
+    )
+    return f"{text} ON CONFLICT ({', '.join(_quoted(key))}) DO UPDATE SET {changed}"
 
 
 @lru_cache

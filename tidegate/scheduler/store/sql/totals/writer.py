@@ -1,0 +1,150 @@
+"""The writer of totals, which a transaction that is about to commit calls.
+
+What a job counts depends on the job and on its deliveries, which change one after the other. So a job that
+was finished is taken out of the totals before the first change to it, and one that is finished at the end
+of the transaction is added.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Column, Select, select
+
+from tidegate.domain.part_name import app_of
+from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.job import FINISHED, Job
+from tidegate.scheduler.model.run import Launched, Run
+from tidegate.scheduler.store.ledger import outcome_of
+from tidegate.scheduler.store.parts.counts import of_event_key
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.counted_events import counted
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.statements.bulk import among, listed
+from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, LEDGER, OUTCOMES, RUNS, totals
+
+NAMES = ("kind", "place", "label", "reason", "number")
+_JOBS = tables.jobs.c
+
+
+@cache
+def _finished(dialect: str) -> Select[*tuple[Any, ...]]:
+    query = select(_JOBS.id, _JOBS.app, _JOBS.state, _JOBS.reason)
+    return query.where(among(dialect, _JOBS.id, "ids"), _JOBS.state.in_(sorted(FINISHED)))
+
+
+@cache
+def _events_of(dialect: str) -> Select[*tuple[Any, ...]]:
+    return counted([among(dialect, tables.deliveries.c.job, "ids")])
+
+
+@cache
+def _having(dialect: str, id: Column[Any], columns: tuple[Column[Any], ...]) -> Select[*tuple[Any, ...]]:
+    return select(*columns).where(among(dialect, id, "ids"))
+
+
+class TotalWriter(Changes):
+    """Keeps the totals of a transaction.
+
+    Attributes:
+        _changes: what is to be added to each total.
+        _out: the jobs that the totals do not count at the moment.
+        _ended: of these, the jobs that may be finished.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        super().__init__(connection)
+        self._changes: Counter[tuple[str, str, str, str]] = Counter()
+        self._out: set[str] = set()
+        self._ended: set[str] = set()
+
+    def settle(self) -> None:
+        """Add all changes to the totals."""
+        self._count_finished(self._ended, 1)
+        self._out.clear()
+        self._ended.clear()
+        rows = [(*key, number) for key, number in self._changes.items() if number]
+        bulk.insert(self._connection, totals, NAMES, rows, on_conflict="add")
+        self._changes.clear()
+
+    def _count(self, kind: str, place: str, number: int, label: str = "", reason: str = "") -> None:
+        self._changes[kind, place, label, reason] += number
+
+    def _count_outcome(self, schedule: str, number: int, outcome: str, reason: str) -> None:
+        self._count(LEDGER, schedule, number, outcome, reason)
+        self._count(OUTCOMES, app_of(schedule), number, outcome, reason)
+
+    def _count_events(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._count_event(event.key, 1)
+
+    def _count_event(self, key: str, number: int) -> None:
+        app, kind = of_event_key(key)
+        self._count(EVENTS, app, number, kind)
+
+    def _count_launches(self, launches: Iterable[Launched]) -> None:
+        """Count launches that are about to be added; the first one of a holder stays."""
+        new = {each.holder: each for each in reversed(list(launches))}
+        known = {holder for (holder,) in self._having(tables.launches.c.holder, new)}
+        for holder, each in new.items():
+            if holder not in known:
+                self._count(LAUNCHES, app_of(each.program), 1)
+
+    def _uncount_launches(self, holders: Collection[str]) -> None:
+        for (program,) in self._having(tables.launches.c.holder, holders, tables.launches.c.program):
+            self._count(LAUNCHES, app_of(program), -1)
+
+    def _count_runs(self, runs: Iterable[Run]) -> None:
+        """Count runs that are about to be put."""
+        new = {run.run_id: run for run in runs}
+        self._uncount_runs(new)
+        for run in new.values():
+            self._count(RUNS, app_of(run.program), 1, str(run.status))
+
+    def _uncount_runs(self, ids: Collection[str]) -> None:
+        run = tables.runs.c
+        for program, status in self._having(run.run_id, ids, run.program, run.status):
+            self._count(RUNS, app_of(program), -1, str(status))
+
+    def _uncount_events(self, ids: Collection[str]) -> None:
+        """Count events out that are about to go, with their deliveries."""
+        for (key,) in self._having(tables.events.c.id, ids, tables.events.c.key):
+            self._count_event(key, -1)
+        delivery = tables.deliveries.c
+        self._take_out({job for (job,) in self._having(delivery.event, ids, delivery.job)})
+
+    def _count_jobs(self, jobs: Iterable[Job]) -> None:
+        """Count jobs that are about to be put."""
+        found = {job.id: job for job in jobs}
+        self._take_out(found)
+        self._ended.update(id for id, job in found.items() if job.state in FINISHED)
+
+    def _take_out(self, jobs: Collection[str]) -> None:
+        """Take jobs out of the totals that are about to change, themselves or their deliveries."""
+        asked = set(jobs) - self._out - {tables.NO_JOB}
+        self._out |= asked
+        self._ended |= self._count_finished(asked, -1)
+
+    def _count_finished(self, jobs: Collection[str], sign: int) -> set[str]:
+        """Count those of some jobs that are finished, and return them."""
+        if not jobs:
+            return set()
+        given = {"ids": listed(self._dialect, jobs)}
+        finished: set[str] = set()
+        for id, app, state, reason in self._connection.execute(_finished(self._dialect), given):
+            finished.add(id)
+            self._count(JOBS, app, sign, str(state), reason or "")
+        if finished:
+            given = {"ids": listed(self._dialect, finished)}
+            for row in self._connection.execute(_events_of(self._dialect), given):
+                self._count_outcome(row.schedule, sign * row.events, *outcome_of(row.state, row.reason))
+        return finished
+
+    def _having(self, id: Column[Any], ids: Collection[str], *columns: Column[Any]) -> Collection[Any]:
+        """Return columns of the rows with some ids; without columns the ids that exist."""
+        if not ids:
+            return ()
+        query = _having(self._dialect, id, columns or (id,))
+        return self._connection.execute(query, {"ids": listed(self._dialect, ids)}).all()
