@@ -58,6 +58,7 @@ OTHERS = (
 
 COMMANDS = (
     ("apps", "list"),
+    ("schedules", "list"),
     ("schedules", "list", "--app", "app_1"),
     ("schedules", "show", SCHEDULE),
     ("jobs", "list"),
@@ -68,6 +69,10 @@ COMMANDS = (
     ("instances", "list"),
     ("late",),
     ("ledger",),
+    ("ledger", "--app", "app_1"),
+    ("status",),
+    ("doctor",),
+    ("store", "size"),
     ("why", SCHEDULE),
 )
 """Commands that read, beside those about one job."""

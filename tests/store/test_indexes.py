@@ -107,7 +107,14 @@ GIVEN = "SCAN given VIRTUAL TABLE"
 FOUND = "SCAN found"
 """The rows that a recursive statement has found so far."""
 
-BOUNDED_BY_LIMIT = {"newest events", "newest jobs", "newest journal", "newest runs of operations"}
+BOUNDED_BY_LIMIT = {
+    "newest events",
+    "newest jobs",
+    "newest journal",
+    "newest runs of operations",
+    "newest deployment",
+    "newest deployments",
+}
 """They walk an index from its end and stop at their limit."""
 
 COUNTING = {"counts of unfinished jobs", "ledger", "ledger of an app", "counts"}

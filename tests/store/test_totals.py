@@ -124,7 +124,8 @@ def test_the_rows_of_an_older_store_are_counted(sql_url: str, steps: int) -> Non
         kept = counted(reader)
     with store.engine.begin() as connection:
         connection.execute(text("DROP TABLE totals"))
-        connection.execute(text("DROP INDEX ix_schedules_app_status"))
+        for index in ("ix_schedules_app_status", "ix_journal_deployments"):
+            connection.execute(text(f"DROP INDEX {index}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0036'"))
     store.close()
     upgraded = open_sql_store(sql_url)

@@ -74,9 +74,9 @@ def test_of_many_schedules_the_ledger_shows_the_first_ones(deployed: Project, fa
     assert len(every) > 1
     printed = deployed.run("ledger", "--limit", "1")
     assert [each in printed for each in every[:2]] == [True, False]
-    assert printed.splitlines()[-1] == "Only the first 1; --limit shows more."
+    assert printed.splitlines()[-1] == "The first 1; --limit shows more."
     assert [line["schedule"] for line in deployed.json("ledger", "--limit", "1")] == every[:1]
-    assert "Only the first" not in deployed.run("ledger", "--limit", str(len(every)))
+    assert "--limit" not in deployed.run("ledger", "--limit", str(len(every)))
 
 
 def test_without_a_failure_the_list_says_so(deployed: Project) -> None:

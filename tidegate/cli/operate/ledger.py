@@ -14,7 +14,7 @@ from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, print_json, 
 if TYPE_CHECKING:
     from tidegate.scheduler.store.protocol import LedgerRow
 
-DEFAULT_LIMIT = 1000
+DEFAULT_LIMIT = 500
 """More than an ordinary project has."""
 
 
@@ -34,7 +34,7 @@ def ledger(
         app = find_app(reader, app)
         found = reader.ledger(app=app, limit=limit + 1)
     rows = found[:limit]
-    left = f"Only the first {limit:,}; --limit shows more." if len(found) > limit else ""
+    left = f"The first {limit:,}; --limit shows more." if len(found) > limit else ""
     if format is Format.JSON:
         print_json([ledger_line(row) for row in rows])
         if left:

@@ -8,10 +8,11 @@ from sqlalchemy import Column, Integer, Text, and_, bindparam, func, or_, select
 
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
+from tidegate.scheduler.store.sql.journal import IS_DEPLOYMENT
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS, JOURNAL, SCHEDULES
 
@@ -61,12 +62,11 @@ FAILURES = (
     .group_by(_NEWEST_FAILED.c.app)
 )
 # A deployment is about no schedule: the index of schedules has these few entries together.
-_IS_DEPLOYMENT = and_(tables.journal.c.schedule.is_(None), tables.journal.c.kind == EntryKind.DEPLOY)
 FIRST_DEPLOYMENTS = (
-    select(*JOURNAL.read, _NUMBER.label("place")).where(_IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(LIMIT)
+    select(*JOURNAL.read, _NUMBER.label("place")).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(LIMIT)
 )
 NEWEST_DEPLOYMENT = (
-    select(_NUMBER, tables.journal.c.at).where(_IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(1)
+    select(_NUMBER, tables.journal.c.at).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(1)
 )
 NEXT_DEPLOYMENTS = FIRST_DEPLOYMENTS.where(_NUMBER < BEFORE)
 

@@ -1,4 +1,4 @@
-"""Totals, which transactions keep from now on; those of an older store are counted once."""
+"""Totals, which transactions keep from now on; those of an older store are counted once. And two indexes."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ Key = tuple[str, str, str, str]
 
 
 def upgrade() -> None:
-    """Add the table and an index, and count."""
+    """Add the table and the indexes, and count."""
     totals = op.create_table(
         "totals",
         sa.Column("kind", NAME, nullable=False),
@@ -46,6 +46,14 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index("ix_schedules_app_status", "schedules", ["app", "status"])
+    is_deployment = sa.text("kind = 'deploy'")
+    op.create_index(
+        "ix_journal_deployments",
+        "journal",
+        ["number"],
+        sqlite_where=is_deployment,
+        postgresql_where=is_deployment,
+    )
     found: Counter[Key] = Counter()
     for key, number in _of_apps():
         found[key] += number
