@@ -51,7 +51,10 @@ def test_apps_come_back_whole_and_by_name(store: Store) -> None:
         assert reader.apps(names={apps[0].name, "unknown"}) == (apps[0],)
         assert reader.apps(names=()) == ()
         assert reader.revisions() == {each.name: each.revision for each in apps}
-        assert reader.projects() == {each.name: each.project for each in apps}
+        header = reader.app_headers()[0]
+        assert [each.name for each in reader.app_headers()] == ["a", "b"]
+        for field in ("name", "revision", "deployed_at", "project", "namespace"):
+            assert getattr(header, field) == getattr(apps[1], field)
 
 
 def test_an_app_keeps_its_namespace(store: Store) -> None:

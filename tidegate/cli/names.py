@@ -112,7 +112,7 @@ def _stored(reader: "Reader", kind: str) -> list[str]:
         case "programs":
             return [f"{each.name}/{name}" for each in reader.apps() for name in each.app.programs]
         case "apps":
-            return [each.name for each in reader.apps()]
+            return [each.name for each in reader.app_headers()]
         case "gauges":
             from tidegate.scheduler.commands.gauge import gauge_limits
 

@@ -73,7 +73,7 @@ def namespaces_of(settings: Settings, reader: Reader) -> Namespaces:
     """Return the namespaces of the project and of the deployed apps, for names that have one."""
 
     def deployed() -> Mapping[str, str]:
-        return {each.name: each.namespace for each in reader.apps()}
+        return {each.name: each.namespace for each in reader.app_headers()}
 
     return Namespaces(own=settings.namespace, deployed=deployed)
 

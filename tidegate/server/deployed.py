@@ -20,6 +20,12 @@ def deployed_apps(service: Service, reader: Reader) -> list[DeployedApp]:
     return [each for each in reader.apps() if each.project in (NO_PROJECT, service.settings.name)]
 
 
+def own_apps(service: Service, reader: Reader) -> frozenset[str]:
+    """Return the names of the deployed apps of the namespace."""
+    own = (NO_PROJECT, service.settings.name)
+    return frozenset(each.name for each in reader.app_headers() if each.project in own)
+
+
 def deployed_app(service: Service, reader: Reader, name: str) -> DeployedApp:
     """Return a deployed app.
 

@@ -10,7 +10,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import UnknownName
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import Caller
-from tidegate.server.deployed import check_name, deployed_apps
+from tidegate.server.deployed import check_name, own_apps
 from tidegate.server.problem import Problem
 from tidegate.server.service import Service
 from tidegate.server.visible import named
@@ -43,7 +43,7 @@ def task_of(service: Service, reader: Reader, caller: Caller, name: str) -> Sche
     app, whole, _ = ref.partition("/")
     if whole:
         caller.check_app(app)
-    apps = {each.name for each in deployed_apps(service, reader)}
+    apps = own_apps(service, reader)
     own = {each for each in apps if caller.sees(each)}
     with named():
         try:
@@ -80,5 +80,5 @@ def check_tasks(service: Service, reader: Reader, caller: Caller, refs: tuple[st
     apps = {app_of(ref) for ref in refs}
     for app in sorted(apps):
         caller.check_app(app)
-    if apps & reader.revisions().keys() - {each.name for each in deployed_apps(service, reader)}:
+    if apps & {each.name for each in reader.app_headers()} - own_apps(service, reader):
         raise Problem(404, "that is of another project")

@@ -10,7 +10,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import Caller
-from tidegate.server.deployed import deployed_apps
+from tidegate.server.deployed import own_apps
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Service
 
@@ -19,8 +19,8 @@ def visible_apps(service: Service, reader: Reader, caller: Caller) -> frozenset[
     """Return the apps that lists show; None for all, with those that are no longer deployed."""
     if caller.app is not None:
         return frozenset({caller.app})
-    own = frozenset(each.name for each in deployed_apps(service, reader))
-    return None if own == reader.revisions().keys() else own
+    own = own_apps(service, reader)
+    return None if len(own) == len(reader.app_headers()) else own
 
 
 def visible_job(service: Service, reader: Reader, caller: Caller, id_: str) -> Job:
@@ -59,9 +59,7 @@ def known_app(service: Service, reader: Reader, caller: Caller, name: str) -> st
     """
     namespace, app = namespace_and_app(name)
     caller.check_app(app)
-    if namespace not in ("", service.namespace) or app not in {
-        each.name for each in deployed_apps(service, reader)
-    }:
+    if namespace not in ("", service.namespace) or app not in own_apps(service, reader):
         raise Problem(400, f'there is no app "{name:.100}"')
     return app
 
@@ -79,7 +77,11 @@ def named(unknown: int = 404, ambiguous: int = 409) -> Generator[None]:
 
 def hidden_from(reader: Reader, caller: Caller) -> frozenset[str]:
     """Return the apps of which a caller hears nothing: all others, for a token of one."""
-    return frozenset() if caller.app is None else frozenset(reader.revisions().keys() - {caller.app})
+    return (
+        frozenset()
+        if caller.app is None
+        else frozenset(each.name for each in reader.app_headers() if each.name != caller.app)
+    )
 
 
 def names_any(text: str, apps: Collection[str]) -> bool:

@@ -261,7 +261,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
     return [
         reader.apps(),
         reader.revisions(),
-        reader.projects(),
+        reader.app_headers(),
         reader.schedules(app="a"),
         reader.schedules(refs=["a/s", "a/S"]),
         reader.due_schedules(now, 2),

@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, print_json, print_table
+from tidegate.cli.printing import FirstOption, Format, FormatOption, most_shown, print_json, print_table
 
 if TYPE_CHECKING:
     from tidegate.scheduler.store.protocol import LedgerRow
 
-DEFAULT_LIMIT = 500
-"""More than an ordinary project has."""
-
 
 def ledger(
     app: Annotated[str | None, typer.Option(help="Only this app.")] = None,
-    limit: Annotated[
-        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of schedules, the first.")
-    ] = DEFAULT_LIMIT,
+    limit: FirstOption = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Balance the events: landed = consumed by runs (succeeded, running, failed) + pending + discarded."""
@@ -32,9 +27,10 @@ def ledger(
 
     with opened_store() as store, store.reading() as reader:
         app = find_app(reader, app)
-        found = reader.ledger(app=app, limit=limit + 1)
-    rows = found[:limit]
-    left = f"The first {limit:,}; --limit shows more." if len(found) > limit else ""
+        most = most_shown(limit, format)
+        found = reader.ledger(app=app, limit=most + 1)
+    rows = found[:most]
+    left = f"The first {most:,}; --limit shows more." if len(found) > most else ""
     if format is Format.JSON:
         print_json([ledger_line(row) for row in rows])
         if left:

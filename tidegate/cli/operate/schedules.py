@@ -14,11 +14,12 @@ from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_term
 from tidegate.cli.operate.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.operate.schedule_changes import create_schedule, update_schedule
 from tidegate.cli.printing import (
-    NUMBER_MAX,
+    FirstOption,
     Format,
     FormatOption,
     ReasonOption,
     instant,
+    most_shown,
     print_json,
     print_table,
 )
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from tidegate.scheduler.store.protocol import Reader, Transaction
 
     Switch = Callable[[Transaction, str, datetime, By, Until | None], bool]
-
-DEFAULT_LIMIT = 500
-"""More than an ordinary project has. Who has more looks for some of them, and waits for all on request."""
 
 RECENT_JOBS = 10
 RECENT_ENTRIES = 20
@@ -53,9 +51,7 @@ app.command("create")(create_schedule)
 @app.command("list")
 def list_schedules(
     app: Annotated[str | None, typer.Option(help="Only schedules of this app.")] = None,
-    limit: Annotated[
-        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of schedules, the first.")
-    ] = DEFAULT_LIMIT,
+    limit: FirstOption = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the deployed schedules and tasks; `tidegate tasks list` says more of tasks."""
@@ -67,10 +63,11 @@ def list_schedules(
 
     with opened_store() as store, store.reading() as reader:
         app = find_app(reader, app)
-        states = reader.schedules_page(SchedulesWanted(app=app), limit)
+        most = most_shown(limit, format)
+        states = reader.schedules_page(SchedulesWanted(app=app), most)
         jobs = reader.jobs(schedules=[state.ref for state in states], states=WAITING)
         waiting = Counter(job.schedule for job in jobs)
-        left = _left_out(reader, app, limit) if len(states) == limit else ""
+        left = _left_out(reader, app, most) if len(states) == most else ""
     if format is Format.JSON:
         import msgspec
 

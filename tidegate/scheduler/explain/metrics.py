@@ -138,7 +138,7 @@ def metrics(
         yield JOBS, _sample(each.number, each.app, each.label, each.reason)
     yield from _deliveries(_of(counts.outcomes, apps))
     yield from _late(reader, apps)
-    for deployed in reader.apps():
+    for deployed in reader.app_headers():
         if _in(deployed.name, apps):
             yield DEPLOYMENTS, _sample(deployed.revision, deployed.name)
             yield DEPLOYED, _sample(deployed.deployed_at.timestamp(), deployed.name)

@@ -272,7 +272,7 @@ def find_app(reader: Reader, name: str | None) -> str | None:
 def app_named(reader: Reader, name: str) -> str:
     """Return the deployed app of a name; see `find_app`."""
     namespace, app = namespace_and_app(name)
-    known = {deployed.name: deployed.namespace for deployed in reader.apps()}
+    known = {each.name: each.namespace for each in reader.app_headers()}
     if app not in known:
         raise UnknownName(f'app "{name}" is not deployed', did_you_mean(app, list(known), "apps"))
     if namespace not in ("", known[app]):

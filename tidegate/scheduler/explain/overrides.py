@@ -24,7 +24,7 @@ def find_overrides(reader: Reader, name: str) -> tuple[Override, ...]:
     name, every = in_namespace(reader, name), reader.overrides()
     if name not in {each.ref for each in every}:
         # An app on hold may be named with its namespace.
-        name = {f"{app.namespace}/{app.name}": app.name for app in reader.apps()}.get(name, name)
+        name = {f"{app.namespace}/{app.name}": app.name for app in reader.app_headers()}.get(name, name)
     found = [each for each in every if name in (each.ref, each.name)]
     refs = dict.fromkeys(each.ref for each in found)
     if len(refs) > 1 and name not in refs:

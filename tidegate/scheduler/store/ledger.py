@@ -5,8 +5,9 @@ once what each group means, so that the stores cannot disagree.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from typing import Any
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
@@ -15,6 +16,9 @@ from tidegate.scheduler.store.protocol import LedgerRow
 
 _Outcome = tuple[str, str]
 """A column of the ledger, and a reason code or ""."""
+
+BY_REASON = ("failed", "discarded")
+"""The columns that count by reason."""
 
 
 def is_discarded(state: JobState | None, reason: str | None) -> bool:
@@ -46,22 +50,26 @@ def ledger_rows(
         groups: schedule, state of the job, reason, and the number of events in the group.
         sums: of pruned events: schedule, outcome, reason and number.
     """
-    counts: dict[str, Counter[_Outcome]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for schedule, outcome, reason, count in sums:
-        counts.setdefault(schedule, Counter())[outcome, reason] += count
+        _add(found, schedule, outcome, reason, count)
     for schedule, state, reason, count in groups:
-        counts.setdefault(schedule, Counter())[outcome_of(state, reason)] += count
-    return tuple(
-        LedgerRow(
-            schedule=schedule,
-            succeeded=found["succeeded", ""],
-            running=found["running", ""],
-            failed=_by_reason(found, "failed"),
-            pending=found["pending", ""],
-            discarded=_by_reason(found, "discarded"),
-        )
-        for schedule, found in sorted(counts.items())
-    )
+        _add(found, schedule, *outcome_of(state, reason), count)
+    for counts in found.values():
+        for column in BY_REASON:
+            if len(counts.get(column, ())) > 1:
+                counts[column] = dict(sorted(counts[column].items()))
+    return tuple(LedgerRow(schedule=schedule, **found[schedule]) for schedule in sorted(found))
+
+
+def _add(found: dict[str, dict[str, Any]], schedule: str, outcome: str, reason: str, count: int) -> None:
+    counts = found.get(schedule)
+    if counts is None:
+        counts = found[schedule] = {}
+    if outcome in BY_REASON:
+        counts = counts.setdefault(outcome, {})
+        outcome = reason
+    counts[outcome] = counts.get(outcome, 0) + count
 
 
 def summed(
@@ -90,7 +98,3 @@ def outcome_of(state: JobState | None, reason: str | None) -> _Outcome:
     if is_consumed(state, reason):
         return "running" if state is JobState.LAUNCHED else "succeeded", ""
     return "pending", ""
-
-
-def _by_reason(counts: Mapping[_Outcome, int], column: str) -> dict[str, int]:
-    return {reason: count for (each, reason), count in sorted(counts.items()) if each == column}

@@ -28,7 +28,7 @@ from tidegate.server.board.back import back
 from tidegate.server.board.overrides import OverrideShown, shown
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
-from tidegate.server.deployed import deployed_app, deployed_apps, schedule_of
+from tidegate.server.deployed import deployed_app, own_apps, schedule_of
 from tidegate.server.forms.override import until_of
 from tidegate.server.page import Page, foreign
 from tidegate.server.problem import Problem
@@ -111,7 +111,7 @@ def list_page(
     if status not in ("", "active", "suspended"):
         raise Problem(400, f"status has the unknown value {status!r:.100}", hint="active or suspended")
     with service.store.reading() as reader:
-        apps = tuple(each.name for each in deployed_apps(service, reader) if caller.sees(each.name))
+        apps = tuple(sorted(each for each in own_apps(service, reader) if caller.sees(each)))
         chosen = app or (apps[0] if len(apps) == 1 else None)
         items, cursor, zone, overrides = [], None, "", ()
         if chosen is not None:

@@ -14,7 +14,7 @@ from tidegate.scheduler.model.event import run_event_key
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.contract import contract, json_answer, listed, page_of
-from tidegate.server.deployed import deployed_apps
+from tidegate.server.deployed import own_apps
 from tidegate.server.forms.schedule import SCHEMA, schedule_json
 from tidegate.server.instants import instant_of
 from tidegate.server.page import Page
@@ -100,5 +100,5 @@ def _waits_for(state: ScheduleState, program: str, statuses: Sequence[str]) -> b
 def _visible(
     service: Service, caller: Caller, reader: Reader, refs: Collection[str] | None = None
 ) -> list[ScheduleState]:
-    apps = {each.name for each in deployed_apps(service, reader) if caller.sees(each.name)}
+    apps = {each for each in own_apps(service, reader) if caller.sees(each)}
     return [state for state in reader.schedules(refs=refs) if state.app in apps]

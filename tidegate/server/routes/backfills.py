@@ -19,7 +19,7 @@ from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer
-from tidegate.server.deployed import check_name, deployed_apps
+from tidegate.server.deployed import check_name, own_apps
 from tidegate.server.page import WholeNumber
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import Reasoned
@@ -117,7 +117,7 @@ def _target(service: Service, reader: Reader, caller: Caller, asked: Asked) -> d
     app = asked.app or ""
     check_name(app)
     caller.check_app(app)
-    if app not in {each.name for each in deployed_apps(service, reader)}:
+    if app not in own_apps(service, reader):
         raise Problem(404, f'there is no app "{app}"', code="E-TASK")
     return {"app": app}
 

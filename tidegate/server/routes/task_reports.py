@@ -11,7 +11,7 @@ from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import contract, json_answer
-from tidegate.server.deployed import deployed_apps
+from tidegate.server.deployed import own_apps
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
 from tidegate.server.tasks import task_of, whole_ref
@@ -89,7 +89,7 @@ def _name(service: Service, reader: Reader, caller: Caller, task: str, wanted: R
     apps = {app for app, whole, _ in (name.partition("/") for name in names) if whole}
     if wanted.app is not None:
         apps.add(wanted.app)
-    known = {each.name for each in deployed_apps(service, reader)}
+    known = own_apps(service, reader)
     for app in sorted(apps):
         caller.check_app(app)
         if app not in known:

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.tidegate.project import Project, sales_as
+from tidegate.cli import printing
 from tidegate.scheduler.model.journal import EntryKind
 
 
@@ -105,6 +106,18 @@ def test_a_list_that_is_longer_than_its_limit_says_so(deployed: Project) -> None
     printed = deployed.run_with_errors("schedules", "list", "--limit", "1", "--format", "json")
     assert printed.endswith(f"The first 1 of {most}; --limit shows more.")
     assert f"of {most};" in deployed.run("schedules", "list", "--limit", "1", "--app", "sales")
+
+
+def test_people_see_the_first_schedules_and_scripts_get_all(
+    deployed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed.arrive("2026-03-09")
+    whole = {command: deployed.json(*command) for command in (("schedules", "list"), ("ledger",))}
+    monkeypatch.setattr(printing, "SCHEDULES_SHOWN", 1)
+    for command, rows in whole.items():
+        assert len(rows) > 1
+        assert deployed.json(*command) == rows
+        assert "The first 1" in deployed.run(*command).splitlines()[-1]
 
 
 def test_a_schedule_suspended_by_hand_stays_so_through_deploys(deployed: Project) -> None:

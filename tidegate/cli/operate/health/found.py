@@ -47,7 +47,7 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
     from tidegate.scheduler.tick.tick import engine_clock
 
     with opened_store(settings) as store, store.reading() as reader:
-        apps = sorted(app for app, project in reader.projects().items() if project == settings.name)
+        apps = [each.name for each in reader.app_headers() if each.project == settings.name]
         newest = reader.newest_deployment()
         engine = Engine(
             apps=apps,

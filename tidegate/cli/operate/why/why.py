@@ -66,7 +66,7 @@ def why(
 
         explanations = explained(store, present, explain_it, now, moment)
         ticked_at = last_tick(present)
-        projects = set(present.projects().values())
+        projects = {each.project for each in present.app_headers()}
         host = active_host(present, settings.name, now)
         held = held_apps(present)
         use_zone_of_apps(present, {each.schedule.partition("/")[0] for each in explanations})

@@ -112,7 +112,7 @@ def change_between(
     before = apps_after(reader, old, apps, project)
     if new is not None:
         return _between(before, apps_after(reader, new, apps, project))
-    owners = reader.projects()
+    owners = {each.name: each.project for each in reader.app_headers()}
     now = {
         name: app
         for name, app in deployed_apps(reader).items()

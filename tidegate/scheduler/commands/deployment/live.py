@@ -68,12 +68,13 @@ def difference(
     reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True, scope: Scope = WHOLE
 ) -> Diff:
     """Return the difference that a deployment of `wanted`, all apps of the project, would make."""
-    owners = reader.projects()
+    headers = reader.app_headers()
+    owners = {each.name: each.project for each in headers}
     deployed = deployed_apps(reader)
     chosen = {name: app for name, app in wanted.items() if scope.only is None or name in scope.only}
     names = renames_of(deployed, owners, chosen, scope.project)
     rows = Renamed(reader, names) if names else reader
-    namespaces = {names.app(each.name): each.namespace for each in reader.apps()}
+    namespaces = {names.app(each.name): each.namespace for each in headers}
     found = reach({names.app(name): owner for name, owner in owners.items()}, wanted, scope, namespaces)
     places = moved_places(record_of(reader).places, without_paths(names, deployed))
     placed = with_places({name: wanted[name] for name in found.wanted}, places)

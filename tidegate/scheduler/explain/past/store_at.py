@@ -55,7 +55,7 @@ def store_at(reader: Reader, instant: datetime) -> MemoryStore:
     for row in _entries(reader, base, instant):
         past.read(row.entry, names_after(row.number, later))
     # People name an app as it is called now, whatever its namespace was then.
-    past.in_namespaces({app.name: app.namespace for app in reader.apps()})
+    past.in_namespaces({app.name: app.namespace for app in reader.app_headers()})
     return past.store(instant, store)
 
 

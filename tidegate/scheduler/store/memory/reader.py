@@ -29,6 +29,7 @@ from tidegate.scheduler.store.memory.records.tallies import TallyReader
 from tidegate.scheduler.store.memory.records.tokens import TokenReader
 from tidegate.scheduler.store.memory.records.watched import WatchedReader
 from tidegate.scheduler.store.parts.commitment import Commitment
+from tidegate.scheduler.store.parts.deployed import AppHeader
 
 T = TypeVar("T")
 
@@ -74,9 +75,18 @@ class MemoryReader(
         """See `Reader.revisions`."""
         return {name: app.revision for name, app in self._tables.apps.items()}
 
-    def projects(self) -> dict[str, str]:
-        """See `Reader.projects`."""
-        return {name: app.project for name, app in self._tables.apps.items()}
+    def app_headers(self) -> tuple[AppHeader, ...]:
+        """See `DeployedRows.app_headers`."""
+        return tuple(
+            AppHeader(
+                name=name,
+                revision=app.revision,
+                deployed_at=app.deployed_at,
+                project=app.project,
+                namespace=app.namespace,
+            )
+            for name, app in sorted(self._tables.apps.items())
+        )
 
     def schedule_refs(self) -> tuple[str, ...]:
         """See `Reader.schedule_refs`."""

@@ -4,7 +4,18 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
+from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+
+
+class AppHeader(Value, kw_only=True):
+    """A deployed app without its specification, which is large; see `DeployedApp`."""
+
+    name: str
+    revision: int
+    deployed_at: datetime
+    project: str
+    namespace: str
 
 
 class DeployedRows(Protocol):
@@ -18,8 +29,8 @@ class DeployedRows(Protocol):
         """The deployed revision of each app, by name: what changes when an app is deployed."""
         ...
 
-    def projects(self) -> dict[str, str]:
-        """The project of each app, by name."""
+    def app_headers(self) -> tuple[AppHeader, ...]:
+        """All deployed apps without their specifications, by name."""
         ...
 
     def schedule_refs(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.parts.commitment import Commitment
+from tidegate.scheduler.store.parts.deployed import AppHeader
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
@@ -65,7 +66,13 @@ def _earliest(codec: Codec[Any], due: Column[Any], then: Column[Any]) -> Stateme
 
 ALL_APPS = every(APPS)
 REVISIONS = select(tables.apps.c.name, tables.apps.c.revision)
-PROJECTS = select(tables.apps.c.name, tables.apps.c.project)
+APP_HEADERS = select(
+    tables.apps.c.name,
+    tables.apps.c.revision,
+    tables.apps.c.deployed_at,
+    tables.apps.c.project,
+    tables.apps.c.namespace,
+).order_by(tables.apps.c.name)
 REFS = select(tables.schedules.c.ref)
 ALL_SCHEDULES = every(SCHEDULES)
 ALL_SUBSCRIPTIONS = every(SUBSCRIPTIONS)
@@ -151,10 +158,18 @@ class SqlReader(
         rows = self._connection.execute(REVISIONS).all()
         return {row.name: row.revision for row in rows}
 
-    def projects(self) -> dict[str, str]:
-        """See `Reader.projects`."""
-        rows = self._connection.execute(PROJECTS).all()
-        return {row.name: row.project for row in rows}
+    def app_headers(self) -> tuple[AppHeader, ...]:
+        """See `DeployedRows.app_headers`."""
+        return tuple(
+            AppHeader(
+                name=row.name,
+                revision=row.revision,
+                deployed_at=row.deployed_at,
+                project=row.project,
+                namespace=row.namespace,
+            )
+            for row in self._connection.execute(APP_HEADERS)
+        )
 
     def schedule_refs(self) -> tuple[str, ...]:
         """See `Reader.schedule_refs`."""

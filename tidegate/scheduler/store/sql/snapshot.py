@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.store.parts.deployed import AppHeader
 from tidegate.scheduler.store.sql.reader import SqlReader
 
 NAMES_MAX = 10
@@ -32,6 +33,10 @@ class SnapshotReader(SqlReader):
             # Those of a server's answer are read to know what its caller may see, and once more for it.
             return self._once("all apps", (), lambda: SqlReader.apps(self))
         return self._once("apps", names, lambda: SqlReader.apps(self, names=names))
+
+    def app_headers(self) -> tuple[AppHeader, ...]:
+        """See `DeployedRows.app_headers`."""
+        return self._once("app headers", (), lambda: SqlReader.app_headers(self))
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None

@@ -15,7 +15,7 @@ from tidegate.server.board.datasets.edges import Edge, flows, triggers
 from tidegate.server.board.datasets.partitions import Month, Part, is_daily, months, parts_of
 from tidegate.server.board.datasets.picture import Drawn, drawn
 from tidegate.server.board.page import PageRoute, page
-from tidegate.server.deployed import check_name, deployed_app, deployed_apps
+from tidegate.server.deployed import check_name, deployed_app, own_apps
 from tidegate.server.problem import Problem
 from tidegate.server.service import Here
 
@@ -80,7 +80,7 @@ class Shown(Value, kw_only=True):
 def list_page(request: Request, service: Here, caller: Called, app: str = "") -> Response:
     """Show the datasets and programs of an app, with what triggers what."""
     with service.store.reading() as reader:
-        apps = tuple(each.name for each in deployed_apps(service, reader) if caller.sees(each.name))
+        apps = tuple(sorted(each for each in own_apps(service, reader) if caller.sees(each)))
         chosen = app or (apps[0] if apps else None)
         datasets: tuple[Known, ...] = ()
         graph, starts, whole = None, list[Edge](), True
