@@ -1,9 +1,15 @@
 """The skip reason tells whole jobs, those that only a constraint holds back first, and no more than fits."""
 
-from tests.worlds.samples import at, job
-from tidegate.dagster_defs.dispatch.skip_reason import TEXT_CHARACTERS, WAITING_JOBS_MAX, skip_reason
+from tests.worlds.samples import at, job, operation_job
+from tidegate.dagster_defs.dispatch.skip_reason import (
+    TEXT_CHARACTERS,
+    WAITING_JOBS_MAX,
+    skip_reason,
+    waiting_jobs,
+)
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 
 def trigger(id: str, **fields: object) -> Job:
@@ -25,6 +31,22 @@ def test_jobs_held_back_by_a_constraint_come_first_with_the_time_of_the_next_che
         "2 waiting: a/t: W-WINDOW the launch window is closed, next check 2026-03-10 12:30:00Z;"
         " a/s[2026-03-09]: W-TRIGGER the trigger is not satisfied yet"
     )
+
+
+def test_operations_on_tables_do_not_hide_the_jobs_of_schedules() -> None:
+    store = MemoryStore()
+    operations = [
+        operation_job(f"o{n}", state=JobState.PENDING_CONSTRAINT, reason=Reason.M_WINDOW, opened_at=at(9))
+        for n in range(3 * WAITING_JOBS_MAX)
+    ]
+    with store.transaction() as transaction:
+        transaction.put_jobs([trigger("1"), *operations])
+    with store.reading() as reader:
+        waiting = waiting_jobs(reader, None)
+    text = skip_reason(waiting)
+
+    assert text.startswith("more than 20 waiting: a/s: W-TRIGGER")
+    assert "M-WINDOW" in text
 
 
 def test_a_job_is_told_whole_or_not_at_all() -> None:

@@ -13,6 +13,9 @@ from tests.server.board.board import DAYS, HOSTILE, HTML, job_of, shown
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import shop
 from tests.server.yard import yard
+from tests.worlds.samples import operation_job
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.server.board.page import PAGES
 
@@ -82,6 +85,16 @@ def test_now_groups_what_waits_by_reason_and_shows_what_fires(board: Served):
     assert (failed["reason"], failed["jobs"]) == ("F-RUN", 1)
     (ahead,) = view["ahead"]
     assert (ahead["schedule"], ahead["times"]) == ("sales/daily", ["2026-03-11T06:00:00Z"])
+
+
+def test_now_shows_operations_on_tables_behind_the_jobs_of_schedules(board: Served):
+    waits = {"state": JobState.PENDING_CONSTRAINT, "reason": Reason.M_WINDOW, "opened_at": board.now}
+    with board.store.transaction() as transaction:
+        transaction.put_jobs(
+            [operation_job(f"o{n}", "sales/raw", "sales/nightly", **waits) for n in range(3)]
+        )
+    groups = [(each["reason"], each["jobs"]) for each in shown(board, "/")["waiting"]]
+    assert groups == [("W-WINDOW", 1), ("M-WINDOW", 3)]
 
 
 def test_what_now_counts_is_what_its_links_list(board: Served):

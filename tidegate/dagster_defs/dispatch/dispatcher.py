@@ -34,13 +34,12 @@ from tidegate.dagster_defs.dispatch.host_text import host_text
 from tidegate.dagster_defs.dispatch.pace import Pace
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.rounds import Rounds
-from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
+from tidegate.dagster_defs.dispatch.skip_reason import skip_reason, waiting_jobs
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
 from tidegate.dagster_defs.dispatch.targets import sensor_of
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, active_host
-from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.store.protocol import Store
 
 RELOAD_TEXT = "a newer deployment is not loaded: reload the code location"
@@ -165,9 +164,7 @@ class Dispatch:
     def _waiting(self, store: Store) -> str:
         plan = self._plan.plan
         with store.reading() as reader:
-            waiting = reader.jobs(
-                apps=plan.own if plan.others else None, states=WAITING, limit=WAITING_JOBS_MAX + 1
-            )
+            waiting = waiting_jobs(reader, plan.own if plan.others else None)
             held = sorted(held_apps(reader).keys() & plan.own)
         text = skip_reason(waiting)
         if held:

@@ -152,7 +152,7 @@ def _groups(
     apps: frozenset[str] | None,
     since: datetime | None = None,
 ) -> tuple[Group, ...]:
-    """Return the groups of counts, the largest first."""
+    """Return the groups of counts, those of operations on tables last, and else the largest first."""
     same: dict[tuple[JobState, Reason | None], list[JobCount]] = {}
     for count in counts:
         same.setdefault((count.state, count.reason), []).append(count)
@@ -173,7 +173,12 @@ def _groups(
         )
         for (state, reason), several in same.items()
     ]
-    return tuple(sorted(found, key=lambda group: (-group.jobs, group.state, group.reason or "")))
+    return tuple(sorted(found, key=_order))
+
+
+def _order(group: Group) -> tuple[bool, int, JobState, str]:
+    reason = group.reason or ""
+    return reason.startswith("M-"), -group.jobs, group.state, reason
 
 
 def _ahead(reader: Reader, now: datetime, apps: frozenset[str] | None) -> Iterable[Ahead]:
