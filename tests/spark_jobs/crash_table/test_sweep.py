@@ -64,7 +64,8 @@ class Sweep:
             if not self._commit or self.chance.random() < 0.3:
                 # The job was abandoned after its crash, or has ended well: here comes the next one.
                 self.next_commit()
-            if self.kills % WHOLE_EVERY == WHOLE_EVERY - PREPARED_BEFORE:
+            coming = self.kills + PREPARED_BEFORE - 1
+            if coming % WHOLE_EVERY == WHOLE_EVERY - 1 and coming < kills:
                 self.whole.prepare()
             if self.kills % WHOLE_EVERY == WHOLE_EVERY - 1:
                 killed = self.whole.run_and_kill(self._commit, self.chance.random())
