@@ -139,17 +139,15 @@ def killed_while_it_starts() -> None:
     assert jvm.was_lost(raised.value), raised.value
     assert session(SETTINGS).range(3).count() == 3
     assert pid() not in DEATHS
-    session(SETTINGS).stop()
 
 
 def test_a_jvm_that_dies_or_hangs_is_replaced_and_blocks_nothing() -> None:
+    """Each death takes the JVM that has replaced the one before."""
+
     def work() -> None:
+        killed_while_it_starts()
         killed_during_recovery()
         killed_and_reported_late()
         stopped_during_a_call()
 
     assert in_child(work) == 0
-
-
-def test_a_jvm_that_dies_while_it_starts_is_replaced() -> None:
-    assert in_child(killed_while_it_starts) == 0

@@ -103,36 +103,33 @@ def test_the_session_of_tidegate_is_replaced(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("kind", only([PySparkResource, LazyPySparkResource], LazyPySparkResource))
-def test_the_session_of_a_pyspark_resource_is_replaced(
+def test_the_session_of_a_pyspark_resource_is_replaced_and_the_last_death_fails_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Any]
 ) -> None:
     def work(instance: DagsterInstance) -> None:
         resource, tries = kind(spark_config=CONF), list[int]()
         published(house_of(tmp_path, instance, pyspark=resource), tries, deaths=1, resource=resource)
         assert len(tries) == 2
+        last_death(tmp_path / "last", instance)
 
     in_fresh_process(work, monkeypatch)
 
 
-def test_the_last_death_fails_the_run_with_the_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tables, "STEP_RETRIES", 0)
+def last_death(folder: Path, instance: DagsterInstance) -> None:
+    """A death that no further try follows fails the run, and says what to do. The JVM is the one there is."""
+    tables.STEP_RETRIES = 0
+    folder.mkdir()
+    house = house_of(folder, instance)
 
-    def work(instance: DagsterInstance) -> None:
-        house = house_of(tmp_path, instance)
+    @asset
+    def dies() -> DataFrame:
+        made = house.tables.spark_session.range(3).toDF("n")
+        kill_jvm()
+        return made
 
-        @asset
-        def dies() -> DataFrame:
-            made = house.tables.spark_session.range(3).toDF("n")
-            kill_jvm()
-            return made
-
-        [event] = [event for event in house.run(dies, fails=True).all_events if event.is_step_failure]
-        said = str(event.step_failure_data.user_failure_data)
-        assert "the JVM of Spark has ended" in said and "spark.driver.memory" in said
-
-    in_fresh_process(work, monkeypatch)
+    [event] = [event for event in house.run(dies, fails=True).all_events if event.is_step_failure]
+    said = str(event.step_failure_data.user_failure_data)
+    assert "the JVM of Spark has ended" in said and "spark.driver.memory" in said
 
 
 @pytest.mark.soak
