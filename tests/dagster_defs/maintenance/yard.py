@@ -1,10 +1,11 @@
 """A project with an Iceberg dataset and a lake of others' tables, and Dagster running on it for real.
 
-This module is also a program: a Spark session of the project, in a process of its own.
+This module is also a program: a Spark session of the project, in a process of its own. It does what each line
+of its input says, and prints a line of JSON after it:
 
-    python -m tests.dagster_defs.maintenance.yard FOLDER make    makes the tables, of many small files
-    python -m tests.dagster_defs.maintenance.yard FOLDER more    adds small files to the table of others
-    python -m tests.dagster_defs.maintenance.yard FOLDER look    prints their files and rows as JSON
+    make    makes the tables, of many small files
+    more    adds small files to the table of others
+    look    the answer has their files and rows
 """
 
 import json
@@ -42,6 +43,7 @@ SALES, EVENTS = "shop/sales", "lake.raw.events"
 SPARK_NAMES = {SALES: "tidegate.shop.sales", EVENTS: EVENTS}
 APPENDS = 3
 DAYS, INSERTS = 20, 2
+WRITER_ENDS_SECONDS = 60
 
 YAML = """
 app: shop
@@ -83,9 +85,10 @@ def app() -> App:
 
 
 class Yard(LiveProject):
-    """The project in a folder, with Dagster."""
+    """The project in a folder, with Dagster. A run takes a Spark that was kept from the run before."""
 
     pause_seconds = 0.05
+    mode = "warm"
 
     def __init__(self, folder: Path) -> None:
         (folder / "schedules").mkdir()
@@ -96,6 +99,7 @@ class Yard(LiveProject):
             f'"spark.sql.catalog.lake.warehouse" = "{folder}/lake"\n'
         )
         (folder / "yard_programs.py").write_text(PROGRAMS)
+        self._writer: subprocess.Popen[str] | None = None
         super().__init__(folder)
 
     def start(self) -> None:
@@ -110,14 +114,28 @@ class Yard(LiveProject):
         self.processes.start_daemon()
         self.open_instance()
 
-    def spark(self, what: str) -> str:
-        """Let a Spark session of the project do something; return what it prints."""
-        command = [sys.executable, "-m", __name__, str(self.folder), what]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    def stop(self) -> None:
+        try:
+            if self._writer is not None:
+                self._writer.communicate(timeout=WRITER_ENDS_SECONDS)
+        finally:
+            super().stop()
+
+    def spark(self, what: str) -> dict[str, Any]:
+        """Let the Spark session of the project do something; return what it answers."""
+        if self._writer is None:
+            command = [sys.executable, "-m", __name__, str(self.folder)]
+            self._writer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self._writer.stdin is not None and self._writer.stdout is not None
+        self._writer.stdin.write(f"{what}\n")
+        self._writer.stdin.flush()
+        answer = next((line for line in self._writer.stdout if line.startswith("{")), None)
+        assert answer is not None, f"Spark has ended, and was to {what}"
+        return json.loads(answer)
 
     def look(self) -> dict[str, Any]:
         """The number of files and the sorted rows of each table."""
-        return json.loads(self.spark("look").splitlines()[-1])
+        return self.spark("look")
 
     # --- what can be seen ---
 
@@ -204,20 +222,34 @@ def insert(spark: SparkSession, first: int) -> None:
 
 
 def more(folder: Path) -> None:
-    insert(session(spark_settings(load_settings(folder))), INSERTS)
+    insert(current(folder), INSERTS)
 
 
-def look(folder: Path) -> None:
-    spark = session(spark_settings(load_settings(folder)))
-    found = {
+def look(folder: Path) -> dict[str, Any]:
+    spark = current(folder)
+    return {
         name: {
             "files": spark.read.format("iceberg").load(f"{table}.files").count(),
             "rows": sorted([list(row) for row in spark.table(table).collect()]),
         }
         for name, table in SPARK_NAMES.items()
     }
-    print(json.dumps(found))
+
+
+def current(folder: Path) -> SparkSession:
+    """The session, once it knows what others have done to the tables."""
+    spark = session(spark_settings(load_settings(folder)))
+    for table in SPARK_NAMES.values():
+        spark.sql(f"REFRESH TABLE {table}")
+    return spark
+
+
+def serve(folder: Path) -> None:
+    """Do what comes in, line by line, until there is no more."""
+    works = {"make": make, "more": more, "look": look}
+    for line in sys.stdin:
+        print(json.dumps(works[line.strip()](folder) or {}), flush=True)
 
 
 if __name__ == "__main__":
-    {"make": make, "more": more, "look": look}[sys.argv[2]](Path(sys.argv[1]))
+    serve(Path(sys.argv[1]))
