@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -20,15 +21,21 @@ from tests.demo.chaos import KILLS, Chaos
 from tests.effort import longer, much, some
 from tests.spark_jobs.flights.reference import Reference, Row
 from tests.spark_jobs.flights.test_flights import assert_same, collected
+from tests.spark_jobs.iceberg.other_catalogs import other_catalog
 from tidegate.demo.feed import Chunk, days_from, feed_plan
 from tidegate.demo.project import PATIENCE, make_project, replacements
 from tidegate.demo.run import BACKFILLED_DAYS, REFERENCE, WEEKLY, Demo
+from tidegate.demo.summary import print_summary
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.maintenance import Ending, OperationRun
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.iceberg.catalog.options import with_defaults
+from tidegate.spark_jobs.session import session
+from tidegate.spark_jobs.session.session import SparkSettings
 
 pytestmark = [
     pytest.mark.spark,
@@ -49,19 +56,6 @@ PATIENCE_WITH_KILLS = timedelta(seconds=60)
 LAST_DAY = date(2013, 12, 31)
 KILLED_DAYS = min(10, much(2))
 """How many days land while processes are killed, the last ones of the year: the short one is among them."""
-
-SUMMARY = """
-import sys
-from datetime import UTC, datetime
-from pathlib import Path
-from tidegate.scheduler.store.open import open_store
-from tidegate.demo.summary import print_summary
-from tidegate.project.settings.settings import load_settings
-
-settings = load_settings(Path(sys.argv[1]))
-with open_store(settings.store_url).reading() as reader:
-    print_summary(reader, settings, datetime.now(UTC), print)
-"""
 
 
 class Finished:
@@ -119,6 +113,7 @@ def _asset(name: str):
 def found_by_fsck(settings: Settings) -> str:
     """What `tidegate commits fsck` finds, as soon as the recovery job has left nothing, or after a while."""
     until = time.monotonic() + CLEANED_SECONDS
+    _await_recovery(settings, until)
     while True:
         command = [sys.executable, "-m", "tidegate.cli.main", "commits", "fsck"]
         answer = subprocess.run(
@@ -127,6 +122,14 @@ def found_by_fsck(settings: Settings) -> str:
         if answer.returncode == 0 or time.monotonic() > until:
             return (answer.stdout + answer.stderr * answer.returncode).strip()
         time.sleep(POLL_SECONDS)
+
+
+def _await_recovery(settings: Settings, until: float) -> None:
+    """Wait until no attempt and no sequence is open, for which the store needs no Spark."""
+    with closing(open_sql_store(settings.store_url)) as store:
+        commits = SqlCommitStepStore(store.engine)
+        while (commits.attempts() or commits.list_unfinished()) and time.monotonic() < until:
+            time.sleep(POLL_SECONDS)
 
 
 def run_demo(
@@ -300,14 +303,25 @@ def test_the_report_and_the_reference_ran(finished: Finished) -> None:
     assert schedules[WEEKLY] >= 1
 
 
-def test_the_summary_reads_the_report_from_the_published_table(finished: Finished) -> None:
-    """In a process of its own, as the command is: the session of the tests knows another warehouse."""
-    said = subprocess.run(
-        [sys.executable, "-c", SUMMARY, str(finished.settings.project)],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.splitlines()
+def test_the_summary_reads_the_report_from_the_published_table(
+    finished: Finished,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In the JVM of the tests, with a session that has the catalog of the settings that are asked for."""
+    ends = ExitStack()
+
+    def of_settings(wanted: SparkSettings) -> SparkSession:
+        assert wanted.iceberg is not None
+        options = with_defaults(wanted.iceberg.catalog, wanted.iceberg.warehouse)
+        return ends.enter_context(other_catalog(spark, options))
+
+    monkeypatch.setattr(session, "session", of_settings)
+    store = open_store(finished.settings.store_url)
+    with ends, closing(store), store.reading() as reader:
+        print_summary(reader, finished.settings, datetime.now(UTC), print)
+    said = capsys.readouterr().out.splitlines()
 
     report = said[said.index("The first rows of carrier_report") :]
     first = max(Reference(finished.days).carrier_report(), key=lambda row: int(str(row[3])))
