@@ -7,7 +7,6 @@ import pytest
 
 from tests.installed.environment import ROOT, clean_variables, lend_dependencies
 from tests.installed.guide import Reader, Step, missing, steps
-from tidegate.demo.class_archive import QUICK_START
 from tidegate.processes.dagster import free_port
 
 pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.endurance, pytest.mark.timeout(1200)]
@@ -33,11 +32,10 @@ def test_the_page_leads_to_a_published_table(wheel: Path, tmp_path: Path) -> Non
     )
     assert f"--port {port}" in page
     from_the_wheel = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_FIND_LINKS": str(wheel.parent)}
-    quickly = {"JDK_JAVA_OPTIONS": QUICK_START}
     install, *others = steps(page)
     said: list[str] = []
 
-    with Reader(tmp_path, clean_variables(**from_the_wheel, **quickly)) as reader:
+    with Reader(tmp_path, clean_variables(**from_the_wheel)) as reader:
         reader.follow(install)
         lend_dependencies(tmp_path / ".venv")
         said.extend(reader.follow(step) for step in others)
