@@ -8,6 +8,7 @@ from time import monotonic, sleep
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.effort import much
 from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, ORPHANS, REWRITE, Later, Yard, activate
 from tidegate.domain.maintenance.ended import Ended, Ending
@@ -17,7 +18,7 @@ from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 pytestmark = pytest.mark.spark
 
 COLD, HOT = "2014-01-01", "2014-01-02"
-COMMITS, COMMIT_SECONDS = 30, 1.0
+COMMITS, COMMIT_SECONDS = much(12), 1.0
 """Of the writer, and from one to the next."""
 
 
