@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.iceberg.house import D22, DAILY
 from tidegate.domain.model import App, Dataset, Program, WriteMode
 from tidegate.domain.model.table_format import DatasetFormat
@@ -42,7 +43,7 @@ class Died(Exception):
 
 def one_row(spark: SparkSession, inputs: object, params: Any) -> DataFrame:
     """A program: the row of its run."""
-    return spark.createDataFrame([(params.args["run"], "ours")], "id int, value string")
+    return frame_of(spark, [(params.args["run"], "ours")], "id int, value string")
 
 
 @dataclass(frozen=True, kw_only=True)

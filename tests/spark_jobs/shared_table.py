@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.staging import DAILY, begin
 from tidegate.domain.model import Dataset, OnForeign, Program, WriteMode
 from tidegate.domain.model.table_format import DatasetFormat
@@ -44,7 +45,7 @@ def counted(spark: SparkSession, inputs: Mapping[str, DataFrame | None], params:
     rows = inputs["table"]
     _meanwhile()
     if rows is None:
-        return spark.createDataFrame([(D22, 1, 1)], COLUMNS)
+        return frame_of(spark, [(D22, 1, 1)], COLUMNS)
     return rows.withColumn("value", sf.col("value") + 1)
 
 
@@ -107,14 +108,14 @@ class Shared:
         ref, commit = dataset_ref(self.app, self.datasets["source"]), next(self._commits)
         token = begin(self.store, commit, [ref.id])
         publication = Publication(self.warehouse, self.store, commit=commit, token=token)
-        publication.stage(self.spark.createDataFrame(rows, COLUMNS), ref, ("",))
+        publication.stage(frame_of(self.spark, rows, COLUMNS), ref, ("",))
         publication.publish()
 
     def staged_beside(self, commit: str, *rows: Row) -> Publication:
         """Another run, which reads the table and writes these rows, as it is just before its publish."""
         token = begin(self.store, commit, [self.ref.id])
         publication = Publication(self.warehouse, self.store, commit=commit, token=token)
-        publication.stage(self.spark.createDataFrame(rows, COLUMNS), self.ref, (D22,), reads=True)
+        publication.stage(frame_of(self.spark, rows, COLUMNS), self.ref, (D22,), reads=True)
         return publication
 
     def run(self, program: Program = COPY, *keys: str, commit: str = "") -> tuple[PublishedPartition, ...]:

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.flights.app import BY_AIRPORT, DAILY, FlightsProject
+from tests.spark_jobs.frames import frame_of
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit import publish as publishing
@@ -58,7 +59,7 @@ def count_keys(spark: SparkSession, inputs: dict[str, DataFrame | None], params:
     CALLS.seen.append({name: -1 if frame is None else frame.count() for name, frame in inputs.items()})
     if CALLS.fail:
         raise RuntimeError("the program fails")
-    return spark.createDataFrame([(len(CALLS.seen),)], "attempt int")
+    return frame_of(spark, [(len(CALLS.seen),)], "attempt int")
 
 
 def two_outputs(

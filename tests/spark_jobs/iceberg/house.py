@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.spark_jobs.frames import frame_of
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension, WriteMode
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -53,7 +54,7 @@ class House:
         )
 
     def frame(self, *rows: tuple[Any, ...], columns: str = ROWS) -> DataFrame:
-        return self.spark.createDataFrame(rows, columns)
+        return frame_of(self.spark, rows, columns)
 
     def publish(self, frame: DataFrame, ref: DatasetRef, *keys: str) -> tuple[PublishedPartition, ...]:
         self._commits += 1

@@ -71,7 +71,7 @@ def test_two_runs_that_add_columns_at_once(house: House) -> None:
         )
         for commit, row, columns in (
             ("c1", (1, "x"), "id int, word string"),
-            ("c2", (2, 0.5, (7,)), "id int, share double, nested struct<n: int>"),
+            ("c2", (2, 0.5, {"n": 7}), "id int, share double, nested struct<n: int>"),
             ("c3", ("y", 3), "word string, id long"),
         )
     ]

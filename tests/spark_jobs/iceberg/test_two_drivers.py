@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.iceberg.house import D22, D23, DAILY
 from tests.spark_jobs.staging import begin
 from tidegate.domain.model import WriteMode
@@ -81,7 +82,7 @@ class Driver:
             assert resolve(current, store, context) is None
             token = begin(store, current, [ref.id], top_token(ref, warehouse, lambda: self.spark))
             publication = Publication(warehouse, store, commit=current, token=token, spark=lambda: self.spark)
-            frame = self.spark.createDataFrame(rows, "day string, id int, value string")
+            frame = frame_of(self.spark, rows, "day string, id int, value string")
             publication.stage(frame, ref, tuple(sorted({row[0] for row in rows})))
             wait()
             self.tokens[commit] = token

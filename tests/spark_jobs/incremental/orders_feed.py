@@ -8,6 +8,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.spark_jobs.frames import frame_of
+
 COLUMNS = "id long, day string"
 
 ORDERS: dict[str, list[str]] = {}
@@ -33,7 +35,7 @@ def read(spark: SparkSession, params: Any, ranges: Mapping[str, Any]) -> DataFra
         for part, one in ranges.items()
         for number in range(one.after or 0, one.upto)
     ]
-    return spark.createDataFrame(rows, COLUMNS)
+    return frame_of(spark, rows, COLUMNS)
 
 
 def copied(spark: SparkSession, inputs: Mapping[str, DataFrame | None], params: Any) -> DataFrame:
@@ -42,4 +44,4 @@ def copied(spark: SparkSession, inputs: Mapping[str, DataFrame | None], params: 
     SEEN.append(None if frame is None else frame.count())
     if MEANWHILE:
         MEANWHILE.pop()()
-    return spark.createDataFrame([], COLUMNS) if frame is None else frame.select("id", "day")
+    return frame_of(spark, [], COLUMNS) if frame is None else frame.select("id", "day")

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.effort import only, pick
+from tests.spark_jobs.frames import frame_of
 from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_sequence, encode_sequence
@@ -49,7 +50,7 @@ class House:
         return DatasetRef(app="test", name="t", scheme=scheme, write=write, merge_keys=merge_keys, path=path)
 
     def frame(self, *rows: tuple[Any, ...], columns: str = ROWS) -> DataFrame:
-        return self.spark.createDataFrame(rows, columns)
+        return frame_of(self.spark, rows, columns)
 
     def staged(self, frame: DataFrame, ref: DatasetRef, *keys: str) -> CommitSequence:
         number = next(self._numbers)
