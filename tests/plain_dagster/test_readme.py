@@ -1,9 +1,5 @@
-"""The plain-Dagster example as its README says, in a copy of its folder.
+"""The plain-Dagster example as its README says, in a copy of its folder, each command a process."""
 
-The web server is a process, so are the commands that materialise, and so is a session of the user.
-"""
-
-import json
 import os
 import shlex
 import shutil
@@ -34,18 +30,6 @@ LOADED = """
   ... on RepositoryLocation { repositories { assetNodes { assetKey { path } } schedules { name } } }
 } } } } }
 """
-
-COMMANDS = """
-import json, runpy, sys
-
-for sys.argv in json.loads(sys.argv[1]):
-    try:
-        runpy.run_module(sys.argv[0], run_name="__main__")
-    except SystemExit as end:
-        if end.code:
-            raise
-"""
-"""Does commands one after the other: the second has the JVM of the first."""
 
 OWN_SESSION = '''
 """An asset whose session is that of `PySparkResource`, beside the other assets."""
@@ -89,10 +73,9 @@ def commands(beginning: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines if line.startswith(beginning)]
 
 
-def run(folder: Path, *given: Sequence[str]) -> None:
-    """Do some commands in one process."""
+def run(folder: Path, command: Sequence[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", COMMANDS, json.dumps(given)],
+        [sys.executable, "-m", *command],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         stdin=subprocess.DEVNULL,
@@ -113,12 +96,13 @@ def test_the_commands_of_the_readme_and_a_session_of_dagster_pyspark(
     own = ["dagster", "asset", "materialize", "-m", "own_session", "--select", "by_tail", "--partition", DAY]
 
     with ThreadPoolExecutor() as pool:
-        loaded = pool.submit(run, folder, of_a_day, whole)
+        loaded = pool.submit(run, folder, of_a_day)
         with dagster_dev(folder) as url:
             (entry,) = ask(url, LOADED, {})["workspaceOrError"]["locationEntries"]
         (repository,) = entry["locationOrLoadError"]["repositories"]
         loaded.result()
-    run(folder, own)
+        for ended in [pool.submit(run, folder, command) for command in (whole, own)]:
+            ended.result()
 
     assets = {node["assetKey"]["path"][-1] for node in repository["assetNodes"]}
     assert assets == {"flights", "by_carrier", "loads", "carriers"}
