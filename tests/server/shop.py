@@ -1,6 +1,6 @@
 """An app with cycle tasks for the tests of the server: a feed from outside, and what is made of it."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from tests.server.sales import deployed
@@ -9,6 +9,9 @@ from tests.server.serving import NS, Served
 TASKS = f"{NS}/tasks"
 INSTANCES = f"{NS}/instances"
 BACKFILLS = f"{NS}/backfills"
+
+MOST_AHEAD = 14
+"""Hours of the time zone that is farthest ahead of UTC."""
 
 TODAY, EVE = "2026-03-10", "2026-03-09"
 THIRTEEN, FOURTEEN = f"{TODAY}-13:00", f"{TODAY}-14:00"
@@ -43,6 +46,14 @@ SHOP: dict[str, Any] = {
         "off": {"program": "revenue", "cycle": "day", "enabled": False},
     },
 }
+
+
+def where_the_day_begins(now: datetime) -> str:
+    """Return a time zone in which it is after one o'clock, and not yet two, at an instant."""
+    ahead = (1 - now.hour) % 24
+    ahead -= 24 * (ahead > MOST_AHEAD)
+    # The sign of these names is that of POSIX: behind UTC is positive.
+    return f"Etc/GMT{-ahead:+d}" if ahead else "Etc/GMT"
 
 
 def shop(server: Served, app: str = "shop", **keys: Any) -> None:

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 
 from tests.server.process import ServerProcess
 from tests.server.sales import SPEC
-from tests.server.shop import SHOP
+from tests.server.shop import SHOP, where_the_day_begins
 from tests.server.yard import YARD
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
@@ -71,7 +71,9 @@ def address(project: Path) -> Iterator[str]:
 
 
 def _fill(client: httpx.Client) -> None:
-    for spec in (SPEC, SHOP, YARD):
+    # The instances of the running day are made while they are ahead, whenever the test runs.
+    shop = {**SHOP, "timezone": where_the_day_begins(datetime.now(UTC))}
+    for spec in (SPEC, shop, YARD):
         assert client.put(f"{NS}/apps/{spec['app']}", json={"spec": spec}).status_code == 200
     assert client.post(f"{NS}/apps/sales/schedules/daily/enable", json={}).status_code == 200
     days = [{"key": f"2026-03-0{day}", "rows": 100 * day} for day in (1, 2, 4, 5)]
