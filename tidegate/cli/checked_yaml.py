@@ -121,11 +121,9 @@ def known_apps(settings: "Settings | None") -> Callable[[], Mapping[str, App]]:
 
 def known_namespaces(settings: "Settings") -> Callable[[], Mapping[str, str]]:
     """Return a function that reads the namespaces of the deployed apps, by name; see `known_apps`."""
+    from tidegate.scheduler.store.parts.deployed import namespaces_of_apps
 
-    def read(reader: "Reader") -> Mapping[str, str]:
-        return {each.name: each.namespace for each in reader.app_headers()}
-
-    return lambda: _asked(settings, read)
+    return lambda: _asked(settings, namespaces_of_apps)
 
 
 def _asked(settings: "Settings", question: "Callable[[Reader], Mapping[str, T]]") -> "Mapping[str, T]":

@@ -21,6 +21,7 @@ from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_others
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.store.parts.deployed import namespaces_of_apps
 from tidegate.scheduler.store.protocol import Reader
 
 NEW_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -73,7 +74,7 @@ def namespaces_of(settings: Settings, reader: Reader) -> Namespaces:
     """Return the namespaces of the project and of the deployed apps, for names that have one."""
 
     def deployed() -> Mapping[str, str]:
-        return {each.name: each.namespace for each in reader.app_headers()}
+        return namespaces_of_apps(reader)
 
     return Namespaces(own=settings.namespace, deployed=deployed)
 

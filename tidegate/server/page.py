@@ -117,6 +117,21 @@ def before_instant(page: Page) -> tuple[datetime, str] | None:
             raise foreign()
 
 
+def after_name(page: Page) -> str | None:
+    """Return the name behind which a page of a list by names begins.
+
+    Raises:
+        Problem: 400, the cursor is not one of such a list.
+    """
+    match page.after:
+        case None:
+            return None
+        case (str(name),):
+            return name
+        case _:
+            raise foreign()
+
+
 def foreign() -> Problem:
     """Return the refusal of a cursor that no page of the list gave."""
     return Problem(400, "the cursor is not one of this list; begin without one")

@@ -27,7 +27,7 @@ def waiting_jobs(reader: Reader, apps: Collection[str] | None) -> tuple[Job, ...
 
 
 def skip_reason(waiting: Sequence[Job]) -> str:
-    """Return the text for an app's waiting jobs; at most `WAITING_JOBS_MAX` + 1 are needed."""
+    """Return the text for waiting jobs; of schedules, at most `WAITING_JOBS_MAX` + 1 are needed."""
     if not waiting:
         return "no waiting jobs"
     many = len(waiting) > WAITING_JOBS_MAX

@@ -15,6 +15,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import TableState, policy_ref
 from tidegate.scheduler.model.refused import AmbiguousName, MaintenanceRefused, UnknownName
 from tidegate.scheduler.model.retention import PASS_CURSOR
+from tidegate.scheduler.store.parts.deployed import namespaces_of_apps
 from tidegate.scheduler.store.protocol import Reader
 
 JOBS_COMPARED = 1000
@@ -272,7 +273,7 @@ def find_app(reader: Reader, name: str | None) -> str | None:
 def app_named(reader: Reader, name: str) -> str:
     """Return the deployed app of a name; see `find_app`."""
     namespace, app = namespace_and_app(name)
-    known = {each.name: each.namespace for each in reader.app_headers()}
+    known = namespaces_of_apps(reader)
     if app not in known:
         raise UnknownName(f'app "{name}" is not deployed', did_you_mean(app, list(known), "apps"))
     if namespace not in ("", known[app]):

@@ -30,7 +30,7 @@ from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
 from tidegate.server.deployed import deployed_app, own_apps, schedule_of
 from tidegate.server.forms.override import until_of
-from tidegate.server.page import Page, foreign
+from tidegate.server.page import Page, after_name
 from tidegate.server.problem import Problem
 from tidegate.server.service import Here
 from tidegate.server.visible import refused_to
@@ -204,13 +204,8 @@ def _next_fires(state: ScheduleState, now: datetime) -> Iterable[datetime]:
 
 
 def _after(page_of: Page, app: str) -> str | None:
-    match page_of.after:
-        case None:
-            return None
-        case (str(name),):
-            return f"{app}/{name}"
-        case _:
-            raise foreign()
+    name = after_name(page_of)
+    return None if name is None else f"{app}/{name}"
 
 
 def _line(state: ScheduleState, overrides: Iterable[Override]) -> Line:

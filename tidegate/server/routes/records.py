@@ -10,7 +10,7 @@ from tidegate.scheduler.explain.names import find_schedule
 from tidegate.scheduler.store.protocol import LedgerRow, Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
-from tidegate.server.page import Page, foreign
+from tidegate.server.page import Page, after_name
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import known_app, name_seen, named, visible_apps
 
@@ -50,19 +50,9 @@ def ledger_rows(
     apps = visible_apps(service, reader, caller)
     only = app or caller.app
     if page is not None and (only is not None or apps is None):
-        return list(reader.ledger(app=only, after=_after(page), limit=page.limit + 1))
+        return list(reader.ledger(app=only, after=after_name(page) or "", limit=page.limit + 1))
     rows = reader.ledger(app=only)
     return [row for row in rows if apps is None or app_of(row.schedule) in apps]
-
-
-def _after(page: Page) -> str:
-    match page.after:
-        case None:
-            return ""
-        case (str(name),):
-            return name
-        case _:
-            raise foreign()
 
 
 def _of_schedule(

@@ -24,7 +24,7 @@ from tidegate.server.deployed import (
 )
 from tidegate.server.forms.override import until_of
 from tidegate.server.forms.schedule import EXAMPLE, SCHEMA, check_match, etag, schedule_json, spec_of
-from tidegate.server.page import Page, foreign
+from tidegate.server.page import Page, after_name
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.filters import Filters
 from tidegate.server.service import Here, Service
@@ -294,13 +294,9 @@ def _answer(service: Service, state: ScheduleState) -> Response:
 
 
 def _listed(service: Service, reader: Reader, page: Page, wanted: SchedulesWanted) -> Response:
-    match page.after:
-        case None:
-            pass
-        case (str(name),):
-            wanted = msgspec.structs.replace(wanted, after=f"{wanted.app}/{name}")
-        case _:
-            raise foreign()
+    name = after_name(page)
+    if name is not None:
+        wanted = msgspec.structs.replace(wanted, after=f"{wanted.app}/{name}")
     states = list(reader.schedules_page(wanted, page.limit + 1))
     items, cursor = page.cut(states, lambda state: (state.name,))
     return listed([msgspec.to_builtins(schedule_json(service.namespace, each)) for each in items], cursor)

@@ -27,6 +27,7 @@ from tidegate.scheduler.retention.state import read_state
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.parts.deployed import namespaces_of_apps
 from tidegate.scheduler.store.parts.retention import Numbered
 from tidegate.scheduler.store.protocol import Reader
 
@@ -55,7 +56,7 @@ def store_at(reader: Reader, instant: datetime) -> MemoryStore:
     for row in _entries(reader, base, instant):
         past.read(row.entry, names_after(row.number, later))
     # People name an app as it is called now, whatever its namespace was then.
-    past.in_namespaces({app.name: app.namespace for app in reader.app_headers()})
+    past.in_namespaces(namespaces_of_apps(reader))
     return past.store(instant, store)
 
 

@@ -18,6 +18,11 @@ class AppHeader(Value, kw_only=True):
     namespace: str
 
 
+def namespaces_of_apps(reader: "DeployedRows") -> dict[str, str]:
+    """Return the namespace of each deployed app, by name."""
+    return {each.name: each.namespace for each in reader.app_headers()}
+
+
 class DeployedRows(Protocol):
     """Reads what is deployed."""
 

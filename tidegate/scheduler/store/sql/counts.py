@@ -1,6 +1,6 @@
 """Counts for metrics in SQL; see `scheduler.store.parts.counts`."""
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, literal, select, text
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
@@ -17,7 +17,7 @@ SCHEDULES = (
     .order_by(tables.schedules.c.app, tables.schedules.c.status)
 )
 DEAD_LETTERS = (
-    select(_JOBS.app, func.count())
+    select(_JOBS.app, literal(""), func.count())
     .where(_JOBS.state == JobState.FAILED, _JOBS.reason == Reason.F_LAUNCH, _JOBS.maintenance.is_(None))
     .group_by(_JOBS.app)
     .order_by(_JOBS.app)
@@ -57,4 +57,4 @@ class CountReader(TotalReader):
 
     def _counted(self, query: Statement) -> tuple[Count, ...]:
         rows = self._connection.execute(query).all()
-        return tuple(Count(app=app, label="".join(label), number=number) for app, *label, number in rows)
+        return tuple(Count(app=app, label=label, number=number) for app, label, number in rows)

@@ -61,7 +61,6 @@ FAILURES = (
     .where(_NEWEST_FAILED.c.ended_at >= SINCE)
     .group_by(_NEWEST_FAILED.c.app)
 )
-# A deployment is about no schedule: the index of schedules has these few entries together.
 FIRST_DEPLOYMENTS = (
     select(*JOURNAL.read, _NUMBER.label("place")).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(LIMIT)
 )

@@ -30,7 +30,7 @@ class SnapshotReader(SqlReader):
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
         """See `Reader.apps`."""
         if names is None:
-            # Those of a server's answer are read to know what its caller may see, and once more for it.
+            # An explanation of a table looks through all of them for names, coverage and datasets.
             return self._once("all apps", (), lambda: SqlReader.apps(self))
         return self._once("apps", names, lambda: SqlReader.apps(self, names=names))
 

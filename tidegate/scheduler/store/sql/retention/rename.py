@@ -7,7 +7,7 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.retention.tables import ledger_sums
-from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
+from tidegate.scheduler.store.sql.retention.writer import put_sums
 
 
 def rename_sums(connection: Connection, names: Renames) -> None:
@@ -20,5 +20,4 @@ def rename_sums(connection: Connection, names: Renames) -> None:
             found.append(each)
         connection.execute(delete(ledger_sums).where(of_app))
     renamed = (msgspec.structs.replace(each, schedule=names.schedule(each.schedule)) for each in found)
-    # The totals are brought up to date by `rename_totals`: what this writer adds to them is not written.
-    RetentionWriter(connection).add_sums(renamed)
+    put_sums(connection, renamed)

@@ -1,9 +1,9 @@
 """The writer of retention in SQL: rows go by their keys, and their names stay."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-import msgspec
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, delete, select
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
@@ -14,6 +14,17 @@ from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, s
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.totals.writer import TotalWriter
+
+SUM_NAMES = ("schedule", "day", "outcome", "reason", "events")
+
+
+def put_sums(connection: Connection, sums: Iterable[LedgerSum]) -> None:
+    """Add to the daily sums; the totals are not changed."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for each in sums:
+        found[each.schedule, each.day.isoformat(), each.outcome, each.reason] += each.events
+    rows = [(*key, events) for key, events in found.items()]
+    bulk.insert(connection, ledger_sums, SUM_NAMES, rows, on_conflict="add")
 
 
 class RetentionWriter(RetentionReader, TotalWriter):
@@ -64,18 +75,10 @@ class RetentionWriter(RetentionReader, TotalWriter):
 
     def add_sums(self, sums: Iterable[LedgerSum]) -> None:
         """See `RetentionChanges.add_sums`."""
-        table = ledger_sums.c
-        for each in sums:
+        found = list(sums)
+        for each in found:
             self._count_outcome(each.schedule, each.events, each.outcome, each.reason)
-            key = (
-                table.schedule == each.schedule,
-                table.day == each.day,
-                table.outcome == each.outcome,
-                table.reason == each.reason,
-            )
-            more = update(ledger_sums).where(*key).values(events=table.events + each.events)
-            if not self._connection.execute(more).rowcount:
-                self._connection.execute(ledger_sums.insert(), [msgspec.structs.asdict(each)])
+        put_sums(self._connection, found)
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """See `RetentionChanges.put_snapshot`."""

@@ -103,10 +103,9 @@ def _insert(dialect: Dialect, table: Table, names: tuple[str, ...], on_conflict:
     if on_conflict == "leave":
         return f"{text} ON CONFLICT DO NOTHING"
     key = [column.name for column in table.primary_key]
-    rest = [name for name in names if name not in key]
-    old = f'"{table.name}".' if on_conflict == "add" else None
+    old = '"{0}"."{1}" + ' if on_conflict == "add" else ""
     changed = ", ".join(
-        f'"{name}" = ' + ("" if old is None else f'{old}"{name}" + ') + f'excluded."{name}"' for name in rest
+        f'"{name}" = {old.format(table.name, name)}excluded."{name}"' for name in names if name not in key
     )
     return f"{text} ON CONFLICT ({', '.join(_quoted(key))}) DO UPDATE SET {changed}"
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Select, select
+from sqlalchemy import Column, select
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.event import Event
@@ -23,26 +23,27 @@ from tidegate.scheduler.store.sql.counted_events import counted
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.statements.queries import Statement
 from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, LEDGER, OUTCOMES, RUNS, totals
 
 NAMES = ("kind", "place", "label", "reason", "number")
 _JOBS = tables.jobs.c
 
 
-@cache
-def _finished(dialect: str) -> Select[*tuple[Any, ...]]:
-    query = select(_JOBS.id, _JOBS.app, _JOBS.state, _JOBS.reason)
-    return query.where(among(dialect, _JOBS.id, "ids"), _JOBS.state.in_(sorted(FINISHED)))
+FINISHED_JOBS = select(_JOBS.id, _JOBS.app, _JOBS.state, _JOBS.reason).where(
+    _JOBS.state.in_(sorted(FINISHED))
+)
+HOLDERS = select(tables.launches.c.holder)
+LAUNCHED_PROGRAMS = select(tables.launches.c.program)
+RUN_STATUSES = select(tables.runs.c.program, tables.runs.c.status)
+EVENT_KEYS = select(tables.events.c.key)
+JOBS_OF_EVENTS = select(tables.deliveries.c.job).distinct()
 
 
 @cache
-def _events_of(dialect: str) -> Select[*tuple[Any, ...]]:
+def _events_of(dialect: str) -> Statement:
+    # Not narrowed like the others: the condition is one of the inner query.
     return counted([among(dialect, tables.deliveries.c.job, "ids")])
-
-
-@cache
-def _having(dialect: str, id: Column[Any], columns: tuple[Column[Any], ...]) -> Select[*tuple[Any, ...]]:
-    return select(*columns).where(among(dialect, id, "ids"))
 
 
 class TotalWriter(Changes):
@@ -87,13 +88,13 @@ class TotalWriter(Changes):
     def _count_launches(self, launches: Iterable[Launched]) -> None:
         """Count launches that are about to be added; the first one of a holder stays."""
         new = {each.holder: each for each in reversed(list(launches))}
-        known = {holder for (holder,) in self._having(tables.launches.c.holder, new)}
+        known = {holder for (holder,) in self._rows_having(HOLDERS, tables.launches.c.holder, new)}
         for holder, each in new.items():
             if holder not in known:
                 self._count(LAUNCHES, app_of(each.program), 1)
 
     def _uncount_launches(self, holders: Collection[str]) -> None:
-        for (program,) in self._having(tables.launches.c.holder, holders, tables.launches.c.program):
+        for (program,) in self._rows_having(LAUNCHED_PROGRAMS, tables.launches.c.holder, holders):
             self._count(LAUNCHES, app_of(program), -1)
 
     def _count_runs(self, runs: Iterable[Run]) -> None:
@@ -104,16 +105,14 @@ class TotalWriter(Changes):
             self._count(RUNS, app_of(run.program), 1, str(run.status))
 
     def _uncount_runs(self, ids: Collection[str]) -> None:
-        run = tables.runs.c
-        for program, status in self._having(run.run_id, ids, run.program, run.status):
+        for program, status in self._rows_having(RUN_STATUSES, tables.runs.c.run_id, ids):
             self._count(RUNS, app_of(program), -1, str(status))
 
     def _uncount_events(self, ids: Collection[str]) -> None:
         """Count events out that are about to go, with their deliveries."""
-        for (key,) in self._having(tables.events.c.id, ids, tables.events.c.key):
+        for (key,) in self._rows_having(EVENT_KEYS, tables.events.c.id, ids):
             self._count_event(key, -1)
-        delivery = tables.deliveries.c
-        self._take_out({job for (job,) in self._having(delivery.event, ids, delivery.job)})
+        self._take_out({job for (job,) in self._rows_having(JOBS_OF_EVENTS, tables.deliveries.c.event, ids)})
 
     def _count_jobs(self, jobs: Iterable[Job]) -> None:
         """Count jobs that are about to be put."""
@@ -129,11 +128,8 @@ class TotalWriter(Changes):
 
     def _count_finished(self, jobs: Collection[str], sign: int) -> set[str]:
         """Count those of some jobs that are finished, and return them."""
-        if not jobs:
-            return set()
-        given = {"ids": listed(self._dialect, jobs)}
         finished: set[str] = set()
-        for id, app, state, reason in self._connection.execute(_finished(self._dialect), given):
+        for id, app, state, reason in self._rows_having(FINISHED_JOBS, _JOBS.id, jobs):
             finished.add(id)
             self._count(JOBS, app, sign, str(state), reason or "")
         if finished:
@@ -142,9 +138,6 @@ class TotalWriter(Changes):
                 self._count_outcome(row.schedule, sign * row.events, *outcome_of(row.state, row.reason))
         return finished
 
-    def _having(self, id: Column[Any], ids: Collection[str], *columns: Column[Any]) -> Collection[Any]:
-        """Return columns of the rows with some ids; without columns the ids that exist."""
-        if not ids:
-            return ()
-        query = _having(self._dialect, id, columns or (id,))
-        return self._connection.execute(query, {"ids": listed(self._dialect, ids)}).all()
+    def _rows_having(self, query: Statement, column: Column[Any], names: Collection[str]) -> list[Any]:
+        """Return the rows that have some names in a column; nothing is asked for none."""
+        return self._all(query, tuple, {column: names}) if names else []
