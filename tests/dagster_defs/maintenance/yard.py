@@ -245,7 +245,7 @@ def current(folder: Path) -> SparkSession:
 
 
 def serve(folder: Path) -> None:
-    """Do what comes in, line by line, until there is no more."""
+    """Do what each line of the input says, to its end."""
     works = {"make": make, "more": more, "look": look}
     for line in sys.stdin:
         print(json.dumps(works[line.strip()](folder) or {}), flush=True)
