@@ -42,6 +42,11 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("next page of all schedules", lambda tx: tx.schedules_page(SchedulesWanted(after="a/s"), 10)),
     ("next page of jobs", lambda tx: tx.newest_jobs(JobsWanted(before=(NOON, "j")), 10)),
     ("newest jobs with a reason", lambda tx: tx.newest_jobs(JobsWanted(reason=Reason.W_TRIGGER), 10)),
+    (
+        "jobs that failed lately",
+        lambda tx: tx.newest_jobs(JobsWanted(state=JobState.FAILED, ended_since=NOON), 10),
+    ),
+    ("counts of what failed lately", lambda tx: tx.job_counts([JobState.FAILED], ended_since=NOON)),
     ("counts of unfinished jobs", lambda tx: tx.job_counts(UNFINISHED)),
     ("ledger", lambda tx: tx.ledger()),
     ("ledger of an app", lambda tx: tx.ledger(app="a")),
@@ -117,8 +122,15 @@ BOUNDED_BY_LIMIT = {
 }
 """They walk an index from its end and stop at their limit."""
 
-COUNTING = {"counts of unfinished jobs", "ledger", "ledger of an app", "counts"}
+COUNTING = {
+    "counts of unfinished jobs",
+    "counts of what failed lately",
+    "ledger",
+    "ledger of an app",
+    "counts",
+}
 SORTED = COUNTING | {
+    "jobs that failed lately",
     "instances of tasks",
     "the instance before",
     "instances of a backfill",

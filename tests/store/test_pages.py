@@ -20,9 +20,9 @@ def jobs(store: Store) -> Store:
         transaction.put_jobs(
             [
                 job("j1", opened_at=at(1)),
-                job("j2", opened_at=at(2), state=FAILED, reason=Reason.F_RUN),
+                job("j2", opened_at=at(2), state=FAILED, reason=Reason.F_RUN, ended_at=at(9)),
                 job("j3", opened_at=at(2), schedule="b/s"),
-                job("j4", opened_at=at(3), state=FAILED, reason=Reason.F_LAUNCH),
+                job("j4", opened_at=at(3), state=FAILED, reason=Reason.F_LAUNCH, ended_at=at(8)),
             ]
         )
     return store
@@ -43,6 +43,10 @@ def jobs(store: Store) -> Store:
         (JobsWanted(before=(at(1), "j1")), []),
         (JobsWanted(since=at(2)), ["j4", "j3", "j2"]),
         (JobsWanted(since=at(2), before=(at(2), "j3"), state=FAILED), ["j2"]),
+        (JobsWanted(ended_since=at(8)), ["j4", "j2"]),
+        (JobsWanted(ended_since=at(8.1), state=FAILED), ["j2"]),
+        (JobsWanted(ended_since=at(8), before=(at(3), "j4"), reason=Reason.F_RUN), ["j2"]),
+        (JobsWanted(ended_since=at(8), since=at(2.5)), ["j4"]),
     ],
 )
 def test_jobs_are_filtered_and_come_newest_first(jobs: Store, wanted: JobsWanted, found: list[str]) -> None:
@@ -62,27 +66,10 @@ def test_jobs_are_counted_by_app_state_and_reason(jobs: Store) -> None:
             JobCount(app="a", state=waiting, reason=None, jobs=1, oldest=at(1)),
             JobCount(app="b", state=waiting, reason=None, jobs=1, oldest=at(2)),
         )
-        assert [(each.reason, each.jobs) for each in reader.job_counts([FAILED], since=at(3))] == [
-            (Reason.F_LAUNCH, 1),
-            (Reason.F_RUN, 1),
-        ]
-        assert reader.job_counts([]) == ()
-
-
-def test_failures_are_counted_by_app_among_the_failed_jobs_that_were_opened_last(jobs: Store) -> None:
-    ended = {"j5": at(7), "j6": at(6), "j7": at(8)}
-    with jobs.transaction() as transaction:
-        transaction.put_jobs(
-            [job(id, opened_at=at(5), state=FAILED, ended_at=end) for id, end in ended.items()]
-            + [job("j8", "b/s1", opened_at=at(4), state=FAILED, ended_at=at(9))]
-            + [job("j9", opened_at=at(9), state=JobState.SUCCEEDED, ended_at=at(9))]
+        assert reader.job_counts([waiting, FAILED], ended_since=at(8.1)) == (
+            JobCount(app="a", state=FAILED, reason=Reason.F_RUN, jobs=1, oldest=at(2)),
         )
-    with jobs.reading() as reader:
-        assert reader.failures(at(7), 100) == {"a": 2, "b": 1}
-        assert reader.failures(at(7), 3) == {"a": 2}
-        # Of one instant, those with the last ids come first.
-        assert reader.failures(at(8), 1) == {"a": 1}
-        assert reader.failures(at(10), 100) == {}
+        assert reader.job_counts([]) == ()
 
 
 @pytest.mark.parametrize(

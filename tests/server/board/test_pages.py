@@ -8,12 +8,14 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 
 from tests.server.board.board import DAYS, HOSTILE, HTML, job_of, shown
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import shop
 from tests.server.yard import yard
 from tests.worlds.samples import operation_job
+from tidegate.scheduler.explain.work import work_of
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.retention import LedgerSum
@@ -101,11 +103,24 @@ def test_what_now_counts_is_what_its_links_list(board: Served):
     html = board.client.get("/").text
     view = shown(board, "/")
     (failed,) = view["failed"]
-    since = f"state=FAILED&reason=F-RUN&since={quote(view['failed_since'].replace('Z', '+00:00'))}"
+    since = f"state=FAILED&reason=F-RUN&ended={quote(view['failed_since'].replace('Z', '+00:00'))}"
     assert f"/board/jobs?{since}" in unescape(html)
     assert len(shown(board, f"/board/jobs?{since}")["items"]) == failed["jobs"]
     later = quote((board.now + timedelta(hours=1)).isoformat())
+    assert shown(board, f"/board/jobs?state=FAILED&ended={later}")["items"] == []
     assert shown(board, f"/board/jobs?state=FAILED&since={later}")["items"] == []
+
+
+def test_now_counts_failures_by_their_end_as_status_does(board: Served):
+    with board.store.transaction() as transaction:
+        (failed,) = transaction.jobs(states=[JobState.FAILED])
+        transaction.put_jobs([replace(failed, opened_at=board.now - timedelta(hours=30))])
+    (group,) = shown(board, "/")["failed"]
+    assert [each["id"] for each in group["examples"]] == [failed.id]
+    with board.store.reading() as reader:
+        assert work_of(reader, frozenset({"sales"}), board.now).failed == group["jobs"] == 1
+    board.pass_time(timedelta(hours=25))
+    assert shown(board, "/")["failed"] == []
 
 
 def test_schedules_are_listed_by_program(board: Served):
@@ -242,6 +257,7 @@ def test_a_button_rolls_back_with_a_reason(board: Served):
         ("/board/jobs?state=odd", 400),
         ("/board/jobs?limit=0", 400),
         ("/board/jobs?since=odd", 400),
+        ("/board/jobs?ended=odd", 400),
         ("/board/jobs/none", 404),
         ("/board/datasets/sales/none", 404),
         ("/board/datasets?app=none", 404),

@@ -16,9 +16,6 @@ RECENTLY = timedelta(hours=24)
 RUNNING = (JobState.LAUNCHED, JobState.PENDING_LAUNCH)
 WAITING = (JobState.PENDING_CONSTRAINT, JobState.PENDING_TRIGGER, JobState.PAUSED)
 
-FAILURES_READ = 1000
-"""The newest failed jobs that are looked at; more failures in a day are shown as this many."""
-
 LATE_READ = 1000
 
 ALIKE_READ = 1000
@@ -64,13 +61,13 @@ def work_of(reader: Reader, apps: frozenset[str], now: datetime) -> Work:
     """Return the work of some apps."""
     counts = [count for count in reader.job_counts((*RUNNING, *WAITING)) if count.app in apps]
     waiting = [count for count in counts if count.state in WAITING]
-    failures = reader.failures(now - RECENTLY, FAILURES_READ)
+    failures = reader.job_counts((JobState.FAILED,), ended_since=now - RECENTLY)
     return Work(
         running=sum(count.jobs for count in counts if count.state in RUNNING),
         waiting=sum(count.jobs for count in waiting),
         oldest_waiting=None if not waiting else _oldest(reader, min(waiting, key=lambda each: each.oldest)),
         dead_letters=sum(job.app in apps for job in dead_letters(reader)),
-        failed=sum(jobs for app, jobs in failures.items() if app in apps),
+        failed=sum(count.jobs for count in failures if count.app in apps),
         late=len(lateness(reader, LATE_READ, apps=apps)),
         held=tuple(sorted(held_apps(reader).keys() & apps)),
     )

@@ -46,12 +46,18 @@ OFFERED: dict[JobState, tuple[str, ...]] = {
 
 
 class Listed(Value, kw_only=True):
-    """The list, with its filters."""
+    """The list, with its filters.
+
+    Attributes:
+        since: the earliest instant of opening.
+        ended: the earliest instant of the end.
+    """
 
     state: str
     reason: str
     schedule: str
     since: str
+    ended: str
     states: tuple[str, ...]
     items: tuple[Job, ...]
     next: str | None
@@ -92,14 +98,16 @@ def list_page(
     schedule: str = "",
     reason: str = "",
     since: str = "",
+    ended: str = "",
 ) -> Response:
     """List jobs, the newest first."""
-    found, cursor = jobs_page(service, caller, page_of, state, schedule, reason, since)
+    found, cursor = jobs_page(service, caller, page_of, state, schedule, reason, since, ended)
     view = Listed(
         state=state.upper(),
         reason=reason.upper(),
         schedule=schedule,
         since=since,
+        ended=ended,
         states=tuple(JobState),
         items=tuple(found),
         next=cursor,

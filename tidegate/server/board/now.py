@@ -13,6 +13,7 @@ from tidegate.domain.value import Value
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.explain.last_tick import last_tick_line
+from tidegate.scheduler.explain.work import RECENTLY
 from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
@@ -76,7 +77,7 @@ class Now(Value, kw_only=True):
         alive: lines on what drives the engine.
         well: whether it ticks.
         running: jobs by state.
-        failed: jobs that were opened at `failed_since` or later.
+        failed: jobs that ended as failed at `failed_since` or later, whenever they were opened.
         held: apps of which nothing is launched until a person releases them.
         unsent: alerts that are not sent, by state.
     """
@@ -108,7 +109,7 @@ def now_page(request: Request, service: Here, caller: Called) -> Response:
 def _view(service: Service, reader: Reader, caller: Caller) -> Now:
     now, apps = service.clock(), visible_apps(service, reader, caller)
     counts = _seen(reader.job_counts((*RUNNING_STATES, *WAITING_STATES)), apps)
-    failures = _seen(reader.job_counts((JobState.FAILED,), since=now - AHEAD), apps)
+    failures = _seen(reader.job_counts((JobState.FAILED,), ended_since=now - RECENTLY), apps)
     ticked, host = last_tick(reader), active_host(reader, service.settings.name, now)
     late = host is None and is_late(ticked, now, service.settings.tick_seconds)
     return Now(
@@ -124,8 +125,8 @@ def _view(service: Service, reader: Reader, caller: Caller) -> Now:
             for job in reader.newest_jobs(JobsWanted(apps=apps, state=state), RUNNING_SHOWN)
         )[:RUNNING_SHOWN],
         waiting=_groups(reader, (each for each in counts if each.state in WAITING_STATES), apps),
-        failed=_groups(reader, failures, apps, now - AHEAD),
-        failed_since=now - AHEAD,
+        failed=_groups(reader, failures, apps, now - RECENTLY),
+        failed_since=now - RECENTLY,
         ahead=tuple(_ahead(reader, now, apps)),
     )
 
@@ -150,7 +151,7 @@ def _groups(
     reader: Reader,
     counts: Iterable[JobCount],
     apps: frozenset[str] | None,
-    since: datetime | None = None,
+    ended_since: datetime | None = None,
 ) -> tuple[Group, ...]:
     """Return the groups of counts, those of operations on tables last, and else the largest first."""
     same: dict[tuple[JobState, Reason | None], list[JobCount]] = {}
@@ -166,7 +167,7 @@ def _groups(
             examples=tuple(
                 job
                 for job in reader.newest_jobs(
-                    JobsWanted(apps=apps, state=state, reason=reason, since=since), EXAMPLES
+                    JobsWanted(apps=apps, state=state, reason=reason, ended_since=ended_since), EXAMPLES
                 )
                 if job.reason is reason
             ),

@@ -56,12 +56,20 @@ def list_jobs(
 
 
 def jobs_page(
-    service: Service, caller: Caller, page: Page, state: str, schedule: str, reason: str, since: str = ""
+    service: Service,
+    caller: Caller,
+    page: Page,
+    state: str,
+    schedule: str,
+    reason: str,
+    since: str = "",
+    ended: str = "",
 ) -> tuple[list[Job], str | None]:
     """Return a page of the jobs that match all given filters, and the cursor of the next one.
 
     Args:
         since: of those only that were opened at this instant or later.
+        ended: of those only that ended at this instant or later.
 
     Raises:
         Problem: 400, a filter has an unknown value.
@@ -77,6 +85,7 @@ def jobs_page(
                 state=wanted_state,
                 reason=wanted_reason,
                 since=instant_of("since", since) if since else None,
+                ended_since=instant_of("ended", ended) if ended else None,
                 before=before_instant(page),
             ),
             page.limit + 1,

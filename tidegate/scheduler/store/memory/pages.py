@@ -1,6 +1,5 @@
 """Pages of long lists in memory; see `scheduler.store.parts.pages`."""
 
-from collections import Counter
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any
@@ -45,15 +44,18 @@ class PageReader:
             and wanted.state in (None, job.state)
             and wanted.reason in (None, job.reason)
             and (wanted.since is None or job.opened_at >= wanted.since)
+            and (wanted.ended_since is None or _ended_since(job, wanted.ended_since))
             and (wanted.before is None or (job.opened_at, job.id) < wanted.before)
         ]
         return tuple(sorted(found, key=lambda job: (job.opened_at, job.id), reverse=True)[:limit])
 
-    def job_counts(self, states: Collection[JobState], since: datetime | None = None) -> tuple[JobCount, ...]:
+    def job_counts(
+        self, states: Collection[JobState], ended_since: datetime | None = None
+    ) -> tuple[JobCount, ...]:
         """See `PageRows.job_counts`."""
         groups: dict[Any, list[Job]] = {}
         for job in self._tables.jobs.values():
-            if job.state in states and (since is None or job.opened_at >= since):
+            if job.state in states and (ended_since is None or _ended_since(job, ended_since)):
                 groups.setdefault((job.app, job.state, job.reason), []).append(job)
         found = (
             JobCount(
@@ -66,11 +68,6 @@ class PageReader:
             for (app, state, reason), jobs in groups.items()
         )
         return tuple(sorted(found, key=counts_order))
-
-    def failures(self, since: datetime, newest: int) -> dict[str, int]:
-        """See `PageRows.failures`."""
-        found = self.newest_jobs(JobsWanted(state=JobState.FAILED), newest)
-        return dict(Counter(job.app for job in found if job.ended_at is not None and job.ended_at >= since))
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """See `PageRows.deployments`."""
@@ -85,3 +82,7 @@ class PageReader:
     def newest_deployment(self) -> tuple[int, datetime] | None:
         """See `PageRows.newest_deployment`."""
         return next(((number, entry.at) for number, entry in self.deployments(None, 1)), None)
+
+
+def _ended_since(job: Job, since: datetime) -> bool:
+    return job.ended_at is not None and job.ended_at >= since

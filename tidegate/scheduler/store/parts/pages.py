@@ -19,6 +19,7 @@ class JobsWanted(Value, kw_only=True):
 
     Attributes:
         since: the earliest `opened_at`.
+        ended_since: the earliest `ended_at`.
         before: `opened_at` and id of the job behind which the page begins.
     """
 
@@ -27,6 +28,7 @@ class JobsWanted(Value, kw_only=True):
     state: JobState | None = None
     reason: Reason | None = None
     since: datetime | None = None
+    ended_since: datetime | None = None
     before: tuple[datetime, str] | None = None
 
 
@@ -67,11 +69,13 @@ def counts_order(count: JobCount) -> tuple[str, str, str]:
 class PageRows(Protocol):
     """Reads pages."""
 
-    def job_counts(self, states: Collection[JobState], since: datetime | None = None) -> tuple[JobCount, ...]:
+    def job_counts(
+        self, states: Collection[JobState], ended_since: datetime | None = None
+    ) -> tuple[JobCount, ...]:
         """Jobs of these states by app, state and reason, in this order.
 
         Args:
-            since: of those only that were opened then or later.
+            ended_since: of those only that ended then or later.
         """
         ...
 
@@ -85,14 +89,6 @@ class PageRows(Protocol):
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
         """Jobs, the newest first by `opened_at`, then id."""
-        ...
-
-    def failures(self, since: datetime, newest: int) -> dict[str, int]:
-        """How many jobs of each app have failed, and ended at an instant or later.
-
-        Args:
-            newest: only so many failed jobs are looked at, those of all apps that were opened last.
-        """
         ...
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:

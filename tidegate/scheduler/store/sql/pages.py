@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Column, Integer, Text, and_, bindparam, func, or_, select
@@ -13,34 +14,21 @@ from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted, Schedules
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.journal import IS_DEPLOYMENT
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS, JOURNAL, SCHEDULES
 
 OPENED = bindparam("opened", type_=Instant)
+ENDED = bindparam("ended", type_=Instant)
 SINCE = bindparam("since", type_=Instant)
 BEHIND = bindparam("behind", type_=Text)
 BEFORE = bindparam("before", type_=Integer)
 
 _OPENED, _ID, _NUMBER = tables.jobs.c.opened_at, tables.jobs.c.id, tables.journal.c.number
+_ENDED = tables.jobs.c.ended_at
 
 FIRST_SCHEDULES = every(SCHEDULES).order_by(tables.schedules.c.ref).limit(LIMIT)
 NEXT_SCHEDULES = FIRST_SCHEDULES.where(tables.schedules.c.ref > BEHIND)
 SCHEDULE_COUNT = select(func.count()).select_from(tables.schedules)
-FIRST_JOBS = every(JOBS).order_by(_OPENED.desc(), _ID.desc()).limit(LIMIT)
-NEXT_JOBS = FIRST_JOBS.where(
-    # The first condition alone tells the index where to begin.
-    and_(_OPENED <= OPENED, or_(_OPENED < OPENED, _ID < BEHIND))
-)
-FIRST_JOBS_SINCE = FIRST_JOBS.where(_OPENED >= SINCE)
-NEXT_JOBS_SINCE = NEXT_JOBS.where(_OPENED >= SINCE)
-_JOBS = {
-    (False, False): FIRST_JOBS,
-    (True, False): NEXT_JOBS,
-    (False, True): FIRST_JOBS_SINCE,
-    (True, True): NEXT_JOBS_SINCE,
-}
-"""By whether they begin behind a job, and whether at an instant."""
-
 COUNTS = select(
     tables.jobs.c.app,
     tables.jobs.c.state,
@@ -48,19 +36,7 @@ COUNTS = select(
     func.count().label("jobs"),
     func.min(_OPENED, type_=Instant()).label("oldest"),
 ).group_by(tables.jobs.c.app, tables.jobs.c.state, tables.jobs.c.reason)
-COUNTS_SINCE = COUNTS.where(_OPENED >= OPENED)
-_NEWEST_FAILED = (
-    select(tables.jobs.c.app, tables.jobs.c.ended_at)
-    .where(tables.jobs.c.state == JobState.FAILED)
-    .order_by(_OPENED.desc(), _ID.desc())
-    .limit(LIMIT)
-    .subquery("newest")
-)
-FAILURES = (
-    select(_NEWEST_FAILED.c.app, func.count().label("jobs"))
-    .where(_NEWEST_FAILED.c.ended_at >= SINCE)
-    .group_by(_NEWEST_FAILED.c.app)
-)
+COUNTS_ENDED = COUNTS.where(_ENDED >= ENDED)
 FIRST_DEPLOYMENTS = (
     select(*JOURNAL.read, _NUMBER.label("place")).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(LIMIT)
 )
@@ -68,6 +44,26 @@ NEWEST_DEPLOYMENT = (
     select(_NUMBER, tables.journal.c.at).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(1)
 )
 NEXT_DEPLOYMENTS = FIRST_DEPLOYMENTS.where(_NUMBER < BEFORE)
+
+
+@cache
+def _jobs(before: bool, since: bool, ended: bool) -> Statement:
+    """Return the query for the newest jobs.
+
+    Args:
+        before: only those behind a job.
+        since: only those that were opened at an instant or later.
+        ended: only those that ended at an instant or later.
+    """
+    query = every(JOBS).limit(LIMIT)
+    if before:
+        # The first condition alone tells the index where to begin.
+        query = query.where(and_(_OPENED <= OPENED, or_(_OPENED < OPENED, _ID < BEHIND)))
+    if since:
+        query = query.where(_OPENED >= SINCE)
+    if ended:
+        return query.where(_ENDED >= ENDED).order_by(_OPENED.desc(), _ID.desc())
+    return query.order_by(_OPENED.desc(), _ID.desc())
 
 
 class PageReader(Queries):
@@ -105,23 +101,23 @@ class PageReader(Queries):
         bound: dict[str, Any] = {"limit": limit}
         if wanted.since is not None:
             bound["since"] = wanted.since
+        if wanted.ended_since is not None:
+            bound["ended"] = wanted.ended_since
         if wanted.before is not None:
             bound["opened"], bound["behind"] = wanted.before
-        query = _JOBS[wanted.before is not None, wanted.since is not None]
+        query = _jobs("opened" in bound, "since" in bound, "ended" in bound)
         return tuple(self._all(query, JOBS.value, lists, equals, **bound))
 
-    def job_counts(self, states: Collection[JobState], since: datetime | None = None) -> tuple[JobCount, ...]:
+    def job_counts(
+        self, states: Collection[JobState], ended_since: datetime | None = None
+    ) -> tuple[JobCount, ...]:
         """See `PageRows.job_counts`."""
         lists: dict[Column[Any], Any] = {tables.jobs.c.state: states}
-        if since is None:
+        if ended_since is None:
             found = self._all(COUNTS, _counted, lists)
         else:
-            found = self._all(COUNTS_SINCE, _counted, lists, opened=since)
+            found = self._all(COUNTS_ENDED, _counted, lists, ended=ended_since)
         return tuple(sorted(found, key=counts_order))
-
-    def failures(self, since: datetime, newest: int) -> dict[str, int]:
-        """See `PageRows.failures`."""
-        return dict(self._all(FAILURES, tuple[str, int], since=since, limit=newest))
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """See `PageRows.deployments`."""

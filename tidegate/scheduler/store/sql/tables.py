@@ -226,6 +226,13 @@ Index(
 Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.reason, jobs.c.opened_at)
 Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_state", jobs.c.state, jobs.c.opened_at)
+Index(
+    "ix_jobs_ended",
+    jobs.c.state,
+    jobs.c.ended_at,
+    sqlite_where=jobs.c.ended_at.is_not(None),
+    postgresql_where=jobs.c.ended_at.is_not(None),
+)
 Index("ix_jobs_opened", jobs.c.opened_at, jobs.c.id)
 Index(
     "ix_jobs_reason",
