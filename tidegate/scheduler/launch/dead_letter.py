@@ -10,6 +10,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.scheduler.decision.fold.after import record
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
@@ -54,15 +55,16 @@ def requeue(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> 
         raise UnknownName(
             f"there is no job {job}", "`tidegate jobs list --dead-letters` shows the dead letters"
         )
-    refuse_operation(found)
-    if found.reason is not Reason.F_LAUNCH:
-        because = "" if found.reason is None else f" ({found.reason})"
-        raise Refused(
-            f"job {job} is not a dead letter: it is {found.state}{because}",
-            "only a dead letter (F-LAUNCH) can be queued again; `tidegate jobs retry` runs a job again"
-            " whose run failed",
-        )
-    return _again(transaction, found, "requeue", now, by)
+    return _put(transaction, *_requeued(transaction, found, now, by))
+
+
+def check_requeue(reader: Reader, job: Job, now: datetime) -> None:
+    """Refuse to queue a job again that `requeue` would refuse.
+
+    Raises:
+        Refused: it is not a dead letter or is an operation on a table, or its schedule is not deployed.
+    """
+    _requeued(reader, job, now, CLI)
 
 
 def retry(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
@@ -80,35 +82,68 @@ def retry(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Jo
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise UnknownName(f"there is no job {job}", "`tidegate jobs list --failed` shows the failed jobs")
-    refuse_instance(found, "tidegate instances rerun")
-    refuse_operation(found)
-    if found.waiting and found.retry_at is not None:
-        return _at_once(transaction, found, now, by)
-    if found.state is not JobState.FAILED:
+    return _put(transaction, *_retried(transaction, found, now, by))
+
+
+def check_retry(reader: Reader, job: Job, now: datetime) -> None:
+    """Refuse to retry a job that `retry` would refuse.
+
+    Raises:
+        Refused: it has not failed, is an instance or an operation on a table, or its schedule is not
+            deployed.
+    """
+    _retried(reader, job, now, CLI)
+
+
+def _requeued(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
+    refuse_operation(job)
+    if job.reason is not Reason.F_LAUNCH:
+        because = "" if job.reason is None else f" ({job.reason})"
         raise Refused(
-            f"job {job} is {found.state} and cannot be retried",
+            f"job {job.id} is not a dead letter: it is {job.state}{because}",
+            "only a dead letter (F-LAUNCH) can be queued again; `tidegate jobs retry` runs a job again"
+            " whose run failed",
+        )
+    return _again(reader, job, "requeue", now, by)
+
+
+def _retried(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
+    refuse_instance(job, "tidegate instances rerun")
+    refuse_operation(job)
+    if job.waiting and job.retry_at is not None:
+        return _at_once(reader, job, now, by)
+    if job.state is not JobState.FAILED:
+        raise Refused(
+            f"job {job.id} is {job.state} and cannot be retried",
             "only a failed job can be retried; `tidegate schedules trigger` opens another job",
         )
-    return _again(transaction, found, "requeue" if found.reason is Reason.F_LAUNCH else "retry", now, by)
+    return _again(reader, job, "requeue" if job.reason is Reason.F_LAUNCH else "retry", now, by)
 
 
-def _at_once(transaction: Transaction, found: Job, now: datetime, by: By) -> Job:
-    state = next(iter(transaction.schedules(refs=[found.schedule])))
+def _put(transaction: Transaction, job: Job, entry: Entry) -> Job:
+    transaction.put_jobs([job])
+    transaction.add_journal([entry])
+    return job
+
+
+def _at_once(reader: Reader, found: Job, now: datetime, by: By) -> tuple[Job, Entry]:
     data = {"action": "trigger", "key": found.key, **by.noted}
     entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=found.schedule, job=found.id, data=data)
-    again = record(found, entry, state, next_check_at=now)
-    transaction.put_jobs([again])
-    transaction.add_journal([entry])
-    return again
+    return record(found, entry, _schedule_of(reader, found), next_check_at=now), entry
 
 
-def _again(transaction: Transaction, found: Job, action: str, now: datetime, by: By) -> Job:
-    state = next(iter(transaction.schedules(refs=[found.schedule])), None)
+def _schedule_of(reader: Reader, job: Job) -> ScheduleState:
+    state = next(iter(reader.schedules(refs=[job.schedule])), None)
     if state is None:
         raise Refused(
-            f"job {found.id} cannot be queued again: its schedule {found.schedule} is not deployed",
+            f"job {job.id} cannot be queued again: its schedule {job.schedule} is not deployed",
             "deploy the schedule again first",
         )
+    return state
+
+
+def _again(reader: Reader, found: Job, action: str, now: datetime, by: By) -> tuple[Job, Entry]:
+    state = _schedule_of(reader, found)
     program = state.spec.program
     if action == "retry" and found.launch is not None and found.launch.program != program:
         raise Refused(
@@ -122,7 +157,4 @@ def _again(transaction: Transaction, found: Job, action: str, now: datetime, by:
         job=found.id,
         data={"action": action, "key": found.key, "attempt": found.attempt + 1, **by.noted},
     )
-    again = record(found, entry, state)
-    transaction.put_jobs([again])
-    transaction.add_journal([entry])
-    return again
+    return record(found, entry, state), entry

@@ -1,5 +1,6 @@
 """*Job*: the list of jobs, and one with why it waits, its input, its attempts and its buttons."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -17,7 +18,7 @@ from tidegate.scheduler.explain.shown_job import ShownJob, shown_job
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
@@ -25,7 +26,7 @@ from tidegate.server.body import read_form
 from tidegate.server.page import Page
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.instances import ACTIONS as OF_INSTANCES
-from tidegate.server.routes.jobs import ACTIONS, jobs_page
+from tidegate.server.routes.jobs import ACTIONS, allowed_actions, jobs_page
 from tidegate.server.service import Here, Service
 from tidegate.server.tasks import check_tasks
 from tidegate.server.visible import named, visible_job
@@ -34,15 +35,6 @@ router = APIRouter(prefix="/board/jobs", route_class=PageRoute, include_in_schem
 
 NEWEST_SHOWN = 100
 """Of a job so many events and entries, the newest."""
-
-OFFERED: dict[JobState, tuple[str, ...]] = {
-    JobState.PENDING_TRIGGER: ("force", "cancel"),
-    JobState.PENDING_CONSTRAINT: ("force", "cancel"),
-    JobState.PENDING_LAUNCH: (),
-    JobState.LAUNCHED: (),
-    JobState.FAILED: ("retry", "requeue"),
-}
-"""The buttons of jobs of schedules by state; others would be refused."""
 
 
 class Listed(Value, kw_only=True):
@@ -126,6 +118,7 @@ def show_page(id: str, request: Request, service: Here, caller: Called) -> Respo
         why = explained(
             service.store, reader, lambda store, now: explain(store, job.id, now), service.clock()
         )
+        actions = offered(reader, job, service.clock())
     view = Shown(
         shown=_members(found),
         events=found.events,
@@ -134,7 +127,7 @@ def show_page(id: str, request: Request, service: Here, caller: Called) -> Respo
             Address(attempt=each, address=run_address(service.settings, each.run)) for each in found.attempts
         ),
         explanations=why,
-        actions=offered(job),
+        actions=actions,
     )
     title = f"{job.schedule}[{job.key}]" if job.key else job.schedule
     return page(request, service, "job", title, view, zone)
@@ -160,17 +153,18 @@ def act(
             if action in OF_INSTANCES:
                 changed = _act_on_instance(service, transaction, caller, job, action, by)
             else:
-                changed = ACTIONS[action](transaction, id, service.clock(), by)
+                do, _ = ACTIONS[action]
+                changed = do(transaction, id, service.clock(), by)
     return back(f"/board/jobs/{id}", f"{action.replace('_', ' ')} is done; the job is {changed.state}")
 
 
-def offered(job: Job) -> tuple[str, ...]:
-    """Return the actions that the state of a job allows."""
-    if job.maintenance is not None:
-        return ()
+def offered(reader: Reader, job: Job, now: datetime) -> tuple[str, ...]:
+    """Return the actions that would not be refused, by the rules of the commands themselves."""
+    found = allowed_actions(reader, job, now)
     if job.instance is None:
-        return OFFERED.get(job.state, ())
-    return tuple(name for name, (does, _) in OF_INSTANCES.items() if status_of(job) in ALLOWED[does])
+        return found
+    of_instances = (name for name, (does, _) in OF_INSTANCES.items() if status_of(job) in ALLOWED[does])
+    return (*of_instances, *found)
 
 
 def _act_on_instance(

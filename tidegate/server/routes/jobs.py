@@ -1,21 +1,23 @@
 """Jobs: a list in pages, one in full, why it waits, and what people do to it."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from tidegate.scheduler.commands.by_hand.force import force
-from tidegate.scheduler.commands.by_hand.manual import cancel
+from tidegate.scheduler.commands.by_hand.force import check_force, force
+from tidegate.scheduler.commands.by_hand.manual import cancel, check_cancel
 from tidegate.scheduler.explain.history import NEWEST_MAX
 from tidegate.scheduler.explain.names import find_schedule
 from tidegate.scheduler.explain.shown_job import shown_job
 from tidegate.scheduler.explain.why import explain
-from tidegate.scheduler.launch.dead_letter import requeue, retry
+from tidegate.scheduler.launch.dead_letter import check_requeue, check_retry, requeue, retry
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.parts.pages import JobsWanted
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
@@ -39,7 +41,15 @@ Newest = Annotated[
     Query(ge=1, le=NEWEST_MAX, description="How many events and entries of its history, the newest of each."),
 ]
 
-ACTIONS: dict[str, Act] = {"cancel": cancel, "requeue": requeue, "retry": retry, "force": force}
+Check = Callable[[Reader, Job, datetime], None]
+
+ACTIONS: dict[str, tuple[Act, Check]] = {
+    "force": (force, check_force),
+    "cancel": (cancel, check_cancel),
+    "retry": (retry, check_retry),
+    "requeue": (requeue, check_requeue),
+}
+"""The actions of people, each with what refuses it."""
 
 
 @router.get("", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
@@ -127,8 +137,19 @@ def act_on_job(
     with service.store.transaction() as transaction:
         visible_job(service, transaction, caller, id)
         with refused_as(409), named():
-            changed = ACTIONS[action](transaction, id, service.clock(), by)
+            act, _ = ACTIONS[action]
+            changed = act(transaction, id, service.clock(), by)
     return json_answer({"job": changed})
+
+
+def allowed_actions(reader: Reader, job: Job, now: datetime) -> tuple[str, ...]:
+    """Return the actions that would not be refused now."""
+    found: list[str] = []
+    for name, (_, check) in ACTIONS.items():
+        with suppress(Refused):
+            check(reader, job, now)
+            found.append(name)
+    return tuple(found)
 
 
 def _one_of(kind: Any, value: str, name: str) -> Any:

@@ -9,7 +9,7 @@ from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before
 
@@ -25,20 +25,34 @@ def force(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Jo
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise UnknownName(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
-    refuse_instance(found, "tidegate instances rerun")
-    refuse_operation(found)
-    if not found.waiting:
-        raise Refused(
-            f"job {job} is {found.state} and does not wait",
-            "`tidegate jobs retry` runs a failed job again; `tidegate schedules trigger` opens another job",
-        )
-    state = schedule_state(transaction, found.schedule)
-    data = {"action": "force", "key": found.key, **by.noted}
-    entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=found.schedule, job=found.id, data=data)
-    forced = record(found, entry, state, next_check_at=now)
-    app = load_apps(transaction, [state])[state.app]
-    collected = transaction.deliveries([found.id])[found.id]
-    refuse_without_partition(JobView(app=app, schedule=state.spec, job=forced, deliveries=collected))
+    forced, entry = _forced(transaction, found, now, by)
     transaction.put_jobs([forced])
     transaction.add_journal([entry])
     return forced
+
+
+def check_force(reader: Reader, job: Job, now: datetime) -> None:
+    """Refuse to force a job that `force` would refuse.
+
+    Raises:
+        Refused: it does not wait, is an instance or an operation, or its run would write no partition.
+    """
+    _forced(reader, job, now, CLI)
+
+
+def _forced(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
+    refuse_instance(job, "tidegate instances rerun")
+    refuse_operation(job)
+    if not job.waiting:
+        raise Refused(
+            f"job {job.id} is {job.state} and does not wait",
+            "`tidegate jobs retry` runs a failed job again; `tidegate schedules trigger` opens another job",
+        )
+    state = schedule_state(reader, job.schedule)
+    data = {"action": "force", "key": job.key, **by.noted}
+    entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=job.schedule, job=job.id, data=data)
+    forced = record(job, entry, state, next_check_at=now)
+    app = load_apps(reader, [state])[state.app]
+    collected = reader.deliveries([job.id])[job.id]
+    refuse_without_partition(JobView(app=app, schedule=state.spec, job=forced, deliveries=collected))
+    return forced, entry

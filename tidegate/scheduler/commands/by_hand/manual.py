@@ -22,7 +22,7 @@ from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before, route_before
@@ -204,15 +204,24 @@ def cancel(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> J
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise UnknownName(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
-    refuse_instance(found, "tidegate instances pause")
-    if found.maintenance is not None and not (found.maintenance.by_hand and found.waiting):
-        refuse_operation(found)
-    if not found.waiting and found.state is not JobState.PENDING_LAUNCH:
-        raise Refused(
-            f"job {job} is {found.state} and cannot be discarded",
-            "to stop a launched job, terminate its run in the Dagster UI",
-        )
+    check_cancel(transaction, found, now)
     entry = discard_entry(found, Reason.D_CANCELLED, now, by)
     transaction.add_journal([entry])
     (discarded,) = end_jobs(transaction, [(found, entry)])
     return discarded
+
+
+def check_cancel(_reader: Reader, job: Job, _now: datetime) -> None:
+    """Refuse to discard a job that `cancel` would refuse.
+
+    Raises:
+        Refused: it has a run, or has ended; it is an instance; or a policy asks for it.
+    """
+    refuse_instance(job, "tidegate instances pause")
+    if job.maintenance is not None and not (job.maintenance.by_hand and job.waiting):
+        refuse_operation(job)
+    if not job.waiting and job.state is not JobState.PENDING_LAUNCH:
+        raise Refused(
+            f"job {job.id} is {job.state} and cannot be discarded",
+            "to stop a launched job, terminate its run in the Dagster UI",
+        )

@@ -19,7 +19,7 @@ from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import Reader, Transaction
 
 
 def switch(
@@ -91,13 +91,13 @@ def _some(override: Override | None) -> list[Override]:
     return [] if override is None else [override]
 
 
-def schedule_state(transaction: Transaction, ref: str) -> ScheduleState:
+def schedule_state(reader: Reader, ref: str) -> ScheduleState:
     """Return the deployed schedule of this name.
 
     Raises:
         Refused: the schedule is not deployed.
     """
-    state = next(iter(transaction.schedules(refs=[ref])), None)
+    state = next(iter(reader.schedules(refs=[ref])), None)
     if state is None:
         raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
     return state
