@@ -277,3 +277,5 @@ def test_what_is_not_there_is_a_problem_for_tools_and_a_page_for_people(
     answer = board.client.get(path, headers=HTML)
     assert answer.status_code == status
     assert "<main" in answer.text
+    if "format=" not in path:
+        problem(board.client.get(f"{path}{'&' if '?' in path else '?'}format=json", headers=HTML), status)

@@ -127,14 +127,14 @@ def rendered(
 
 
 class PageRoute(APIRoute):
-    """A route whose errors are pages where the caller is a browser."""
+    """A route whose errors are pages where the caller is a browser, unless it asks for JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """See `APIRoute.get_route_handler`."""
         handle = super().get_route_handler()
 
         async def with_pages(request: Request) -> Response:
-            if "text/html" not in request.headers.get("accept", ""):
+            if not _is_for_people(request):
                 return await handle(request)
             try:
                 return await handle(request)
@@ -144,6 +144,12 @@ class PageRoute(APIRoute):
                 return _problem_page(request, malformed(error))
 
         return with_pages
+
+
+def _is_for_people(request: Request) -> bool:
+    """Return whether an error is answered with a page: to a browser that has not asked for JSON."""
+    asks_json = request.query_params.get("format") == "json"
+    return not asks_json and "text/html" in request.headers.get("accept", "")
 
 
 def _problem_page(request: Request, problem: Problem) -> Response:
