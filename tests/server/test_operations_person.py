@@ -180,7 +180,8 @@ def test_a_night_of_a_person_of_operations(night: Night) -> None:
     assert "each_day" in printed and "the next deploy follows it again" in printed
     newest = night.get(f"{NS}/deployments")["items"][0]
     assert (newest["rollback_to"], newest["reason"]) == (before["number"], "prices never arrive")
-    assert f"back to {back}: prices never arrive" in night.client.get("/board/deployments").text
+    log = night.client.get("/board/deployments").text
+    assert f'back to <a href="/board/deployments/{back}">{back}</a>: prices never arrive' in log
     spec = night.get(f"{NS}/apps/sales/schedules/each_day")
     assert spec["trigger"] == {"all": [{"partitions": {"dataset": "raw"}}]}
 

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.server.board.board import DAYS, HOSTILE, HTML, job_of, shown
-from tests.server.serving import NS, Served, problem
+from tests.server.serving import Served, problem
 from tests.server.shop import shop
 from tests.server.yard import yard
 from tests.worlds.samples import operation_job
@@ -218,34 +218,12 @@ def test_the_flow_of_the_ledger_leads_from_schedules_to_outcomes(board: Served):
     assert bands == {("failed", 1), ("pending", 1)}
 
 
-def test_deployments_name_who_changed_what(board: Served):
-    assert shown(board, "/board/deployments")["items"][-1]["by"] == "rest"
-
-
 def test_the_counts_of_a_day_list_their_instances(server: Served):
     shop(server)
     view = shown(server, "/board/day?sign=N")
     (count,) = [each for each in view["counts"] if each["sign"] == "N"]
     assert len(view["listed"]) == count["instances"]
     assert "sign=N#listed" in server.client.get("/board/day").text
-
-
-def test_a_button_rolls_back_with_a_reason(board: Served):
-    first = shown(board, "/board/deployments")["items"][-1]["number"]
-    board.client.delete(f"{NS}/apps/sales/schedules/daily")
-    path = f"/board/deployments/{first}/rollback"
-    assert path in board.client.get("/board/deployments").text
-
-    without = board.client.post(path, data={"reason": ""}, follow_redirects=False)
-    assert without.status_code == 400
-    answer = board.client.post(path, data={"reason": "it is needed"}, follow_redirects=False)
-
-    assert answer.status_code == 303 and answer.headers["location"].startswith("/board/deployments?done=")
-    view = shown(board, "/board/deployments")
-    assert (view["items"][0]["rollback_to"], view["items"][0]["reason"]) == (first, "it is needed")
-    assert f"back to {first}" in board.client.get("/board/deployments").text
-    # What is deployed needs no way back to it.
-    assert f"/board/deployments/{view['newest']}/rollback" not in board.client.get("/board/deployments").text
 
 
 @pytest.mark.parametrize(
@@ -266,6 +244,9 @@ def test_a_button_rolls_back_with_a_reason(board: Served):
         ("/board/events?outcome=odd", 400),
         ("/board/ledger?cursor=odd", 400),
         ("/board/maintenance/table?name=none", 404),
+        ("/board/deployments/99", 404),
+        ("/board/deployments/odd", 400),
+        ("/board/deployments/99/rollback", 404),
         ("/board/maintenance/table", 400),
         ("/?format=odd", 400),
     ],

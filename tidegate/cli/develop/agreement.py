@@ -1,7 +1,6 @@
 """What a deployment takes away, and the question whether a person agrees to that."""
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,24 +22,16 @@ def at_terminal(format: Format = Format.TEXT) -> bool:
 
 def lost(difference: "Diff") -> tuple[str, ...]:
     """Return what a deployment discards of the jobs that wait, one line for each schedule and reason."""
-    return tuple(_lost(difference))
+    from tidegate.compiler.render import taken_away
 
-
-def _lost(difference: "Diff") -> Iterator[str]:
-    from tidegate.compiler.render.diff_text import consequence_text
-
-    for change in difference.schedules():
-        for consequence in change.consequences:
-            if consequence.kind in ("discards", "drops"):
-                yield f"{change.app}/{change.name}: {consequence_text(consequence)}"
+    return taken_away.lost(difference)
 
 
 def taken_away(difference: "Diff") -> tuple[str, ...]:
     """Return what a deployment deletes or discards, one line each."""
-    gone = (
-        f"{each.app}/{each.name} is deleted" for each in difference.schedules() if each.action == "delete"
-    )
-    return (*gone, *_lost(difference))
+    from tidegate.compiler.render import taken_away
+
+    return taken_away.taken_away(difference)
 
 
 class NotAgreed(Exception):

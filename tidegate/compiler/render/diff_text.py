@@ -30,6 +30,9 @@ from tidegate.domain.size import size_text
 MAX_VALUE_CHARACTERS = 70
 """Longer values are cut; `--format json` prints them in full."""
 
+INDENT = 6 * " "
+"""Of the lines of a part."""
+
 _SIGNS = {
     "create": "+",
     "change": "~",
@@ -133,12 +136,17 @@ def _field(field: FieldChange) -> str:
     return f"{field.path}: {_value(field.path, field.old)} -> {_value(field.path, field.new)}"
 
 
+def field_lines(section: str, fields: tuple[FieldChange, ...]) -> tuple[str, ...]:
+    """Return the fields at which a part differs, as lines."""
+    return tuple(line.removeprefix(INDENT) for line in _fields(section, fields))
+
+
 def _fields(section: str, fields: tuple[FieldChange, ...]) -> Iterator[str]:
     for field in fields:
         if _is_long(section, field):
-            yield from (f"      {line}" for line in _as_yaml(field))
+            yield from (f"{INDENT}{line}" for line in _as_yaml(field))
         else:
-            yield f"      {_field(field)}"
+            yield f"{INDENT}{_field(field)}"
 
 
 def _is_long(section: str, field: FieldChange) -> bool:

@@ -1,20 +1,44 @@
-"""*Deployments*: what each changed, and by whom; a button goes back to one."""
+"""*Deployments*: what each changed, and by whom; one with all its changes, and what a way back to it does.
 
+/board/deployments               the log, the newest first
+/board/deployments/7             its changes with their fields, of one app or action where asked for
+/board/deployments/7/rollback    what a rollback would delete and discard now ──► the button
+"""
+
+import hashlib
+from collections import Counter
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tidegate.compiler.plan.diff import Diff
+from tidegate.compiler.render.taken_away import taken_away
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.deployment.deployments import DeploymentLine
+from tidegate.scheduler.commands.deployment.deployments import (
+    DeploymentLine,
+    change_of,
+    find_deployment,
+    rollback_ahead,
+)
+from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import ADMIN, READ, Called
 from tidegate.server.board.back import back
+from tidegate.server.board.deployment_changes import OF_SCHEDULES, Changed, changes_of
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
 from tidegate.server.page import Page
-from tidegate.server.routes.deployments import Wanted, deployments_page, number_of, rolled_back
+from tidegate.server.problem import Problem, refused_as
+from tidegate.server.routes.deployments import (
+    Wanted,
+    deployments_page,
+    number_of,
+    rolled_back,
+    scope_of,
+)
 from tidegate.server.service import Here
+from tidegate.server.visible import refused_to, visible_apps
 
-router = APIRouter(prefix="/board", route_class=PageRoute, include_in_schema=False)
+router = APIRouter(prefix="/board/deployments", route_class=PageRoute, include_in_schema=False)
 
 
 class Deployments(Value, kw_only=True):
@@ -25,26 +49,142 @@ class Deployments(Value, kw_only=True):
     next: str | None
 
 
-@router.get("/deployments", dependencies=[READ])
+class Shown(Value, kw_only=True):
+    """One deployment.
+
+    Attributes:
+        app: the only one whose changes are listed; "" for all.
+        action: the only one that is listed; "" for all.
+        changes: how many match.
+        kept: whether what was deployed before it is kept; without it no fields are known.
+        pages: the schedules of `items` that are deployed now, and so have a page.
+    """
+
+    newest: int
+    deployment: DeploymentLine
+    app: str
+    action: str
+    changes: int
+    kept: bool
+    items: tuple[Changed, ...]
+    pages: tuple[str, ...]
+    next: str | None
+
+
+class Ahead(Value, kw_only=True):
+    """What a rollback would do now.
+
+    Attributes:
+        changes: what it changes, by action.
+        taken_away: what it deletes and discards, one line each.
+        agreed: stands for `taken_away` in the form, so that nothing else is taken away than was shown.
+        refusals: why it would be refused.
+    """
+
+    number: int
+    changes: dict[str, int] = {}
+    taken_away: tuple[str, ...] = ()
+    agreed: str = ""
+    refusals: tuple[str, ...] = ()
+
+
+@router.get("", dependencies=[READ])
 def deployed_page(
     request: Request, service: Here, caller: Called, page_of: Annotated[Page, Depends(Page)]
 ) -> Response:
     """Show when what was deployed, by whom, and what it changed."""
     found, cursor = deployments_page(service, caller, page_of)
     with service.store.reading() as reader:
-        newest = reader.newest_deployment()
-    view = Deployments(newest=0 if newest is None else newest[0], items=tuple(found), next=cursor)
+        newest = _newest(reader)
+    view = Deployments(newest=newest, items=tuple(found), next=cursor)
     return page(request, service, "deployments", "Deployments", view)
 
 
-@router.post("/deployments/{number}/rollback", dependencies=[ADMIN])
+@router.get("/{number}", dependencies=[READ])
+def show_page(
+    number: str,
+    request: Request,
+    service: Here,
+    caller: Called,
+    page_of: Annotated[Page, Depends(Page)],
+    app: str = "",
+    action: str = "",
+) -> Response:
+    """Show a deployment, and each of its changes with the fields that differ."""
+    with service.store.reading() as reader:
+        with refused_as(404):
+            found = find_deployment(reader, number_of(number), visible_apps(service, reader, caller))
+        difference = change_of(reader, found.number, {app} & found.apps.keys() if app else found.apps.keys())
+        changed = [
+            each
+            for each in changes_of(found, difference)
+            if app in ("", each.app) and action in ("", each.action)
+        ]
+        items, cursor = page_of.of(changed, lambda each: (each.app, each.section, each.name))
+        refs = [f"{each.app}/{each.name}" for each in items if each.section in OF_SCHEDULES]
+        view = Shown(
+            newest=_newest(reader),
+            deployment=found,
+            app=app,
+            action=action,
+            changes=len(changed),
+            kept=difference is not None,
+            items=tuple(items),
+            pages=tuple(state.ref for state in reader.schedules(refs=refs)),
+            next=cursor,
+        )
+    return page(request, service, "deployment", f"Deployment {found.number}", view)
+
+
+@router.get("/{number}/rollback", dependencies=[READ])
+def ahead_page(number: str, request: Request, service: Here, caller: Called) -> Response:
+    """Show what a rollback would change, delete and discard, and ask for a reason."""
+    with service.store.reading() as reader:
+        with refused_as(404):
+            found = find_deployment(reader, number_of(number), visible_apps(service, reader, caller))
+        try:
+            with refused_to(reader, caller):
+                view = _ahead(found.number, rollback_ahead(reader, found.number, scope_of(service, caller)))
+        except Problem as problem:
+            view = Ahead(number=found.number, refusals=(problem.message,))
+    return page(request, service, "rollback", f"Roll back to {found.number}", view)
+
+
+@router.post("/{number}/rollback", dependencies=[ADMIN])
 def roll_back(
     number: str,
     service: Here,
     caller: Called,
     form: Annotated[dict[str, str], Depends(read_form)],
 ) -> Response:
-    """Roll back to a deployment."""
-    wanted = Wanted(reason=form.get("reason", ""))
-    done = rolled_back(service, caller, number_of(number), wanted)
+    """Roll back to a deployment, if that takes away what the page has shown."""
+    wanted, agreed = Wanted(reason=form.get("reason", "")), form.get("agreed")
+    done = rolled_back(
+        service,
+        caller,
+        number_of(number),
+        wanted,
+        None if agreed is None else lambda changes: _agreed(taken_away(changes)) == agreed,
+    )
     return back("/board/deployments", f"rolled back to {number}: this is deployment {done['number']}")
+
+
+def _ahead(number: int, changes: Diff) -> Ahead:
+    refusals = (*changes.taken, *changes.blocked, *changes.refusals)
+    lines = taken_away(changes)
+    return Ahead(
+        number=number,
+        changes=Counter(each.action for each in changes.schedules() if each.action != "unchanged"),
+        taken_away=lines,
+        agreed=_agreed(lines),
+        refusals=tuple(each.summary for each in refusals),
+    )
+
+
+def _agreed(lines: tuple[str, ...]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _newest(reader: Reader) -> int:
+    newest = reader.newest_deployment()
+    return 0 if newest is None else newest[0]

@@ -1,9 +1,11 @@
 """Deployments: the log, what each changed, the difference between two, and the way back."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
+from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.compiler.render.diff_json import diff_json
 from tidegate.domain.value import Value
@@ -109,22 +111,24 @@ def roll_back(
     return json_answer(rolled_back(service, caller, number_of(number), as_form(body, Wanted)))
 
 
-def rolled_back(service: Service, caller: Caller, number: int, wanted: Wanted) -> dict[str, Any]:
+def rolled_back(
+    service: Service,
+    caller: Caller,
+    number: int,
+    wanted: Wanted,
+    agrees: Callable[[Diff], bool] | None = None,
+) -> dict[str, Any]:
     """Roll back, and return the new deployment with what it changed.
 
+    Args:
+        agrees: whether a person has agreed to what it does; None where nobody was asked.
+
     Raises:
-        Problem: 400 without a reason, 404 for an unknown deployment, 409 if it is refused.
+        Problem: 400 without a reason, 404 for an unknown deployment, 409 if it is refused, or does something
+            else than a person has agreed to.
     """
     if not wanted.reason.strip():
         raise Problem(400, "a rollback has a reason", hint='write {"reason": "..."}')
-    settings = service.settings
-    scope = Scope(
-        project=settings.name,
-        namespace=settings.namespace,
-        only=None if caller.app is None else frozenset({caller.app}),
-        removable=frozenset(),
-        storage=Storage(paths_from=str(settings.paths_from), warehouse=str(settings.warehouse)),
-    )
     with service.store.transaction() as transaction:
         with refused_as(404):
             find_deployment(transaction, number, visible_apps(service, transaction, caller))
@@ -132,14 +136,32 @@ def rolled_back(service: Service, caller: Caller, number: int, wanted: Wanted) -
             changes = rollback(
                 transaction,
                 number,
-                scope,
+                scope_of(service, caller),
                 service.clock(),
                 caller.by(wanted.reason.strip()),
                 force=wanted.force,
                 remove_apps=wanted.remove_apps,
             )
+        if agrees is not None and not agrees(changes):
+            raise Problem(
+                409,
+                f"a rollback to {number} takes away something else now than was shown",
+                hint="open its page again, and decide again",
+            )
         ((new, _),) = transaction.deployments(None, 1)
     return {"number": new, "discarded_jobs": discarded(changes), "changes": diff_json(changes)}
+
+
+def scope_of(service: Service, caller: Caller) -> Scope:
+    """Return what a caller rolls back: the project, or the app of its token."""
+    settings = service.settings
+    return Scope(
+        project=settings.name,
+        namespace=settings.namespace,
+        only=None if caller.app is None else frozenset({caller.app}),
+        removable=frozenset(),
+        storage=Storage(paths_from=str(settings.paths_from), warehouse=str(settings.warehouse)),
+    )
 
 
 def number_of(text: str) -> int:

@@ -18,7 +18,7 @@ from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
 from tidegate.scheduler.commands.deployment.specifications import deployed_at
 from tidegate.scheduler.model.journal import By, Entry
 from tidegate.scheduler.model.refused import Refused
@@ -141,23 +141,39 @@ def rollback(
         Refused: there is no such deployment, its specification is not kept, nothing differs from it, or a
             deployment of it is refused.
     """
-    _check_kept(transaction, number, scope.only)
-    wanted = apps_after(transaction, number, scope.only, scope.project)
+    wanted, scope = _wanted_again(transaction, number, scope, remove_apps)
+    changes = deploy(transaction, wanted, now, force=force, scope=scope, by=by, rollback_to=number)
+    _refuse_empty(changes, number)
+    return changes
+
+
+def rollback_ahead(reader: Reader, number: int, scope: Scope) -> Diff:
+    """Return what a rollback without options would do now; of a refused one, also why (`Diff.refused`).
+
+    Raises:
+        Refused: as of `rollback`, but for refusals of the deployment.
+    """
+    wanted, scope = _wanted_again(reader, number, scope, remove_apps=False)
+    changes = difference(reader, wanted, scope=scope)
+    _refuse_empty(changes, number)
+    return changes
+
+
+def _wanted_again(
+    reader: Reader, number: int, scope: Scope, remove_apps: bool
+) -> tuple[dict[str, App], Scope]:
+    """Return the apps that a rollback deploys, and the scope of that deployment."""
+    _check_kept(reader, number, scope.only)
+    wanted = apps_after(reader, number, scope.only, scope.project)
     if scope.only is not None and scope.only - wanted.keys() and not remove_apps:
         missing = ", ".join(sorted(scope.only - wanted.keys()))
         raise Refused(f"{missing} did not exist after deployment {number}", "roll back to a later one")
-    changes = deploy(
-        transaction,
-        wanted,
-        now,
-        force=force,
-        scope=msgspec.structs.replace(scope, removable=None if remove_apps else NO_APPS),
-        by=by,
-        rollback_to=number,
-    )
+    return wanted, msgspec.structs.replace(scope, removable=None if remove_apps else NO_APPS)
+
+
+def _refuse_empty(changes: Diff, number: int) -> None:
     if changes.empty:
         raise Refused(f"nothing differs from deployment {number}", LIST)
-    return changes
 
 
 def _check_kept(reader: Reader, number: int, apps: Collection[str] | None) -> None:
@@ -180,8 +196,8 @@ def apps_after(
     """Return the apps as they were after a deployment, by name; those of a project, or all."""
     return {
         name: deployed.app
-        for name, deployed in deployed_at(reader, number).items()
-        if (apps is None or name in apps) and (project is None or deployed.project == project)
+        for name, deployed in deployed_at(reader, number, apps).items()
+        if project is None or deployed.project == project
     }
 
 

@@ -4,7 +4,7 @@ A deployment keeps only what it has changed. What was deployed after it is, for 
 newest specification up to it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tidegate.compiler.plan.diff import Diff
 from tidegate.scheduler.model.deployed import DeployedApp, whole_app
@@ -37,9 +37,9 @@ def _everything(reader: Reader) -> set[str]:
     return known | {app.name for app in reader.apps()} | {state.ref for state in reader.schedules()}
 
 
-def deployed_at(reader: Reader, number: int) -> dict[str, DeployedApp]:
-    """Return the apps as they were after a deployment, with their schedules, by name."""
-    found = [each for each in reader.specifications(number) if not each.gone]
+def deployed_at(reader: Reader, number: int, apps: Collection[str] | None = None) -> dict[str, DeployedApp]:
+    """Return the apps as they were after a deployment, by name, with their schedules; some, or all."""
+    found = [each for each in reader.specifications(number, apps=apps) if not each.gone]
     schedules: dict[str, list[Specification]] = {}
     for each in found:
         if "/" in each.ref:
