@@ -142,9 +142,13 @@ def test_a_night_of_a_person_of_operations(night: Night) -> None:
     assert night.client.post(f"{NS}/events/partitions", json=body).status_code == 202
     night.tick()
 
-    night.cli("apps", "hold", "sales", "--reason", "the lake is down")
+    own = {"Origin": night.server.address.rstrip("/")}
+    reason = {"reason": "the lake is down"}
+    pressed = night.client.post("/board/apps/sales/hold", data=reason, headers=own)
+    assert "sales is on hold" in night.client.get(pressed.headers["location"]).text
+    now = night.client.get("/").text
+    assert "Nothing of app sales is launched" in now and "the lake is down" in now
     assert "on hold since" in night.cli("apps", "list")
-    assert "Nothing of app sales is launched" in night.client.get("/").text
 
     (job,) = night.get(f"{NS}/jobs")["items"]
     printed = night.cli("why", job["id"])
@@ -152,11 +156,10 @@ def test_a_night_of_a_person_of_operations(night: Night) -> None:
     assert "not met" in night.client.get(f"/board/jobs/{job['id']}").text
 
     page = f"/board/jobs/{job['id']}"
-    own = {"Origin": night.server.address.rstrip("/")}
     pressed = night.client.post(f"{page}/force", data={"reason": "the feed is complete"}, headers=own)
     assert pressed.status_code == 303
     assert "force is done" in night.client.get(pressed.headers["location"]).text
-    night.cli("apps", "release", "sales")
+    assert night.client.post(f"{NS}/apps/sales/release", json={}).json()["hold"] is None
 
     night.run_fails()
     (alert,) = night.web.bodies

@@ -25,6 +25,7 @@ from tidegate.server.routes import (
     events,
     gauges,
     health,
+    holds,
     instances,
     jobs,
     late,
@@ -48,6 +49,7 @@ DESCRIPTION = (
 
 OF_NAMESPACE: tuple[APIRouter, ...] = (
     apps.router,
+    holds.router,
     reverts.router,
     schedules.router,
     across_apps.router,

@@ -11,7 +11,6 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.project.local_time import common_zone
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.explain.last_tick import last_tick_line
 from tidegate.scheduler.explain.work import RECENTLY
 from tidegate.scheduler.launch.active_host import active_host
@@ -25,6 +24,7 @@ from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.tick import is_late, last_tick
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.board.page import PageRoute, page
+from tidegate.server.routes.holds import HeldApp, held
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import visible_apps
 
@@ -85,7 +85,7 @@ class Now(Value, kw_only=True):
     at: datetime
     alive: str
     well: bool
-    held: tuple[str, ...]
+    held: tuple[HeldApp, ...]
     unsent: dict[AlertState, int]
     running: dict[JobState, int]
     running_jobs: tuple[Job, ...]
@@ -116,7 +116,7 @@ def _view(service: Service, reader: Reader, caller: Caller) -> Now:
         at=now,
         alive=last_tick_line(ticked, now, late),
         well=not late,
-        held=tuple(sorted(app for app in held_apps(reader) if apps is None or app in apps)),
+        held=held(reader, lambda app: apps is None or app in apps),
         unsent=_unsent(reader.alert_counts(service.settings.name, caller.app)),
         running={state: number for state in RUNNING_STATES if (number := _number(counts, state))},
         running_jobs=tuple(

@@ -23,7 +23,7 @@ class OverrideShown(Value, kw_only=True):
     Attributes:
         override: what was changed, in a few words.
         reverts: what becomes of the schedule, or the app, when it reverts.
-        deployed: there is a page of the schedule.
+        deployed: there is a page of the schedule, or of the app's schedules.
     """
 
     ref: str
@@ -61,6 +61,7 @@ def list_page(
         found = [each for each in reader.overrides(app=app or None) if apps is None or each.app in apps]
         items, cursor = page_of.of(found, lambda each: (each.ref, each.kind))
         deployed = {state.ref for state in reader.schedules(refs=[each.ref for each in items])}
+        deployed |= {each.name for each in reader.app_headers()}
     view = Overrides(app=app, items=tuple(shown(each, each.ref in deployed) for each in items), next=cursor)
     return page(request, service, "overrides", "Overrides", view)
 

@@ -32,6 +32,7 @@ from tidegate.server.deployed import deployed_app, own_apps, schedule_of
 from tidegate.server.forms.override import until_of
 from tidegate.server.page import Page, after_name
 from tidegate.server.problem import Problem
+from tidegate.server.routes.holds import HeldApp, held
 from tidegate.server.service import Here
 from tidegate.server.visible import refused_to
 
@@ -65,10 +66,12 @@ class Listed(Value, kw_only=True):
     Attributes:
         apps: all that the caller sees.
         app: the one whose schedules are listed; None for none.
+        hold: who holds its launches; None if it is not on hold.
     """
 
     apps: tuple[str, ...]
     app: str | None
+    hold: HeldApp | None
     status: str
     program: str
     items: tuple[Line, ...]
@@ -113,7 +116,7 @@ def list_page(
     with service.store.reading() as reader:
         apps = tuple(sorted(each for each in own_apps(service, reader) if caller.sees(each)))
         chosen = app or (apps[0] if len(apps) == 1 else None)
-        items, cursor, zone, overrides = [], None, "", ()
+        items, cursor, zone, overrides, holds = [], None, "", (), ()
         if chosen is not None:
             caller.check_app(chosen)
             zone = deployed_app(service, reader, chosen).app.timezone
@@ -126,9 +129,11 @@ def list_page(
             states = list(reader.schedules_page(wanted, page_of.limit + 1))
             items, cursor = page_of.cut(states, lambda state: (state.name,))
             overrides = reader.overrides(refs=[state.ref for state in items])
+            holds = held(reader, lambda each: each == chosen)
     view = Listed(
         apps=apps,
         app=chosen,
+        hold=next(iter(holds), None),
         status=status,
         program=program,
         items=tuple(_line(state, overrides) for state in items),

@@ -16,6 +16,7 @@ from tidegate.server.contract import contract, json_answer, listed, page_of
 from tidegate.server.deployed import check_name, deployed_app, deployed_apps, discarded
 from tidegate.server.page import Page
 from tidegate.server.problem import Problem
+from tidegate.server.routes.holds import HeldApp, held
 from tidegate.server.routes.schedules import Deleted, Flag, Reason
 from tidegate.server.service import Here, Service
 from tidegate.server.specification import compiled_app
@@ -50,12 +51,17 @@ EXAMPLE: dict[str, Any] = {
 
 
 class AppLine(Value, kw_only=True):
-    """A deployed app in a list."""
+    """A deployed app in a list.
+
+    Attributes:
+        hold: who holds its launches; None if it is not on hold.
+    """
 
     namespace: str
     app: str
     revision: int
     description: str
+    hold: HeldApp | None = None
 
 
 class DeployedSpec(Value, kw_only=True):
@@ -92,6 +98,7 @@ def list_apps(service: Here, caller: Called, page: Annotated[Page, Depends(Page)
     """List the apps of the namespace, by name."""
     with service.store.reading() as reader:
         found = [each for each in deployed_apps(service, reader) if caller.sees(each.name)]
+        holds = {each.app: each for each in held(reader, caller.sees)}
     items, cursor = page.of(found, lambda each: (each.name,))
     lines = [
         AppLine(
@@ -99,6 +106,7 @@ def list_apps(service: Here, caller: Called, page: Annotated[Page, Depends(Page)
             app=each.name,
             revision=each.revision,
             description=each.app.description,
+            hold=holds.get(each.name),
         )
         for each in items
     ]
