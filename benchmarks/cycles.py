@@ -24,6 +24,7 @@ from tidegate.domain.model import App, Dependency, Program, Schedule, TaskTimes,
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.explain.instances.awaited import upstream_of
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -109,7 +110,7 @@ def _deploy(store: SqlStore, tasks: int) -> None:
     schedules = {f"t{number}": _task(number, tasks) for number in range(tasks)}
     app = App(name="a", programs={"p": Program(name="p", run="x.p")}, schedules=schedules)
     with store.transaction() as transaction:
-        deploy(transaction, {"a": app}, GENERATED_AT - ONE_SECOND)
+        deploy(transaction, {"a": app}, GENERATED_AT - ONE_SECOND, by=By(actor="bench"))
 
 
 def _task(number: int, tasks: int) -> Schedule:

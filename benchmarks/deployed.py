@@ -18,6 +18,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App, CronTrigger, Dataset, PartitionsTrigger, Program, Schedule
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
@@ -85,7 +86,7 @@ def deployed(store: Store, schedules: int, *, count: int) -> None:
     """Deploy this number of schedules into an empty store."""
     wanted = {app.name: app for app in apps(schedules, count=count)}
     with store.transaction() as transaction:
-        deploy(transaction, wanted, START)
+        deploy(transaction, wanted, START, by=By(actor="bench"))
 
 
 def event(number: int, arrived: datetime) -> Event:

@@ -19,6 +19,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
@@ -66,7 +67,7 @@ class Feed:
         text = APP.replace("SCHEDULE", schedule.replace("HELD", str(held)))
         compiled = compile_files({"feed.yaml": text.encode()})
         with store.transaction() as transaction:
-            deploy(transaction, {"feed": compiled.apps["feed"].app}, START)
+            deploy(transaction, {"feed": compiled.apps["feed"].app}, START, by=By(actor="bench"))
         self.land(held)
         self.land(1)
 

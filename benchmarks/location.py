@@ -22,6 +22,7 @@ from tidegate.project.location import location_of
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import Scope
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
@@ -78,7 +79,7 @@ def deployed_programs(folder: Path, schedules: int) -> tuple[Settings, Store]:
     store = open_store(settings.store_url)
     with store.transaction() as transaction:
         wanted = {app.name: app for app in with_programs(schedules)}
-        deploy(transaction, wanted, START, scope=Scope(project=settings.name))
+        deploy(transaction, wanted, START, scope=Scope(project=settings.name), by=By(actor="bench"))
     return settings, store
 
 

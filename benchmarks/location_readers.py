@@ -17,6 +17,7 @@ from tidegate.processes.dagster import HOST, MODULE, free_port
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import Scope
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.open import open_store
 
 SCHEDULES = 1_000
@@ -36,7 +37,7 @@ def main() -> int:
         store = open_store(settings.store_url)
         with store.transaction() as transaction:
             wanted = {app.name: app for app in with_programs(SCHEDULES)}
-            deploy(transaction, wanted, START, scope=Scope(project=settings.name))
+            deploy(transaction, wanted, START, scope=Scope(project=settings.name), by=By(actor="bench"))
         store.close()
         port = free_port()
         command = ["-m", "dagster", "api", "grpc", "-m", MODULE, "-d", folder, "-h", HOST, "-p", str(port)]

@@ -24,6 +24,7 @@ from tidegate.domain.model import App, Budget, Maintenance, Operation, Operation
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.intake.tables import TableFound, report_health, report_tables
 from tidegate.scheduler.launch.operation_end import end_operation
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -74,7 +75,7 @@ def _opened(path: Path) -> Store:
 
 def _prepare(store: Store, app: App) -> None:
     with store.transaction() as transaction:
-        deploy(transaction, {app.name: app}, START)
+        deploy(transaction, {app.name: app}, START, by=By(actor="bench"))
         report_tables(
             transaction, [TableFound(catalog_name=_table(number)) for number in range(TABLES)], START
         )

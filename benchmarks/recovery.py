@@ -25,6 +25,7 @@ from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.open import open_store
 
 ROUNDS = 3
@@ -94,7 +95,7 @@ class Bench:
         store = open_store(self._settings.store_url)
         with store.transaction() as transaction:
             apps = compiled_apps(self._settings, Format.TEXT)
-            deploy(transaction, apps, datetime.now(UTC))
+            deploy(transaction, apps, datetime.now(UTC), by=By(actor="bench"))
         store.close()
         self.start_processes()
 

@@ -17,6 +17,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import TickReport, tick
@@ -87,7 +88,7 @@ class Bench:
         """Deploy all apps and return the seconds."""
         begun = time.perf_counter()
         with self.store.transaction() as transaction:
-            deploy(transaction, self.apps, START)
+            deploy(transaction, self.apps, START, by=By(actor="bench"))
         return time.perf_counter() - begun
 
     def fill(self) -> None:

@@ -33,6 +33,7 @@ from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.project.yaml_files import compile_paths
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.job import FINISHED, WAITING, Job, JobState
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
@@ -118,7 +119,7 @@ class Example:
             raise Failed(f"{compilation.diagnostics[0].summary}: see `tidegate lint`")
         apps = {name: compiled.app for name, compiled in compilation.apps.items()}
         with self.store.transaction() as transaction:
-            deploy(transaction, apps, datetime.now(UTC))
+            deploy(transaction, apps, datetime.now(UTC), by=By(actor="cli:ada"))
         self.processes.start_code_server()
         self.processes.start_daemon()
         self.processes.start_webserver()

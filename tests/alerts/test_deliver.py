@@ -13,6 +13,7 @@ import pytest
 
 from tests.alerts.receivers import Web, web_server
 from tests.alerts.samples import NOON, alert
+from tests.worlds.by import CLI
 from tidegate.alerts.channel import Command, Webhook
 from tidegate.alerts.deliver import Delivery, deliver
 from tidegate.domain.error import UserError
@@ -85,13 +86,13 @@ def test_a_dead_alert_is_sent_again_on_request(store: Store, web: Web) -> None:
         assert taken is not None
         mark_failed(store, taken, "no", NOON)
     with store.transaction() as transaction:
-        assert [each.id for each in retry(transaction, "p", None, NOON)] == ["a1"]
+        assert [each.id for each in retry(transaction, "p", None, NOON, by=CLI)] == ["a1"]
     assert sent(store, web) == 1
     assert only(store).state is AlertState.SENT
     with store.transaction() as transaction, pytest.raises(UserError, match="sent already"):
-        retry(transaction, "p", ["a1"], NOON)
+        retry(transaction, "p", ["a1"], NOON, by=CLI)
     with store.transaction() as transaction, pytest.raises(UserError, match="no alert x"):
-        retry(transaction, "p", ["x"], NOON)
+        retry(transaction, "p", ["x"], NOON, by=CLI)
 
 
 def test_an_alert_to_a_channel_that_the_settings_lack_says_so(store: Store) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.simulation.oracle.oracle import Oracle
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -65,7 +66,7 @@ def prepare(url: str) -> None:
     """A new store with the app deployed."""
     store = open_store(url)
     with store.transaction() as transaction:
-        deploy(transaction, {"a": app()}, START)
+        deploy(transaction, {"a": app()}, START, by=CLI)
     store.close()
 
 

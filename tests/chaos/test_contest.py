@@ -15,6 +15,7 @@ import pytest
 from tests.chaos.child import Child, Say
 from tests.simulation.oracle.oracle import Oracle
 from tests.tally import PROMISED, reach
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
@@ -74,7 +75,7 @@ def prepare(url: str) -> None:
     assert compilation.ok, compilation.diagnostics
     store = open_store(url)
     with store.transaction() as transaction:
-        deploy(transaction, {"a": compilation.apps["a"].app}, START)
+        deploy(transaction, {"a": compilation.apps["a"].app}, START, by=CLI)
         transaction.add_events(arrivals())
     store.close()
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 import tidegate.read
 from tests.dagster_defs.live.project import LiveProject
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import Scope
@@ -23,7 +24,6 @@ from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action, status_of
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.journal import By
 
 NOON = 12
 
@@ -126,7 +126,7 @@ class Night(LiveProject):
         assert compiled.ok, compiled.diagnostics
         with self.store.transaction() as transaction:
             apps = {name: each.app for name, each in compiled.apps.items()}
-            deploy(transaction, apps, datetime.now(UTC), scope=Scope(project=self.settings.name))
+            deploy(transaction, apps, datetime.now(UTC), scope=Scope(project=self.settings.name), by=CLI)
         self.processes.__enter__()
         self.processes.start_code_server()
         self.processes.start_daemon()
@@ -145,17 +145,17 @@ class Night(LiveProject):
         """The feed says that the orders of yesterday are there."""
         with self.store.transaction() as transaction:
             times = Times(scheduled=(self.today,))
-            report(transaction, "night/orders_feed", times, "successful", datetime.now(UTC), By())
+            report(transaction, "night/orders_feed", times, "successful", datetime.now(UTC), CLI)
 
     def act(self, task: str, action: Action, *, downstream: bool = False) -> None:
         name, now = InstanceName(scheduled=self.today), datetime.now(UTC)
         with self.store.transaction() as transaction:
-            act(transaction, f"night/{task}", name, action, now, By(), downstream=downstream)
+            act(transaction, f"night/{task}", name, action, now, CLI, downstream=downstream)
 
     def backfill(self, first: str, last: str) -> None:
         wanted = Wanted(app="night", from_=first, to=last, lot=2)
         with self.store.transaction() as transaction:
-            start_backfill(transaction, wanted, datetime.now(UTC), By())
+            start_backfill(transaction, wanted, datetime.now(UTC), CLI)
 
     # --- what can be seen ---
 

@@ -10,6 +10,7 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 
 from tests.dagster_defs.instance import evaluate, make_run, repository_of
 from tests.dagster_defs.sample import location_of
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.dispatch.stopped import FORCED_AT, end_stopped
 from tidegate.dagster_defs.run import program_op
@@ -22,7 +23,7 @@ from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.stopped import FIRST_PAUSE
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import By, EntryKind
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.run import ALL_RUNS, RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.tick import tick
@@ -63,7 +64,7 @@ def deployed(text: str) -> MemoryStore:
     compiled = compile_files({"night.yaml": text.encode()})
     assert compiled.ok, compiled.diagnostics
     with store.transaction() as transaction:
-        deploy(transaction, {"night": compiled.apps["night"].app}, MIDNIGHT)
+        deploy(transaction, {"night": compiled.apps["night"].app}, MIDNIGHT, by=CLI)
     return store
 
 
@@ -87,7 +88,7 @@ def repository(store: MemoryStore, now: datetime) -> RepositoryDefinition:
 
 def act_on(store: MemoryStore, action: Action, now: datetime) -> None:
     with store.transaction() as transaction:
-        act(transaction, "night/clean", InstanceName(scheduled=KEY), action, now, By())
+        act(transaction, "night/clean", InstanceName(scheduled=KEY), action, now, CLI)
 
 
 def test_sources_are_external_assets_and_a_task_is_the_asset_of_its_program(night: MemoryStore) -> None:
@@ -148,7 +149,7 @@ def test_a_run_without_an_edge_says_so_as_a_tag_and_in_what_it_materialises(
 def test_the_run_of_a_backfill_has_its_number(night: MemoryStore, instance: DagsterInstance) -> None:
     with night.transaction() as transaction:
         wanted = Wanted(app="night", task="clean", from_="2023-03-01", to="2023-03-01")
-        start_backfill(transaction, wanted, MIDNIGHT + HOUR, By())
+        start_backfill(transaction, wanted, MIDNIGHT + HOUR, CLI)
 
     (request,) = requests(night, instance, MIDNIGHT + HOUR)
 

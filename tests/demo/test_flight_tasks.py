@@ -17,6 +17,7 @@ from tests.dagster_defs.instance import evaluate, repository_of
 from tests.spark_jobs.flights.app import FlightsProject
 from tests.spark_jobs.flights.reference import Reference, Row
 from tests.spark_jobs.flights.test_flights import assert_same, collected
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
@@ -63,8 +64,8 @@ class Airline:
         compiled = compile_files({"flights.yaml": text.encode()})
         assert compiled.ok, compiled.diagnostics
         with self.store.transaction() as transaction:
-            deploy(transaction, {project.app: compiled.apps[project.app].app}, self.now())
-            resume(transaction, f"{project.app}/weather_by_hour", self.now())
+            deploy(transaction, {project.app: compiled.apps[project.app].app}, self.now(), by=CLI)
+            resume(transaction, f"{project.app}/weather_by_hour", self.now(), by=CLI)
 
     @staticmethod
     def now() -> datetime:

@@ -12,6 +12,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from tests.worlds.by import CLI
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.commands.tokens import create_token
 from tidegate.scheduler.model.records.token import Role, token_hash
@@ -57,7 +58,7 @@ class Served:
         """Create a token; it is its own name."""
         found = name or f"{role}-{app or 'all'}"
         with self.store.transaction() as transaction:
-            create_token(transaction, found, role, app, token_hash(found), self.now, "test")
+            create_token(transaction, found, role, app, token_hash(found), self.now, CLI)
         return found
 
     def pass_time(self, by: timedelta) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.serving import NS, Served, problem, served
+from tests.worlds.by import CLI
 from tidegate.scheduler.commands.tokens import revoke_token
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.records.token import Role
@@ -96,7 +97,7 @@ def test_creating_and_revoking_count_at_once(server: Served):
     assert reader.get(PATH).status_code == 200
 
     with server.store.transaction() as transaction:
-        revoke_token(transaction, "read-all", server.now, "test")
+        revoke_token(transaction, "read-all", server.now, CLI)
     problem(reader.get(PATH), 401)
     # A server that had tokens does not open itself when the last one is revoked.
     problem(server.client.get(PATH), 401)
@@ -111,7 +112,7 @@ def test_the_store_keeps_a_hash_and_the_journal_an_entry(server: Served):
     assert token.name == "deployer"
     assert len(token.hash) == 64
     assert "deployer" not in token.hash
-    assert (entry.data["action"], entry.data["by"]) == ("create", "test")
+    assert (entry.data["action"], entry.data["by"]) == ("create", "cli")
 
 
 def test_a_name_is_used_once_until_its_token_is_revoked(server: Served):
@@ -120,9 +121,9 @@ def test_a_name_is_used_once_until_its_token_is_revoked(server: Served):
         server.token(Role.ADMIN, name="reports")
 
     with server.store.transaction() as transaction:
-        revoke_token(transaction, "reports", server.now, "test")
+        revoke_token(transaction, "reports", server.now, CLI)
     with server.store.transaction() as transaction, pytest.raises(Refused, match="no token"):
-        revoke_token(transaction, "reports", server.now, "test")
+        revoke_token(transaction, "reports", server.now, CLI)
 
     server.token(Role.ADMIN, name="reports")
 
@@ -132,7 +133,7 @@ def test_a_malformed_name_is_refused(server: Served, name: str):
     with server.store.transaction() as transaction, pytest.raises(Refused, match="name of a token"):
         from tidegate.scheduler.commands.tokens import create_token
 
-        create_token(transaction, name, Role.READ, None, "hash", server.now, "test")
+        create_token(transaction, name, Role.READ, None, "hash", server.now, CLI)
 
 
 def test_unknown_paths_and_methods_are_problems(server: Served):

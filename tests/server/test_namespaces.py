@@ -8,6 +8,7 @@ import pytest
 from tests.server.board.board import DAYS, fill
 from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served, problem, served
+from tests.worlds.by import CLI
 from tidegate.scheduler.commands.tokens import create_token
 from tidegate.scheduler.model.records.token import Role, token_hash
 
@@ -19,7 +20,7 @@ def in_namespace(server: Served, namespace: str) -> str:
     name = f"of-{namespace}"
     with server.store.transaction() as transaction:
         create_token(
-            transaction, name, Role.ADMIN, None, token_hash(name), server.now, "test", namespace=namespace
+            transaction, name, Role.ADMIN, None, token_hash(name), server.now, CLI, namespace=namespace
         )
     return name
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from tests.doubles.faulty_store import FAILURES, FaultyStore
+from tests.worlds.by import CLI
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
@@ -84,7 +85,7 @@ class Hands:
 
     def deploy(self, app: App, *, update_schedules: bool = True) -> None:
         """Deploy one app."""
-        self.within(lambda t: deploy(t, {app.name: app}, self.now, update_schedules=update_schedules))
+        self.within(lambda t: deploy(t, {app.name: app}, self.now, update_schedules=update_schedules, by=CLI))
 
     def add(self, events: Sequence[Event]) -> None:
         """Events reach the store."""
@@ -177,7 +178,7 @@ class Hands:
 
     def gauge(self, name: str, value: float) -> None:
         """A person reports a number."""
-        self.within(lambda transaction: report_gauges(transaction, {name: value}, self.now))
+        self.within(lambda transaction: report_gauges(transaction, {name: value}, self.now, by=CLI))
 
     def number(self, prefix: str) -> str:
         """A name that nothing else has."""

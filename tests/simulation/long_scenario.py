@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from tests.simulation.hands import Hands
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
@@ -209,17 +210,17 @@ def gauging(value: int) -> Step:
 
 def suspending(schedule: str) -> Step:
     """A schedule is suspended."""
-    return lambda hands: hands.within(lambda t: suspend(t, f"a/{schedule}", hands.now)) and None
+    return lambda hands: hands.within(lambda t: suspend(t, f"a/{schedule}", hands.now, by=CLI)) and None
 
 
 def resuming(schedule: str) -> Step:
     """A schedule is resumed."""
-    return lambda hands: hands.within(lambda t: resume(t, f"a/{schedule}", hands.now)) and None
+    return lambda hands: hands.within(lambda t: resume(t, f"a/{schedule}", hands.now, by=CLI)) and None
 
 
 def by_hand(schedule: str) -> Step:
     """A person triggers a schedule."""
-    return lambda hands: hands.within(lambda t: trigger(t, f"a/{schedule}", hands.now)) and None
+    return lambda hands: hands.within(lambda t: trigger(t, f"a/{schedule}", hands.now, by=CLI)) and None
 
 
 def cancelling(hands: Hands) -> None:
@@ -227,7 +228,9 @@ def cancelling(hands: Hands) -> None:
     with hands.store.reading() as reader:
         waiting = reader.jobs(states=WAITING)
     if waiting:
-        hands.within(lambda t: t.jobs(ids=[waiting[0].id])[0].waiting and cancel(t, waiting[0].id, hands.now))
+        hands.within(
+            lambda t: t.jobs(ids=[waiting[0].id])[0].waiting and cancel(t, waiting[0].id, hands.now, by=CLI)
+        )
 
 
 def queueing_again(hands: Hands) -> None:
@@ -235,7 +238,7 @@ def queueing_again(hands: Hands) -> None:
     with hands.store.reading() as reader:
         dead = [job.id for job in dead_letters(reader)]
     for job in dead:
-        hands.within(lambda t, job=job: _is_dead(t, job) and requeue(t, job, hands.now))
+        hands.within(lambda t, job=job: _is_dead(t, job) and requeue(t, job, hands.now, by=CLI))
 
 
 def _is_dead(reader: Reader, job: str) -> bool:

@@ -16,6 +16,7 @@ from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.chance.app import NONE, ChanceApp
 from tests.simulation.chance.schedule import DATASETS, GAUGE_MAX, GAUGES
 from tests.simulation.hands import Hands
+from tests.worlds.by import CLI
 from tidegate.domain.model import Deadline
 from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
@@ -178,16 +179,16 @@ def _by_hand(dice: random.Random, chance: ChanceApp, name: str) -> Input:
     def act(transaction: Transaction, now: datetime) -> None:
         match action:
             case "suspend":
-                suspend(transaction, ref, now)
+                suspend(transaction, ref, now, by=CLI)
             case "resume":
-                resume(transaction, ref, now)
+                resume(transaction, ref, now, by=CLI)
             case "cancel":
                 # A person looks at what is there before doing something about it.
                 advance_before(transaction, now)
                 for job in transaction.jobs(schedules=[ref], states=WAITING)[:1]:
-                    cancel(transaction, job.id, now)
+                    cancel(transaction, job.id, now, by=CLI)
             case _:
-                trigger(transaction, ref, now, key, action == "force")
+                trigger(transaction, ref, now, key, action == "force", by=CLI)
 
     def give(hands: Hands) -> None:
         with suppress(Refused):

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.long_scenario import START
 from tests.simulation.world import World
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
@@ -102,12 +103,12 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(ref=SCHEDULES, force=st.booleans())
     def a_schedule_is_triggered(self, ref: str, force: bool) -> None:
         with suppress(Refused):
-            self.world.within(lambda t: trigger(t, ref, self.world.now, force=force))
+            self.world.within(lambda t: trigger(t, ref, self.world.now, force=force, by=CLI))
 
     @rule(ref=SCHEDULES, active=st.booleans())
     def a_schedule_is_switched(self, ref: str, active: bool) -> None:
         switch = resume if active else suspend
-        self.world.within(lambda t: switch(t, ref, self.world.now))
+        self.world.within(lambda t: switch(t, ref, self.world.now, CLI))
 
     @rule()
     def a_job_is_discarded(self) -> None:
@@ -115,14 +116,14 @@ class Lifecycle(RuleBasedStateMachine):
             waiting = reader.jobs(states=WAITING)
         if waiting:
             with suppress(Refused):
-                self.world.within(lambda t: cancel(t, waiting[0].id, self.world.now))
+                self.world.within(lambda t: cancel(t, waiting[0].id, self.world.now, by=CLI))
 
     @rule()
     def dead_letters_are_queued_again(self) -> None:
         with self.world.store.reading() as reader:
             dead = [job.id for job in dead_letters(reader)]
         for job in dead:
-            self.world.within(lambda t, job=job: requeue(t, job, self.world.now))
+            self.world.within(lambda t, job=job: requeue(t, job, self.world.now, by=CLI))
 
     @rule(one=st.sampled_from(["discard", "drain", "hold", "backlog"]), count=st.integers(1, 3))
     def a_deployment_changes_a_schedule(self, one: str, count: int) -> None:

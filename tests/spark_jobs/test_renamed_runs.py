@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from tests.databases import new_url
 from tests.spark_jobs.incremental import orders_feed
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -71,7 +72,7 @@ class Project:
         compilation = compile_files({"app.yaml": text.encode()})
         assert compilation.ok, compilation.diagnostics
         with self.store.transaction() as transaction:
-            deploy(transaction, compilation.models(), datetime.now(UTC))
+            deploy(transaction, compilation.models(), datetime.now(UTC), by=CLI)
 
     def land(self, *ids: int) -> None:
         folder = self.folder / "landing" / f"day={DAY}"

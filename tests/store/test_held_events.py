@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.crashes.statements import listening
+from tests.worlds.by import CLI
 from tests.worlds.world import MIDNIGHT, app_of
 from tidegate.domain.model import leaves
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -37,7 +38,7 @@ def store(tmp_path: Path) -> Generator[SqlStore]:
     """A store with schedules that all wait for much more of one dataset."""
     opened = open_sql_store(f"sqlite:///{tmp_path}/store.db")
     with opened.transaction() as transaction:
-        deploy(transaction, {"a": app_of(SCHEDULES)}, MIDNIGHT)
+        deploy(transaction, {"a": app_of(SCHEDULES)}, MIDNIGHT, by=CLI)
     yield opened
     opened.close()
 
@@ -135,7 +136,7 @@ def holding(url: str, held: int) -> SqlStore:
     events = [hour(number, MIDNIGHT + timedelta(seconds=1 + number)) for number in range(held)]
     app = app_of(IN_TURN.replace("HELD", str(held)))
     with opened.transaction() as transaction:
-        deploy(transaction, {"a": app}, MIDNIGHT)
+        deploy(transaction, {"a": app}, MIDNIGHT, by=CLI)
         transaction.add_events(events)
         transaction.mark_routed([each.id for each in events])
         for name in app.schedules:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.crashes.processes import in_child, in_children
 from tests.two_apps import FEEDS, SALES
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, CronTrigger, Program, Schedule
@@ -60,7 +61,7 @@ def deploy_rounds(url: str, project: str, meet: Barrier, won: Path) -> None:
 
 def put(store: Store, project: str, wanted: dict[str, App], round: int) -> None:
     with store.transaction() as transaction:
-        deploy(transaction, wanted, NOON + timedelta(minutes=round), scope=Scope(project=project))
+        deploy(transaction, wanted, NOON + timedelta(minutes=round), scope=Scope(project=project), by=CLI)
 
 
 def test_two_projects_that_deploy_at_once_never_touch_each_others_apps(

@@ -7,6 +7,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, text
 
+from tests.worlds.by import CLI
 from tests.worlds.samples import at, event, job, operation_job, operation_run, record, table
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import CronTrigger, Schedule
@@ -178,7 +179,7 @@ def test_apps_without_an_owner_are_adopted_by_the_project_that_deploys_them(sql_
     assert [(app.name, app.revision, app.project) for app in apps] == [("kept", 3, ""), ("left", 3, "")]
     with store.transaction() as transaction:
         scope = Scope(project="shop")
-        changes = deploy(transaction, {"kept": apps[0].app}, at(0), scope=scope)
+        changes = deploy(transaction, {"kept": apps[0].app}, at(0), scope=scope, by=CLI)
     assert (changes.adopted, changes.empty) == (("kept",), True)
     with store.reading() as reader:
         assert {app.name: app.project for app in reader.apps()} == {"kept": "shop", "left": ""}
@@ -261,7 +262,7 @@ def write_0024(connection: Connection) -> None:
 def test_the_last_deployment_of_an_older_store_can_be_rolled_back_to(sql_url: str) -> None:
     make_old(sql_url, "0024", write_0024)
     store = open_sql_store(sql_url)
-    by, scope = By(reason="x"), Scope(project="shop")
+    by, scope = By(actor="cli", reason="x"), Scope(project="shop")
     with store.transaction() as transaction:
         assert transaction.first_kept() == 2
         assert [each.namespace for each in transaction.apps()] == ["default"]
@@ -271,7 +272,7 @@ def test_the_last_deployment_of_an_older_store_can_be_rolled_back_to(sql_url: st
         with pytest.raises(Refused, match="nothing differs"):
             rollback(transaction, 2, scope, at(1), by)
     with store.transaction() as transaction:
-        delete_schedules(transaction, ["a/s"], at(2))
+        delete_schedules(transaction, ["a/s"], at(2), by=CLI)
         rollback(transaction, 2, scope, at(3), by)
         (found,) = transaction.schedules()
         assert found.spec.program == "p"

@@ -7,6 +7,7 @@ has been due since then. So instances of that day are those that waited for a re
 from datetime import UTC, datetime
 
 from tests.tidegate.project import Project
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.project.settings.settings import load_settings
@@ -15,7 +16,6 @@ from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import offer_launches
-from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.tick.tick import tick
@@ -74,13 +74,13 @@ class TaskProject:
         project.write("shop", text)
         self.store = open_store(load_settings().store_url, create=True)
         with self.store.transaction() as transaction:
-            deploy(transaction, {"shop": app_of(text)}, at("00:00"))
+            deploy(transaction, {"shop": app_of(text)}, at("00:00"), by=CLI)
         tick(self.store, at("00:00"))
 
     def reported(self, clock: str, *keys: str, status: str = "successful") -> None:
         """The feed of some hours is reported, and the engine goes on."""
         with self.store.transaction() as transaction:
-            report(transaction, "shop/feed", Times(scheduled=keys), status, at(clock), By())
+            report(transaction, "shop/feed", Times(scheduled=keys), status, at(clock), CLI)
         tick(self.store, at(clock))
 
     def run_all(self, clock: str, status: RunStatus = RunStatus.SUCCEEDED) -> None:

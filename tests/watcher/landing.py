@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.doubles.clock import Clock
 from tests.scheduler.commands.test_deploy import NOW
+from tests.worlds.by import CLI
 from tests.worlds.world import compiled_app
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -73,7 +74,7 @@ class Landing:
 
     def deploy(self, watch: str | None = None) -> None:
         with self.store.transaction() as transaction:
-            deploy(transaction, {"shop": app(watch or self.watch)}, NOW)
+            deploy(transaction, {"shop": app(watch or self.watch)}, NOW, by=CLI)
 
     def restarted(self) -> Look:
         """A look of a process that remembers nothing."""

@@ -10,6 +10,7 @@ import pytest
 
 from tests.scheduler.commands.test_deploy import NOW
 from tests.watcher.landing import APP, NORTH, Landing, app
+from tests.worlds.by import CLI
 from tests.worlds.world import compiled_app
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -115,7 +116,7 @@ def test_what_is_not_watched_any_more_is_known_until_the_dataset_is_gone(project
 
     gone = compiled_app(APP.format(watch="true").replace("orders", "sales"))
     with project.landing.store.transaction() as transaction:
-        deploy(transaction, {"shop": gone}, NOW)
+        deploy(transaction, {"shop": gone}, NOW, by=CLI)
     project.apps = [gone]
     project.poke()
     joined()

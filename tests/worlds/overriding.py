@@ -9,7 +9,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
 
-OPS = By(actor="cli", user="ada", reason="late feed")
+OPS = By(actor="cli:ada", reason="late feed")
 REST = By(actor="rest:ops", reason="more memory")
 S = "s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 2}}}"
 SLOW = S.replace("active,", "active, timeout: {after: 9h, then: discard},")

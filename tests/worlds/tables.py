@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.quick_sqlite import quick_sqlite
+from tests.worlds.by import CLI
 from tests.worlds.operations import EXPIRE, MANIFESTS, ORPHANS, REWRITE
 from tests.worlds.world import Arriving, at, compiled_app
 from tidegate.domain.maintenance.measures import HEALTHY
@@ -99,7 +100,7 @@ class TableWorld(Arriving):
 
     def deploy_apps(self, clock: str, *apps: App) -> None:
         with self.store.transaction() as transaction:
-            deploy(transaction, {app.name: app for app in apps}, at(clock))
+            deploy(transaction, {app.name: app for app in apps}, at(clock), by=CLI)
 
     def found(self, clock: str, *tables: str, listed: tuple[str, ...] = ()) -> tuple[str, ...]:
         """These tables exist."""

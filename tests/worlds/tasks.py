@@ -1,5 +1,6 @@
 """A world of cycle tasks with a witness, and what people do to their instances."""
 
+from tests.worlds.by import CLI
 from tests.worlds.witness import Witness
 from tests.worlds.world import DATASETS, at, compiled_app
 from tidegate.domain.model import App
@@ -10,7 +11,6 @@ from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.journal import By
 
 FEED = """
   feed: {type: source, dataset: raw, cycle: hour, update: outside, status: active}
@@ -38,22 +38,22 @@ class TaskWorld(Witness):
         """A person does something to an instance."""
         name = InstanceName(scheduled=key, number=number)
         with self.store.transaction() as transaction:
-            return act(transaction, f"a/{task}", name, action, at(clock), By(), downstream=downstream)
+            return act(transaction, f"a/{task}", name, action, at(clock), CLI, downstream=downstream)
 
     def reported(self, clock: str, task: str, *keys: str, status: str = "successful") -> None:
         """An instance is reported from outside."""
         with self.store.transaction() as transaction:
-            report(transaction, f"a/{task}", Times(scheduled=keys), status, at(clock), By())
+            report(transaction, f"a/{task}", Times(scheduled=keys), status, at(clock), CLI)
 
     def backfill(self, clock: str, task: str, first: str, last: str, *, upstream: bool = False) -> None:
         """A person starts a backfill."""
         wanted = Wanted(app="a", task=task, from_=first, to=last, upstream=upstream)
         with self.store.transaction() as transaction:
-            start_backfill(transaction, wanted, at(clock), By())
+            start_backfill(transaction, wanted, at(clock), CLI)
 
     def cancel_backfill(self, clock: str, number: int) -> None:
         with self.store.transaction() as transaction:
-            cancel_backfill(transaction, number, at(clock), By())
+            cancel_backfill(transaction, number, at(clock), CLI)
 
     def launch_all(self, clock: str) -> list[str]:
         """Offer, claim and start all that may launch; each attempt has a run of its own."""

@@ -7,6 +7,7 @@ store, and ticks only when a test asks for it.
 
 from datetime import UTC, datetime, timedelta
 
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
@@ -114,7 +115,7 @@ class World(Arriving):
         """Deploy other schedules of the app."""
         self.app = self.compiled(schedules)
         with self.store.transaction() as transaction:
-            deploy(transaction, {self.app.name: self.app}, at(clock), update_schedules=update)
+            deploy(transaction, {self.app.name: self.app}, at(clock), update_schedules=update, by=CLI)
 
     def run(
         self,
@@ -151,32 +152,32 @@ class World(Arriving):
 
     def suspend(self, clock: str, schedule: str) -> bool:
         with self.store.transaction() as transaction:
-            return suspend(transaction, f"a/{schedule}", at(clock))
+            return suspend(transaction, f"a/{schedule}", at(clock), by=CLI)
 
     def resume(self, clock: str, schedule: str) -> bool:
         with self.store.transaction() as transaction:
-            return resume(transaction, f"a/{schedule}", at(clock))
+            return resume(transaction, f"a/{schedule}", at(clock), by=CLI)
 
     def trigger(self, clock: str, schedule: str, key: str = "", force: bool = False) -> Job:
         with self.store.transaction() as transaction:
-            return trigger(transaction, f"a/{schedule}", at(clock), key, force)
+            return trigger(transaction, f"a/{schedule}", at(clock), key, force, by=CLI)
 
     def cancel(self, clock: str, job: str) -> Job:
         with self.store.transaction() as transaction:
-            return cancel(transaction, job, at(clock))
+            return cancel(transaction, job, at(clock), by=CLI)
 
     def retry(self, clock: str, job: str) -> Job:
         with self.store.transaction() as transaction:
-            return retry(transaction, job, at(clock))
+            return retry(transaction, job, at(clock), by=CLI)
 
     def requeue(self, clock: str, job: str) -> Job:
         with self.store.transaction() as transaction:
-            return requeue(transaction, job, at(clock))
+            return requeue(transaction, job, at(clock), by=CLI)
 
     def report(self, clock: str, **gauges: float) -> None:
         """A person reports the values of gauges."""
         with self.store.transaction() as transaction:
-            report_gauges(transaction, gauges, at(clock))
+            report_gauges(transaction, gauges, at(clock), by=CLI)
 
     def launch_all(self, clock: str) -> list[str]:
         """Offer, claim and start all that may launch; returns the job ids. The run of job j is `run-j`."""

@@ -49,6 +49,9 @@ WEEKLY = "flights/carrier_report_weekly"
 REFERENCE = "flights/refresh_reference_nightly"
 LOG = "flights/weather_log"
 
+BY = By(actor="demo")
+"""The actor of its changes in the journal."""
+
 
 class Demo:
     """The running example project. Leaving the context stops every process."""
@@ -85,7 +88,7 @@ class Demo:
         """
         wanted = compiled_apps(self.settings, Format.TEXT)
         with self.store.transaction() as transaction:
-            deploy(transaction, wanted, datetime.now(UTC))
+            deploy(transaction, wanted, datetime.now(UTC), by=BY)
 
     def start(self) -> None:
         """Start the code server, the host and the daemon.
@@ -120,12 +123,12 @@ class Demo:
             (reference,) = transaction.schedules(refs=[REFERENCE])
             jobs = transaction.jobs(schedules=[REFERENCE])
             if not _fires_soon(reference, now) and not reads_what_landed(jobs, self._landed_at):
-                trigger(transaction, REFERENCE, now)
+                trigger(transaction, REFERENCE, now, by=BY)
         self._until("every day is joined and the reference is loaded", lambda jobs: self._joined(jobs, days))
         with self.store.transaction() as transaction:
             waiting = transaction.jobs(schedules=[WEEKLY], states=(JobState.PENDING_TRIGGER,))
             if waiting:
-                trigger(transaction, WEEKLY, datetime.now(UTC))
+                trigger(transaction, WEEKLY, datetime.now(UTC), by=BY)
         self._until("the report has taken the remaining days", _all_finished)
 
     def backfill(self, days: Sequence[str]) -> None:
@@ -144,7 +147,7 @@ class Demo:
             only=(TOTALS, GATE),
         )
         with self.store.transaction() as transaction:
-            start_backfill(transaction, wanted, datetime.now(UTC), By(actor="demo"))
+            start_backfill(transaction, wanted, datetime.now(UTC), BY)
         self._until("the backfill is done", _all_finished)
 
     def maintain(self) -> OperationRun:
@@ -159,7 +162,7 @@ class Demo:
                 LOG,
                 datetime.now(UTC),
                 operation=Operation.REWRITE_DATA_FILES,
-                by=By(actor="demo"),
+                by=BY,
             )
         self._until("the log of readings is compacted", lambda _: self._run_of(job).ending is not None)
         run = self._run_of(job)

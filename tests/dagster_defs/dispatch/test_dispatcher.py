@@ -16,6 +16,7 @@ from sqlalchemy import event
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.doubles.dump import dump
+from tests.worlds.by import CLI
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.dispatch.dispatcher import RELOAD_TEXT
 from tidegate.domain.model import Dataset
@@ -166,8 +167,8 @@ def test_nothing_is_launched_of_an_app_on_hold_until_it_is_released(
 ) -> None:
     repository = repository_of(location_of(store))
     with store.transaction() as transaction:
-        assert hold_app(transaction, "flights", NOW)
-        assert not hold_app(transaction, "flights", NOW)
+        assert hold_app(transaction, "flights", NOW, by=CLI)
+        assert not hold_app(transaction, "flights", NOW, by=CLI)
     report_day(instance, "2023-03-09")
 
     held = evaluate(instance, repository)
@@ -176,8 +177,8 @@ def test_nothing_is_launched_of_an_app_on_hold_until_it_is_released(
     assert "nothing is launched of flights, on hold" in (held.skip_message or "")
     assert states(store) == [JobState.PENDING_LAUNCH]
     with store.transaction() as transaction:
-        assert release_app(transaction, "flights", NOW)
-        assert not release_app(transaction, "flights", NOW)
+        assert release_app(transaction, "flights", NOW, by=CLI)
+        assert not release_app(transaction, "flights", NOW, by=CLI)
     assert len(evaluate(instance, repository).run_requests or []) == 1
 
 
@@ -199,7 +200,7 @@ def test_an_app_whose_dispatcher_was_switched_off_before_an_upgrade_is_on_hold(
     with store.reading() as reader:
         assert {app: hold.by for app, hold in held_apps(reader).items()} == ({} if on else {"flights": "ui"})
     with store.transaction() as transaction:
-        release_app(transaction, "flights", NOW)
+        release_app(transaction, "flights", NOW, by=CLI)
     restarted = repository_of(location_of(store, now=NOW + timedelta(minutes=1)))
     assert len(evaluate(disk_instance, restarted).run_requests or []) == 1, "it is held once only"
 

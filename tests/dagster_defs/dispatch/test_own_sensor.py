@@ -8,6 +8,7 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.doubles.dump import dump
+from tests.worlds.by import CLI
 from tidegate.dagster_defs.deployed.names import RECOVERY
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.held_apps import hold_app
@@ -47,7 +48,7 @@ def test_its_sensor_says_why_its_jobs_wait_and_launches_nothing(
     assert "1 decided, for example 2023-03-08: PENDING_LAUNCH: its run was asked for once" in text
     assert dump(store) == before
     with store.transaction() as transaction:
-        hold_app(transaction, "flights", NOW)
+        hold_app(transaction, "flights", NOW, by=CLI)
     assert said(repository, "clean_as_it_comes").endswith("its app is on hold: see `tidegate apps list`")
 
 

@@ -19,6 +19,7 @@ from dagster._utils.schedules import schedule_execution_time_iterator
 
 from tests.dagster_defs.sample import NOW
 from tests.doubles.dump import dump
+from tests.worlds.by import CLI
 from tidegate.dagster_defs.dispatch import parking
 from tidegate.dagster_defs.dispatch.parking import PARKED_AT, is_parked
 from tidegate.dagster_defs.dispatch.switch import (
@@ -165,7 +166,7 @@ def test_switching_on_resumes(ui: Ui, store: MemoryStore) -> None:
 def test_a_suspend_on_the_command_line_shows_in_the_ui(ui: Ui, store: MemoryStore) -> None:
     ui.sync(store)
     with store.transaction() as transaction:
-        suspend(transaction, REF, NOW)
+        suspend(transaction, REF, NOW, by=CLI)
 
     ui.sync(store)
 
@@ -176,7 +177,7 @@ def test_and_a_resume_afterwards_too(ui: Ui, store: MemoryStore) -> None:
     for change in (suspend, resume):
         ui.sync(store)
         with store.transaction() as transaction:
-            change(transaction, REF, NOW)
+            change(transaction, REF, NOW, CLI)
         ui.sync(store)
 
     assert (ui.shown, stored(store)) == (ON, (ON, "cli"))
@@ -187,13 +188,13 @@ def test_the_ui_wins_when_both_have_changed(ui: Ui, store: MemoryStore) -> None:
     ui.turn(InstigatorStatus.STOPPED)
     ui.sync(store)
     with store.transaction() as transaction:
-        resume(transaction, REF, NOW)
+        resume(transaction, REF, NOW, by=CLI)
     ui.sync(store)
     assert ui.shown == ON
 
     with store.transaction() as transaction:
-        suspend(transaction, REF, NOW)
-        resume(transaction, REF, NOW)
+        suspend(transaction, REF, NOW, by=CLI)
+        resume(transaction, REF, NOW, by=CLI)
     ui.turn(InstigatorStatus.STOPPED)
     ui.sync(store)
 
@@ -239,7 +240,7 @@ def test_a_running_schedule_is_parked_whoever_has_switched_it_on(ui: Ui, store: 
 
 def test_a_schedule_that_is_off_has_no_row_until_a_person_switches_it_on(store: MemoryStore, ui: Ui) -> None:
     with store.transaction() as transaction:
-        suspend(transaction, REF, NOW)
+        suspend(transaction, REF, NOW, by=CLI)
     ui.declared = OFF
 
     ui.sync(store)
@@ -294,7 +295,7 @@ def test_the_switch_of_an_own_sensor_suspends_and_follows_too(ui: Ui, store: Mem
     sync()
     assert stored(store) == (OFF, "ui")
     with store.transaction() as transaction:
-        resume(transaction, REF, NOW)
+        resume(transaction, REF, NOW, by=CLI)
 
     row = sync()
 

@@ -10,6 +10,7 @@ import pytest
 from tests.dagster_defs.host.world import HostWorld, host_world
 from tests.databases import control, new_database
 from tests.effort import only
+from tests.worlds.by import CLI
 from tidegate.dagster_defs.host.host import FAILED_SECONDS
 from tidegate.scheduler.commands.by_hand.manual import trigger
 from tidegate.scheduler.model.job import JobState
@@ -38,7 +39,9 @@ def world(own_postgres_server: Any, tmp_path: Path) -> Iterator[HostWorld]:
 
 def trigger_by_hand(world: HostWorld, day: str) -> str:
     with world.live.store.transaction() as transaction:
-        return trigger(transaction, "flights/clean_as_it_comes", world.location.clock(), day, force=True).id
+        return trigger(
+            transaction, "flights/clean_as_it_comes", world.location.clock(), day, force=True, by=CLI
+        ).id
 
 
 @pytest.mark.parametrize("during_a_launch", only([False, True], True))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from tests.dagster_defs.live.live import Live
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.processes.dagster import HOST, DagsterProcesses
@@ -51,7 +52,9 @@ class Neighbour:
         compiled = compile_files({"sales.yaml": YAML.encode()}, known=lambda: known)
         assert compiled.ok, compiled.diagnostics
         with live.store.transaction() as transaction:
-            deploy(transaction, compiled.models(), datetime.now(UTC), scope=Scope(project=settings.name))
+            deploy(
+                transaction, compiled.models(), datetime.now(UTC), scope=Scope(project=settings.name), by=CLI
+            )
         self.site = replace(site_of(settings), logs=folder)
         self.processes = DagsterProcesses(self.site)
 

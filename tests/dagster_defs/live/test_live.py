@@ -23,6 +23,7 @@ from tests.dagster_defs.live.live import Live, live_app
 from tests.dagster_defs.live.neighbour import NAME, Neighbour
 from tests.effort import much
 from tests.tally import reach
+from tests.worlds.by import CLI
 from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY
 from tidegate.dagster_defs.dispatch.parking import is_parked
 from tidegate.domain.model import Dataset
@@ -149,7 +150,7 @@ def test_a_dataset_of_one_project_makes_a_job_of_another_project_run(live: Live)
     }
     # What the next tests publish is not of interest to the other project.
     with live.store.transaction() as transaction:
-        suspend(transaction, "sales/daily", datetime.now(UTC))
+        suspend(transaction, "sales/daily", datetime.now(UTC), by=CLI)
 
 
 def test_a_range_by_hand_is_one_run_that_counts_for_its_program(live: Live) -> None:

@@ -9,6 +9,7 @@ from dagster import DagsterInstance, ExecuteInProcessResult, RunRequest
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import location_of
 from tests.doubles.wired import Happens, quiet, wired
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.location import Location
@@ -84,7 +85,9 @@ class Shop:
     def deploy(self, *apps: App, project: str = NO_PROJECT) -> None:
         """Deploy apps as those of a project, and load them."""
         with self.store.transaction() as transaction:
-            deploy(transaction, {app.name: app for app in apps}, self.now, scope=Scope(project=project))
+            deploy(
+                transaction, {app.name: app for app in apps}, self.now, scope=Scope(project=project), by=CLI
+            )
         self.repository = repository_of(self.location)
 
     @property

@@ -17,6 +17,7 @@ from tests.dagster_defs.maintenance.shop import (
     away_at_every_other_reading,
     shop_app,
 )
+from tests.worlds.by import CLI
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import MAINTENANCE
 from tidegate.dagster_defs.maintenance.operations.run import BY_HAND, TIMED_OUT
@@ -24,7 +25,7 @@ from tidegate.domain.model import HealthRules, Operation
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.launch.owners import owners
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.journal import By, EntryKind
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending, table_resource
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store import patience
@@ -253,7 +254,7 @@ def test_what_was_asked_for_by_hand_does_not_go_on_with_a_table_that_is_gone(
     shop = Shop(instance, shop_app('"lake.*.*"', two))
     shop.find(EVENTS)
     with shop.store.transaction() as transaction:
-        (first,) = run_by_hand(transaction, EVENTS, shop.now, by=By())
+        (first,) = run_by_hand(transaction, EVENTS, shop.now, by=CLI)
     assert len(first.work.then) == 1
     operator.work = lambda _: GONE
 

@@ -20,6 +20,7 @@ from dagster import AssetKey, AssetObservation, AssetRecordsFilter
 from pyspark.sql import SparkSession
 
 from tests.dagster_defs.live.project import LiveProject
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.project.settings.settings import load_settings
@@ -30,7 +31,6 @@ from tidegate.scheduler.commands.deployment.live import Scope
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.launch.owners import owners
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.maintenance import OperationRun, Record
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.open import open_store
@@ -105,7 +105,13 @@ class Yard(LiveProject):
     def start(self) -> None:
         """Deploy, start the processes, and make the tables before anything looks at them."""
         with self.store.transaction() as transaction:
-            deploy(transaction, {"shop": app()}, datetime.now(UTC), scope=Scope(project=self.settings.name))
+            deploy(
+                transaction,
+                {"shop": app()},
+                datetime.now(UTC),
+                scope=Scope(project=self.settings.name),
+                by=CLI,
+            )
         self.processes.__enter__()
         with ThreadPoolExecutor(1) as pool:
             made = pool.submit(self.spark, "make")
@@ -158,12 +164,12 @@ class Yard(LiveProject):
     def maintain(self, table: str) -> None:
         """A person starts the operations on a table."""
         with self.store.transaction() as transaction:
-            run_by_hand(transaction, table, datetime.now(UTC), by=By())
+            run_by_hand(transaction, table, datetime.now(UTC), by=CLI)
 
     def trigger(self, schedule: str) -> Job:
         """A person triggers a schedule."""
         with self.store.transaction() as transaction:
-            return trigger(transaction, schedule, datetime.now(UTC))
+            return trigger(transaction, schedule, datetime.now(UTC), by=CLI)
 
     def record(self, table: str) -> Record:
         with self.store.reading() as reader:

@@ -1,5 +1,6 @@
 """An app whose parts are renamed, and the store that it is deployed to: where the tests of renames begin."""
 
+from tests.worlds.by import CLI
 from tests.worlds.world import app_of, at
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -54,7 +55,7 @@ def app(**changed: str) -> App:
 
 def put(store: Store, clock: str, *apps: App, force: bool = False):
     with store.transaction() as transaction:
-        return deploy(transaction, {each.name: each for each in apps}, at(clock), force=force)
+        return deploy(transaction, {each.name: each for each in apps}, at(clock), force=force, by=CLI)
 
 
 def planned(store: Store, *apps: App):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.partition_at_ten import KEY, SUCCESS, arrived, busy, world_with
 from tests.worlds.world import World, at
 from tidegate.scheduler.commands.by_hand.force import force
@@ -92,4 +93,4 @@ def test_only_a_job_that_exists_and_waits_is_forced():
     world.cancel("10:05", job.id)
     for id, refused, message in ((job.id, Refused, "does not wait"), ("none", UnknownName, "no job none")):
         with world.store.transaction() as transaction, pytest.raises(refused, match=message):
-            force(transaction, id, at("10:10"))
+            force(transaction, id, at("10:10"), by=CLI)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.samples import NOON, at
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.compile_one import compile_schedule
@@ -38,7 +39,7 @@ def compiled(name: str, cron: str) -> Schedule:
 def store() -> MemoryStore:
     found = MemoryStore()
     with found.transaction() as transaction:
-        deploy(transaction, {"a": app()}, NOON)
+        deploy(transaction, {"a": app()}, NOON, by=CLI)
     return found
 
 
@@ -60,7 +61,7 @@ def test_what_calls_did_is_remembered_named_by_plan_and_undone_by_a_deployment(s
     assert (entry.kind, entry.data["by"], entry.data["why"]) == (EntryKind.DEPLOY, "rest:ops", "late feed")
 
     with store.transaction() as transaction:
-        deploy(transaction, {"a": app()}, at(3))
+        deploy(transaction, {"a": app()}, at(3), by=CLI)
         (daily,) = transaction.schedules()
     assert (daily.name, daily.overridden, daily.revision) == ("daily", False, 3)
 
@@ -70,22 +71,22 @@ def test_a_deleted_schedule_leaves_its_app(store: MemoryStore):
         delete_schedules(transaction, ["a/daily"], at(1), by=OPS)
         assert deployed_apps(transaction)["a"].schedules == {}
         with pytest.raises(Refused, match="no schedule a/daily"):
-            delete_schedules(transaction, ["a/daily"], at(2))
+            delete_schedules(transaction, ["a/daily"], at(2), by=CLI)
 
 
 def test_tokens_are_created_once_and_revoked(store: MemoryStore):
     with store.transaction() as transaction:
-        create_token(transaction, "ops", Role.OPERATE, "a", token_hash("s"), NOON, "cli")
+        create_token(transaction, "ops", Role.OPERATE, "a", token_hash("s"), NOON, CLI)
         for name, app_name, said in (
             ("ops", None, "already"),
             ("a b", None, "name of a token"),
             ("x", "A/b", "no app"),
         ):
             with pytest.raises(Refused, match=said):
-                create_token(transaction, name, Role.READ, app_name, "h", NOON, "cli")
-        revoke_token(transaction, "ops", at(1), "cli")
+                create_token(transaction, name, Role.READ, app_name, "h", NOON, CLI)
+        revoke_token(transaction, "ops", at(1), CLI)
         with pytest.raises(Refused, match="no token"):
-            revoke_token(transaction, "ops", at(2), "cli")
+            revoke_token(transaction, "ops", at(2), CLI)
         (token,) = transaction.tokens()
         actions = [each.data["action"] for each in transaction.journal() if each.kind is EntryKind.TOKEN]
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -37,13 +38,13 @@ def instances(store: MemoryStore) -> dict[str, Job]:
 def test_what_waits_stays_under_the_new_constraints_and_what_is_not_run_is_made_again(on_update: str) -> None:
     store = MemoryStore()
     with store.transaction() as transaction:
-        deploy(transaction, {"a": app_of(on_update, LATE, "13:00")}, NOON - timedelta(hours=12))
+        deploy(transaction, {"a": app_of(on_update, LATE, "13:00")}, NOON - timedelta(hours=12), by=CLI)
     tick(store, NOON)
     before = instances(store)
     assert before["a/early"].state is JobState.PENDING_CONSTRAINT
 
     with store.transaction() as transaction:
-        deploy(transaction, {"a": app_of(on_update, "", "14:00")}, NOON + timedelta(minutes=1))
+        deploy(transaction, {"a": app_of(on_update, "", "14:00")}, NOON + timedelta(minutes=1), by=CLI)
     tick(store, NOON + timedelta(minutes=2))
     after = instances(store)
 

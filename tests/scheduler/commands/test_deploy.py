@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from tests.doubles.dump import dump
+from tests.worlds.by import CLI
 from tidegate.domain.model import (
     App,
     At,
@@ -58,7 +59,7 @@ class Deployed:
         """Deploy apps, all others being removed."""
         wanted: Mapping[str, App] = {app.name: app for app in apps}
         with self.store.transaction() as transaction:
-            deploy(transaction, wanted, at, update_schedules=update, force=force)
+            deploy(transaction, wanted, at, update_schedules=update, force=force, by=CLI)
 
     def states(self) -> dict[str, ScheduleState]:
         with self.store.reading() as reader:
@@ -110,8 +111,8 @@ def test_deploying_the_same_again_writes_nothing() -> None:
 def test_a_changed_schedule_starts_anew_with_the_status_it_had() -> None:
     deployed = Deployed(WHOLE)
     with deployed.store.transaction() as transaction:
-        suspend(transaction, "a/joined", NOW)
-        resume(transaction, "a/paused", NOW)
+        suspend(transaction, "a/joined", NOW, by=CLI)
+        resume(transaction, "a/paused", NOW, by=CLI)
     deployed.deploy(an_app(changed(DAILY), changed(JOINED), changed(PAUSED)))
     states = deployed.states()
     assert {ref: (state.status, state.changed_by) for ref, state in states.items()} == {
@@ -222,7 +223,7 @@ def test_a_schedule_is_deleted_without_its_app_and_comes_back_with_a_deploy() ->
     deployed = Deployed(WHOLE, an_app(DAILY, name="b"))
     deployed.job("a/daily", JobState.PENDING_CONSTRAINT)
     with deployed.store.transaction() as transaction:
-        delete_schedules(transaction, ["a/daily"], LATER)
+        delete_schedules(transaction, ["a/daily"], LATER, by=CLI)
     assert list(deployed.states()) == ["a/joined", "a/paused", "b/daily"]
     assert deployed.outcomes() == [(JobState.DISCARDED, Reason.D_DELETED)]
     deployed.deploy(WHOLE, an_app(DAILY, name="b"), at=LATER + timedelta(hours=1))
@@ -234,5 +235,5 @@ def test_a_schedule_that_is_not_deployed_is_not_deleted(ref: str) -> None:
     deployed = Deployed(WHOLE)
     before = dump(deployed.store)
     with pytest.raises(Refused, match="is deployed"), deployed.store.transaction() as transaction:
-        delete_schedules(transaction, ["a/daily", ref], LATER)
+        delete_schedules(transaction, ["a/daily", ref], LATER, by=CLI)
     assert dump(deployed.store) == before

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.doubles.dump import dump
+from tests.worlds.by import CLI
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.domain.model import App, CronTrigger, Maintenance, Program, Schedule
@@ -44,7 +45,7 @@ class Shared:
         )
         with self.store.transaction() as transaction:
             wanted = {app.name: app for app in apps}
-            return deploy(transaction, wanted, NOON, force=force, scope=scope)
+            return deploy(transaction, wanted, NOON, force=force, scope=scope, by=CLI)
 
     def owners(self) -> dict[str, str]:
         with self.store.reading() as reader:
@@ -109,7 +110,7 @@ def test_deleting_a_schedule_leaves_the_owners() -> None:
     shared.deploy("one", an_app("a"))
     shared.deploy("two", an_app("b"))
     with shared.store.transaction() as transaction:
-        delete_schedules(transaction, ["b/s"], NOON)
+        delete_schedules(transaction, ["b/s"], NOON, by=CLI)
     assert shared.owners() == {"a": "one", "b": "two"}
     assert shared.schedules() == ["a/s"]
 

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.overriding import FIRST, NEW, OPS, Hands, S
 from tests.worlds.world import at
 from tidegate.compiler.plan.ownership import Scope
@@ -36,7 +37,7 @@ def test_an_app_that_did_not_exist_then_is_not_rolled_back_unless_it_may_be_remo
     (first,) = numbers(world)
     other = msgspec.structs.replace(world.app, name="b")
     with world.store.transaction() as transaction:
-        deploy(transaction, {"a": world.app, "b": other}, at("10:00"))
+        deploy(transaction, {"a": world.app, "b": other}, at("10:00"), by=CLI)
     scope = Scope(only=frozenset({"b"}))
     with world.store.transaction() as transaction:
         with pytest.raises(Refused, match=f"b did not exist after deployment {first}"):
@@ -57,7 +58,7 @@ def test_a_deployment_of_an_older_version_is_known_but_cannot_be_repeated():
         with pytest.raises(Refused, match=f"deployment {old} is not kept") as refused:
             rollback(transaction, old, Scope(), at("10:00"), OPS)
         assert refused.value.hint == ""
-        deploy(transaction, {"a": world.app}, at("10:00"))
+        deploy(transaction, {"a": world.app}, at("10:00"), by=CLI)
         ((new, _),) = transaction.deployments(None, 1)
         assert change_of(transaction, new) is None, "what was before it is not known"
         with pytest.raises(Refused, match=f"deployment {old} is not kept") as refused:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope
@@ -36,7 +37,9 @@ class Store(MemoryStore):
     def deployed(self, name: str, text: str, now: datetime) -> Diff:
         """Deploy the one app of a project, as `tidegate deploy` does."""
         with self.transaction() as transaction:
-            return deploy(transaction, self._compiled(transaction, text), now, scope=Scope(project=name))
+            return deploy(
+                transaction, self._compiled(transaction, text), now, scope=Scope(project=name), by=CLI
+            )
 
     def planned(self, name: str, text: str) -> Diff:
         with self.transaction() as transaction:

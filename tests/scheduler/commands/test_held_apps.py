@@ -28,7 +28,7 @@ def hold(store: Store, name: str, clock: str = "10:00", by: str = "cli") -> bool
 
 def release(store: Store, name: str) -> bool:
     with store.transaction() as transaction:
-        return release_app(transaction, name, at("13:00"), By(reason="all is well"))
+        return release_app(transaction, name, at("13:00"), By(actor="cli", reason="all is well"))
 
 
 def test_a_hold_says_since_when_and_who(store) -> None:

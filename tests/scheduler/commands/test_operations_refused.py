@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.tables import TableWorld
 from tests.worlds.world import at
 from tidegate.scheduler.commands.by_hand.manual import cancel
@@ -16,7 +17,7 @@ from tidegate.scheduler.model.refused import Refused
 
 def refused(world: TableWorld, command: Callable[..., object], job: Job) -> Refused:
     with world.store.transaction() as transaction, pytest.raises(Refused) as error:
-        command(transaction, job.id, at("00:05"))
+        command(transaction, job.id, at("00:05"), by=CLI)
     return error.value
 
 
@@ -39,7 +40,7 @@ def test_by_hand_it_is_cancelled_while_it_waits() -> None:
     world.found("00:00", "w.a.x", "w.a.y")
     (running,), (waiting,) = world.by_hand("00:01", "w.a.x"), world.by_hand("00:02", "w.a.y")
     with world.store.transaction() as transaction:
-        cancelled = cancel(transaction, waiting.id, at("00:03"))
+        cancelled = cancel(transaction, waiting.id, at("00:03"), by=CLI)
     assert (cancelled.state, cancelled.reason) == (JobState.DISCARDED, Reason.D_CANCELLED)
     assert "maintenance run" in refused(world, cancel, running).hint
     world.launch("00:04")

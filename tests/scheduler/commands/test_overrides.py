@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.overriding import FIRST, NEW, OPS, SLOW, Hands, S
 from tests.worlds.world import DATASETS, app_of, at
 from tidegate.domain.time.expiry import Until
@@ -135,7 +136,7 @@ def test_the_overrides_of_an_app_that_is_removed_end_with_it():
     world = Hands(S)
     world.delete("10:00")
     with world.store.transaction() as transaction:
-        deploy(transaction, {}, at("11:00"), update_schedules=False)
+        deploy(transaction, {}, at("11:00"), update_schedules=False, by=CLI)
     assert world.overrides() == ()
 
 
@@ -168,6 +169,7 @@ def test_a_text_whose_program_is_gone_does_not_revert_and_stops_nothing():
             {"a": msgspec.structs.replace(head, programs=programs, schedules={})},
             at("11:00"),
             update_schedules=False,
+            by=CLI,
         )
     world.suspended("11:30", until="12:00")
     world.tick("12:00")
@@ -225,7 +227,7 @@ def test_an_app_that_is_released_by_hand_has_no_override():
     world = Hands(S)
     with world.store.transaction() as transaction:
         hold_app(transaction, "a", at("10:00"), OPS, Until(at=at("11:00")))
-        assert release_app(transaction, "a", at("10:30"))
+        assert release_app(transaction, "a", at("10:30"), by=CLI)
     assert world.overrides() == ()
 
 
@@ -235,7 +237,7 @@ def test_what_it_reverts_to_moves_with_a_rename():
     head = DATASETS.replace("  raw: {", "  fresh: {renamed_from: raw, ")
     wanted = app_of(S.replace("raw", "fresh"), head)
     with world.store.transaction() as transaction:
-        deploy(transaction, {"a": wanted}, at("11:00"), update_schedules=False)
+        deploy(transaction, {"a": wanted}, at("11:00"), update_schedules=False, by=CLI)
     assert world.kinds() == ["specification"]
     world.tick("12:00")
     assert world.state().spec.trigger == wanted.schedules["s"].trigger

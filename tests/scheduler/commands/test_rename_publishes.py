@@ -16,6 +16,7 @@ from tests.scheduler.commands.renaming import (
     put,
     read_once,
 )
+from tests.worlds.by import CLI
 from tests.worlds.world import app_of, at
 from tidegate.domain.error import UserError
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -121,7 +122,7 @@ def test_a_rename_is_all_or_nothing(sql: SqlStore) -> None:
     commits = read_once(sql)
     with pytest.raises(ZeroDivisionError), sql.transaction() as transaction:
         renamed = app(load="l", load_from="load")
-        deploy(transaction, {"a": renamed}, at("10:00") + timedelta(seconds=1))
+        deploy(transaction, {"a": renamed}, at("10:00") + timedelta(seconds=1), by=CLI)
         _ = 1 / 0
     assert commits.followers() == (("a/load", "a/raw"),)
     with sql.reading() as reader:

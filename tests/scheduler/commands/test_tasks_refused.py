@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from tests.doubles.dump import dump
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App, TaskTrigger, TimeDimension
 from tidegate.domain.model.dataset import PartitionScheme
@@ -52,7 +53,7 @@ def app_of(text: str = TEXT) -> App:
 def store() -> Iterator[MemoryStore]:
     made = MemoryStore()
     with made.transaction() as transaction:
-        deploy(transaction, {"a": app_of(), "empty": App(name="empty")}, NOON - timedelta(hours=12))
+        deploy(transaction, {"a": app_of(), "empty": App(name="empty")}, NOON - timedelta(hours=12), by=CLI)
     tick(made, NOON)
     yield made
 
@@ -108,7 +109,7 @@ def test_a_range_that_is_far_too_long_is_refused_before_all_its_instances_are_bu
 
 def test_a_range_of_months_has_each_business_date_once(store: MemoryStore) -> None:
     with store.transaction() as transaction:
-        deploy(transaction, {"a": app_of(TEXT.replace("valid_from: 2026-03-01, ", ""))}, NOON)
+        deploy(transaction, {"a": app_of(TEXT.replace("valid_from: 2026-03-01, ", ""))}, NOON, by=CLI)
         start_backfill(transaction, wanted(from_="2025-12-01"), NOON, BY)
     with store.reading() as reader:
         dates = [job.instance.business_date for job in reader.backfill(1) if job.instance is not None]
@@ -120,7 +121,7 @@ def test_a_backfill_whose_tasks_are_all_disabled_is_refused(store: MemoryStore) 
         "cycle: day, at", "enabled: false, cycle: day, at"
     )
     with store.transaction() as transaction:
-        deploy(transaction, {"a": app_of(text)}, NOON)
+        deploy(transaction, {"a": app_of(text)}, NOON, by=CLI)
     with pytest.raises(InstanceRefused, match="all tasks"), store.transaction() as transaction:
         start_backfill(transaction, wanted(task=None), NOON, BY)
 
@@ -132,7 +133,7 @@ def test_a_disabled_task_that_is_named_is_refused_and_one_that_is_not_named_is_l
         "type: source, dataset", "type: source, enabled: false, dataset"
     )
     with store.transaction() as transaction:
-        deploy(transaction, {"a": app_of(text)}, NOON)
+        deploy(transaction, {"a": app_of(text)}, NOON, by=CLI)
     for fields in ({"task": "gate"}, {"task": None, "only": ["daily", "gate"]}):
         with pytest.raises(InstanceRefused, match="a/gate is disabled"), store.transaction() as transaction:
             start_backfill(transaction, wanted(**fields), NOON, BY)
@@ -183,9 +184,9 @@ def test_what_is_for_jobs_of_schedules_is_refused_for_instances(store: MemorySto
     with store.reading() as reader:
         job = reader.instances(["a/daily"], NOON - timedelta(days=1), NOON)[0]
     for refused in (
-        lambda transaction: trigger(transaction, "a/daily", NOON),
-        lambda transaction: cancel(transaction, job.id, NOON),
-        lambda transaction: retry(transaction, job.id, NOON),
+        lambda transaction: trigger(transaction, "a/daily", NOON, by=CLI),
+        lambda transaction: cancel(transaction, job.id, NOON, by=CLI),
+        lambda transaction: retry(transaction, job.id, NOON, by=CLI),
     ):
         with pytest.raises(Refused, match="task"), store.transaction() as transaction:
             refused(transaction)
@@ -195,7 +196,7 @@ def test_an_instance_of_a_deleted_task_has_no_consumers(store: MemoryStore) -> N
     name = InstanceName(scheduled="2026-03-10")
     with store.transaction() as transaction:
         (job,) = act(transaction, "a/daily", name, Action.MARK_SUCCESSFUL, NOON, BY)
-        delete_schedules(transaction, ["a/daily"], NOON)
+        delete_schedules(transaction, ["a/daily"], NOON, by=CLI)
         assert consumers_of(transaction, {job.id: job}) == ()
 
 

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.world import app_of, at
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.manual import suspend
@@ -39,7 +40,9 @@ class Apps:
     def deploy(self, clock: str, **schedules: str) -> None:
         """Deploy these apps, all others being removed."""
         with self.store.transaction() as transaction:
-            deploy(transaction, {name: app(name, text) for name, text in schedules.items()}, at(clock))
+            deploy(
+                transaction, {name: app(name, text) for name, text in schedules.items()}, at(clock), by=CLI
+            )
 
     def arrive(self, clock: str, name: str, key: str = "2026-03-09") -> None:
         """A partition of an app's dataset arrives."""
@@ -98,7 +101,7 @@ def test_an_event_of_one_app_is_none_of_the_other():
 def test_suspending_one_suspends_no_namesake():
     apps = Apps(a=PLAIN + "}", b=PLAIN + "}")
     with apps.store.transaction() as transaction:
-        suspend(transaction, "a/s", at("09:00"))
+        suspend(transaction, "a/s", at("09:00"), by=CLI)
     apps.arrive("10:00", "a")
     apps.arrive("10:00", "b")
     tick(apps.store, at("10:00"))
@@ -122,13 +125,13 @@ def test_a_gauge_is_shared():
     loaded = PLAIN + ", constraints: [{load: {gauge: cpu, max: 80}}]}"
     apps = Apps(a=loaded, b=loaded)
     with apps.store.transaction() as transaction:
-        report_gauges(transaction, {"cpu": 90}, at("09:00"))
+        report_gauges(transaction, {"cpu": 90}, at("09:00"), by=CLI)
     apps.arrive("10:00", "a")
     apps.arrive("10:00", "b")
     tick(apps.store, at("10:00"))
     assert [reason for _, _, reason in apps.outcomes()] == ["W-LOAD", "W-LOAD"]
     with apps.store.transaction() as transaction:
-        report_gauges(transaction, {"cpu": 10}, at("10:05"))
+        report_gauges(transaction, {"cpu": 10}, at("10:05"), by=CLI)
     tick(apps.store, at("10:05"))
     assert [state for _, state, _ in apps.outcomes()] == ["PENDING_LAUNCH", "PENDING_LAUNCH"]
 

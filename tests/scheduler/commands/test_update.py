@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.changing import (
     COLLECTING,
     DROPPED,
@@ -136,7 +137,7 @@ def test_a_dataset_that_is_cut_anew_leaves_nothing_to_carry():
     head = "app: a\ndatasets: {raw: {partitions: {cycle: week, start: 2013-01-01}}}\n"
     app = app_of(s(raw(2)), head + "programs: {q: {run: programs.q}}\nschedules:\n")
     with world.store.transaction() as transaction:
-        deploy(transaction, {"a": app}, at("11:00"))
+        deploy(transaction, {"a": app}, at("11:00"), by=CLI)
     assert all_of(world) == [DROPPED]
 
 
@@ -147,7 +148,7 @@ def recut(world: World, dataset: str) -> None:
         f"app: a\ndatasets: {{chunks: {{partitions: {{{dataset}}}}}}}\nprograms: {{q: {{run: programs.q}}}}\n"
     )
     with world.store.transaction() as transaction:
-        deploy(transaction, {"a": app_of(spec, head + "schedules:\n")}, at("11:00"))
+        deploy(transaction, {"a": app_of(spec, head + "schedules:\n")}, at("11:00"), by=CLI)
 
 
 @pytest.mark.parametrize(

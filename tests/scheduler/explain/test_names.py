@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.world import DATASETS, World, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.explain.names import find_dataset, find_job, find_schedule, find_task
@@ -15,7 +16,7 @@ def with_two_apps() -> World:
     world = World(S)
     with world.store.transaction() as transaction:
         other = app_of(S, DATASETS.replace("app: a", "app: b"))
-        deploy(transaction, {"a": world.app, "b": other}, at("10:00"))
+        deploy(transaction, {"a": world.app, "b": other}, at("10:00"), by=CLI)
     return world
 
 

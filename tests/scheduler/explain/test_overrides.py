@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.overriding import FIRST, NEW, REST, Hands, S
 from tests.worlds.world import DATASETS, app_of, at
 from tidegate.scheduler.commands.by_hand.held_apps import hold_app
@@ -10,7 +11,6 @@ from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.explain.overrides import find_overrides, overridden_as, reverted_to
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
-from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 from tidegate.scheduler.retention.state import read_state, state_of
 
@@ -69,18 +69,18 @@ def test_overrides_are_found_by_the_name_of_their_schedule_and_of_their_app():
     world = Hands(S)
     with world.store.transaction() as transaction:
         other = app_of(S, DATASETS.replace("app: a", "app: b"))
-        deploy(transaction, {"a": world.app, "b": other}, at("10:00"))
-        suspend(transaction, "a/s", at("10:01"))
+        deploy(transaction, {"a": world.app, "b": other}, at("10:00"), by=CLI)
+        suspend(transaction, "a/s", at("10:01"), by=CLI)
         with pytest.raises(UnknownName) as unknown:
             find_overrides(transaction, "t")
         with pytest.raises(UnknownName) as of_b:
             find_overrides(transaction, "b/s")
         assert [each.ref for each in find_overrides(transaction, "s")] == ["a/s"]
-        suspend(transaction, "b/s", at("10:02"))
+        suspend(transaction, "b/s", at("10:02"), by=CLI)
         with pytest.raises(AmbiguousName) as ambiguous:
             find_overrides(transaction, "s")
         assert [each.ref for each in find_overrides(transaction, "b/s")] == ["b/s"]
-        hold_app(transaction, "b", at("10:03"), By())
+        hold_app(transaction, "b", at("10:03"), CLI)
         assert [each.kind for each in find_overrides(transaction, "b")] == ["held"]
     assert unknown.value.message == 'nothing of "t" was changed by hand'
     assert of_b.value.message == 'nothing of "b/s" was changed by hand'

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.doubles.dump import dump
+from tests.worlds.by import CLI
 from tests.worlds.world import DATASETS, World, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
@@ -238,7 +239,7 @@ def test_what_a_busy_world_has_to_give(constraint, what):
         f" constraints: [{constraint}]}}"
     )
     with world.store.transaction() as transaction:
-        report_gauges(transaction, {"cpu": 90}, at("09:00"))
+        report_gauges(transaction, {"cpu": 90}, at("09:00"), by=CLI)
     world.run("09:00", "q", "started", "hand")
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
@@ -314,7 +315,7 @@ def test_the_timeout_of_a_running_program():
     world = World("{}")
     world.app = app_of("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}", head)
     with world.store.transaction() as transaction:
-        deploy(transaction, {"a": world.app}, at("01:00"))
+        deploy(transaction, {"a": world.app}, at("01:00"), by=CLI)
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
     (job,) = world.launch_all("10:00")

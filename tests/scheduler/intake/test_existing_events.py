@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.changing import A, B, C, collected, raw, s
 from tests.worlds.world import World, at
 from tidegate.scheduler.commands.existing_events import MAX_EVENTS, EventsToReplay, Replayed, replay_events
@@ -16,7 +17,7 @@ def replay(world: World, clock: str, *keys: str, again: bool = False, key: str =
     with world.store.transaction() as transaction:
         return list(
             replay_events(
-                transaction, EventsToReplay(key=key, partitions=tuple(keys), again=again), at(clock)
+                transaction, EventsToReplay(key=key, partitions=tuple(keys), again=again), at(clock), by=CLI
             )
         )
 

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tests.doubles.dump import dump
+from tests.worlds.by import CLI
 from tests.worlds.world import World, at
 from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
 from tidegate.scheduler.model.journal import EntryKind
@@ -67,7 +68,10 @@ def test_several_are_reported_together_and_journaled():
             ("disk", 3.0, at("09:00")),
         ]
     entries = [entry.data for entry in world.journal() if entry.kind is EntryKind.GAUGE]
-    assert entries == [{"name": "cpu", "value": 95.0}, {"name": "disk", "value": 3.0}]
+    assert entries == [
+        {"name": "cpu", "value": 95.0, "by": "cli"},
+        {"name": "disk", "value": 3.0, "by": "cli"},
+    ]
 
 
 def test_the_last_report_counts():
@@ -85,7 +89,7 @@ def test_a_report_that_is_older_than_the_last_one_changes_nothing():
     world.report("08:59", cpu=20)
     assert dump(world.store) == before
     with world.store.transaction() as transaction:
-        gauges = report_gauges(transaction, {"disk": 1, "cpu": 20}, at("08:59"))
+        gauges = report_gauges(transaction, {"disk": 1, "cpu": 20}, at("08:59"), by=CLI)
     assert [(gauge.name, gauge.value) for gauge in gauges] == [("cpu", 95.0), ("disk", 1.0)]
 
 
@@ -112,6 +116,6 @@ def test_refused_and_nothing_is_kept(sentence, values, message):
     world = World(S)
     before = dump(world.store)
     with pytest.raises(Refused, match=message) as refusal, world.store.transaction() as transaction:
-        report_gauges(transaction, values, at("09:00"))
+        report_gauges(transaction, values, at("09:00"), by=CLI)
     assert refusal.value.hint
     assert dump(world.store) == before

@@ -79,7 +79,7 @@ def test_a_run_beside_a_job_that_writes_the_same_partition_is_refused() -> None:
 
 def test_a_run_is_noted_in_the_journal_with_who_began_it() -> None:
     world = World(S)
-    by = By(actor="cli", user="ada", reason="late feed")
+    by = By(actor="cli:ada", reason="late feed")
     with world.store.transaction() as transaction:
         note_run_by_hand(transaction, "hand-1", "a", "p", (DAY,), {"n": 1}, at("10:00"), by)
     (entry,) = [each for each in world.journal() if each.kind is EntryKind.RUN_BY_HAND]

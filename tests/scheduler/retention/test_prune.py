@@ -9,6 +9,7 @@ import pytest
 from tests.doubles.dump import dump
 from tests.scheduler.explain.past.test_recalled import live_days
 from tests.scheduler.explain.past.test_tasks import DAYS
+from tests.worlds.by import CLI
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import World, at
 from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
@@ -129,7 +130,7 @@ def test_what_was_consumed_is_not_collected_again() -> None:
     prune(world.store, LITTLE, at("05:00"))
 
     with world.store.transaction() as transaction:
-        (replayed,) = replay_events(transaction, EventsToReplay(key="partition:a/raw"), at("05:01"))
+        (replayed,) = replay_events(transaction, EventsToReplay(key="partition:a/raw"), at("05:01"), by=CLI)
 
     assert (replayed.events, replayed.known) == (0, 2)
 
@@ -145,7 +146,7 @@ def test_what_a_pruned_job_had_discarded_is_collected_again() -> None:
     prune(world.store, LITTLE, at("05:00"))
 
     with world.store.transaction() as transaction:
-        (replayed,) = replay_events(transaction, EventsToReplay(key="partition:a/raw"), at("05:01"))
+        (replayed,) = replay_events(transaction, EventsToReplay(key="partition:a/raw"), at("05:01"), by=CLI)
 
     assert (states, replayed.events) == ({JobState.DISCARDED}, 1)
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.scheduler.simulation.app_under_test import START, compiled
+from tests.worlds.by import CLI
 from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.model.run import RunStatus
@@ -36,8 +37,8 @@ def test_a_request_that_is_handed_out_twice_becomes_one_run() -> None:
 
     store = MemoryStore()
     with store.transaction() as transaction:
-        deploy(transaction, {"a": APP}, NOON)
-        trigger(transaction, "a/after", NOON, "", False)
+        deploy(transaction, {"a": APP}, NOON, by=CLI)
+        trigger(transaction, "a/after", NOON, "", False, by=CLI)
     tick(store, NOON)
     with store.transaction() as transaction:
         requests = offer_launches(transaction, NOON, "a")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.scheduler.tick.expecting import BY_SHOP, DAILY, HEAD, SCHEDULES, Expecting, late_now, shown
+from tests.worlds.by import CLI
 from tests.worlds.world import app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.decision.expected.judgement import expected_of
@@ -231,7 +232,7 @@ def test_a_removed_app_leaves_nothing_that_is_expected() -> None:
     world = Expecting(DAILY)
     world.tick("1d 08:00")
     with world.store.transaction() as transaction:
-        deploy(transaction, {}, at("1d 09:00"), force=True)
+        deploy(transaction, {}, at("1d 09:00"), force=True, by=CLI)
         assert transaction.expected_data() == ()
     world.tick("3d 08:00")
     assert len(world.late()) == 1

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.world import World, app_of, at
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -45,7 +46,7 @@ def test_a_run_that_is_seen_again_takes_no_slot_of_a_group_that_was_deployed_sin
     world.run("10:00", "p", "started", "hand")
     with_group: App = app_of(WITH_GROUP)
     with world.store.transaction() as transaction:
-        deploy(transaction, {"a": with_group}, at("10:10"))
+        deploy(transaction, {"a": with_group}, at("10:10"), by=CLI)
 
     world.run("10:00", "p", "started", "hand")
 
@@ -69,8 +70,8 @@ def test_a_dead_letter_is_queued_again_under_a_trigger_that_listens_to_something
         changed = msgspec.structs.replace(changed, datasets=datasets)
 
     with world.store.transaction() as transaction:
-        deploy(transaction, {"a": changed}, at("10:30"))
-        requeue(transaction, world.only("s").id, at("10:30"))
+        deploy(transaction, {"a": changed}, at("10:30"), by=CLI)
+        requeue(transaction, world.only("s").id, at("10:30"), by=CLI)
 
     assert world.tick("10:30").errors == ()
     job = world.only("s")

@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import at
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
@@ -54,7 +55,7 @@ def test_a_rerun_with_downstream_leaves_what_deleted_tasks_have_done() -> None:
     world.reported("01:00", "feed", DAY)
     run_all(world, "01:00")
     with world.store.transaction() as transaction:
-        delete_schedules(transaction, ["a/after_daily"], at("02:00"), force=True)
+        delete_schedules(transaction, ["a/after_daily"], at("02:00"), force=True, by=CLI)
     before = [world.instance(task, DAY) for task in ("after_daily", "last")]
 
     changed = world.act("03:00", "feed", DAY, Action.RERUN, downstream=True)
@@ -70,7 +71,7 @@ def test_a_rerun_with_downstream_does_not_stop_a_run_of_a_deleted_task() -> None
     world.tick("01:00")
     (daily,) = world.launch_all("01:00")
     with world.store.transaction() as transaction:
-        delete_schedules(transaction, ["a/daily"], at("02:00"), force=True)
+        delete_schedules(transaction, ["a/daily"], at("02:00"), force=True, by=CLI)
 
     world.act("03:00", "feed", DAY, Action.RERUN, downstream=True)
     world.tick("03:00")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.two_apps import FEEDS
+from tests.worlds.by import CLI
 from tests.worlds.world import MIDNIGHT
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
@@ -55,7 +56,7 @@ def compiled(*texts: str, store: Store | None = None) -> dict[str, App]:
 
 def put(store: Store, text: str, scope: Scope, **options: Any) -> None:
     with store.transaction() as transaction:
-        deploy(transaction, compiled(text, store=store), MIDNIGHT, scope=scope, **options)
+        deploy(transaction, compiled(text, store=store), MIDNIGHT, scope=scope, by=CLI, **options)
 
 
 def two_projects(schedule: str) -> Store:
@@ -121,7 +122,7 @@ def test_references_and_output_partitions_name_the_other_app() -> None:
 def test_a_key_that_the_other_app_s_dataset_cannot_have_is_refused_by_hand() -> None:
     store = two_projects(DAY)
     with store.transaction() as transaction, pytest.raises(Refused, match="no such key"):
-        trigger(transaction, "sales/daily", MIDNIGHT, "2026-W10")
+        trigger(transaction, "sales/daily", MIDNIGHT, "2026-W10", by=CLI)
 
 
 def test_carried_events_of_another_app_stay() -> None:
@@ -143,7 +144,7 @@ def test_the_other_side_is_not_removed_or_changed_while_it_is_needed() -> None:
     with pytest.raises(Refused, match="change the partitions of dataset feeds/raw"):
         put(store, hourly, FEEDS_PROJECT)
     with store.transaction() as transaction, pytest.raises(Refused, match="remove dataset feeds/raw"):
-        deploy(transaction, {}, MIDNIGHT, scope=FEEDS_PROJECT)
+        deploy(transaction, {}, MIDNIGHT, scope=FEEDS_PROJECT, by=CLI)
 
 
 @pytest.mark.parametrize("schedule", [DAY, TWO, "trigger: {size: {dataset: feeds/raw, rows: 5}}"])
@@ -154,7 +155,7 @@ def test_what_was_removed_by_force_stops_no_other_job(schedule: str) -> None:
     # Nothing reports partitions of it any more; what waits is judged without an error.
     jobs(store, 24 * 60)
     with store.transaction() as transaction:
-        delete_schedules(transaction, ["sales/waiting"], MIDNIGHT + timedelta(days=2))
+        delete_schedules(transaction, ["sales/waiting"], MIDNIGHT + timedelta(days=2), by=CLI)
 
 
 def test_an_app_is_deployed_before_the_one_that_names_it() -> None:
@@ -162,9 +163,9 @@ def test_an_app_is_deployed_before_the_one_that_names_it() -> None:
     sales = compiled(FEEDS, SALES % DAY)
     only = Scope(project="both", only=frozenset({"sales"}))
     with store.transaction() as transaction, pytest.raises(Refused) as refused:
-        deploy(transaction, sales, MIDNIGHT, scope=only)
+        deploy(transaction, sales, MIDNIGHT, scope=only, by=CLI)
     assert "need, where it is not deployed, dataset feeds/raw" in str(refused.value)
     with store.transaction() as transaction:
-        deploy(transaction, sales, MIDNIGHT, scope=Scope(project="both"))
+        deploy(transaction, sales, MIDNIGHT, scope=Scope(project="both"), by=CLI)
     (job,) = arrive(store, "feeds", "2026-03-01")
     assert job.state is JobState.PENDING_LAUNCH

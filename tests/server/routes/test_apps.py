@@ -9,6 +9,7 @@ import pytest
 
 from tests.server.sales import APP, DAILY, EACH_DAY, SCHEDULES, SPEC, deployed, shown
 from tests.server.serving import NS, Served, problem, served
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -238,7 +239,7 @@ def test_apps_of_another_project_are_not_in_the_namespace(server: Served):
     deployed(server)
     other = compile_files({"o.yaml": b"app: other\nprograms: {p: {run: m.p}}"}).models()
     with server.store.transaction() as transaction:
-        deploy(transaction, other, server.now, scope=Scope(project="other project"))
+        deploy(transaction, other, server.now, scope=Scope(project="other project"), by=CLI)
 
     assert [each["app"] for each in server.client.get(f"{NS}/apps").json()["items"]] == ["sales"]
     problem(server.client.get(f"{NS}/apps/other"), 404)

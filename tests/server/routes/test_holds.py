@@ -8,6 +8,7 @@ import pytest
 from tests.server.board.board import HTML, shown
 from tests.server.sales import APP, deployed
 from tests.server.serving import NOON, NS, Served, problem
+from tests.worlds.by import CLI
 from tidegate.scheduler.commands.by_hand.held_apps import hold_app
 from tidegate.scheduler.model.records.token import Role
 
@@ -86,7 +87,7 @@ def test_the_board_holds_an_app_and_now_leads_to_the_button_that_releases_it(sal
 
 def test_an_app_that_is_gone_can_still_be_released(sales: Served):
     with sales.store.transaction() as transaction:
-        hold_app(transaction, "gone", NOON - timedelta(hours=1))
+        hold_app(transaction, "gone", NOON - timedelta(hours=1), by=CLI)
     (held,) = shown(sales, "/")["held"]
     assert (held["app"], held["deployed"]) == ("gone", False)
     assert "app=gone" not in sales.client.get("/").text

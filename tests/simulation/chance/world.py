@@ -14,6 +14,7 @@ from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.chance.app import ChanceApp
 from tests.simulation.chance.schedule import DATASETS, GAUGE_MAX, GAUGES
 from tests.simulation.world import World
+from tests.worlds.by import CLI
 from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.launch.dead_letter import requeue
@@ -129,7 +130,7 @@ class ChanceWorld(World):
         with self.store.reading() as reader:
             refs = [state.ref for state in reader.schedules()]
         for ref in refs:
-            self.within(lambda transaction, ref=ref: resume(transaction, ref, self.now))
+            self.within(lambda transaction, ref=ref: resume(transaction, ref, self.now, by=CLI))
 
     # --- events ---
 
@@ -278,13 +279,15 @@ class ChanceWorld(World):
         with suppress(Refused):
             match what:
                 case "suspend":
-                    self.within(lambda transaction: suspend(transaction, ref, now))
+                    self.within(lambda transaction: suspend(transaction, ref, now, by=CLI))
                 case "resume":
-                    self.within(lambda transaction: resume(transaction, ref, now))
+                    self.within(lambda transaction: resume(transaction, ref, now, by=CLI))
                 case "cancel" if waiting:
-                    self.within(lambda transaction: cancel(transaction, waiting[0].id, now))
+                    self.within(lambda transaction: cancel(transaction, waiting[0].id, now, by=CLI))
                 case "trigger" | "force":
-                    self.within(lambda transaction: trigger(transaction, ref, now, key, what == "force"))
+                    self.within(
+                        lambda transaction: trigger(transaction, ref, now, key, what == "force", by=CLI)
+                    )
                 case _:
                     pass
 
@@ -294,7 +297,7 @@ class ChanceWorld(World):
         dead = [job.id for job in failed if job.reason is Reason.F_LAUNCH]
         if dead:
             with suppress(Refused):
-                self.within(lambda transaction: requeue(transaction, dead[0], self.now))
+                self.within(lambda transaction: requeue(transaction, dead[0], self.now, by=CLI))
 
     def _report(self) -> None:
         self.gauge(self.dice.choice(GAUGES), self.dice.choice((0, GAUGE_MAX, GAUGE_MAX + 10)))

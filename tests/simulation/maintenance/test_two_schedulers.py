@@ -18,6 +18,7 @@ from tests.simulation.maintenance.notes import Notes
 from tests.simulation.maintenance.oracle import judge, judge_journal, judge_start
 from tests.simulation.maintenance.world import START, history
 from tests.tally import reach
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -90,7 +91,7 @@ def test_at_the_same_time(kind: str, request: pytest.FixtureRequest, tmp_path: P
     url, app = new_url(kind, request, tmp_path), policies()
     notes, judged = Notes(START, app), set[str]()
     with closing(open_sql_store(url)) as store, store.transaction() as transaction:
-        deploy(transaction, {"a": app}, START)
+        deploy(transaction, {"a": app}, START, by=CLI)
         report_tables(transaction, [TableFound(catalog_name=each) for each in PLAIN], START)
     for first in range(0, MINUTES, LIFE):
         with ExitStack() as stack:

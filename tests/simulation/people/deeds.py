@@ -37,7 +37,7 @@ class Deed(NamedTuple):
     spec: Schedule | None = None
 
 
-ADA = By(actor="cli", user="ada", reason="late feed")
+ADA = By(actor="cli:ada", reason="late feed")
 BOB = By(actor="rest:bob")
 
 EXPIRIES = (

@@ -22,6 +22,7 @@ from tests.simulation.people.deeds import (
     some_deadlines,
 )
 from tests.simulation.people.oracle import PeopleOracle
+from tests.worlds.by import CLI
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps, release_app
 from tidegate.scheduler.commands.reverts.revert import revert
@@ -67,7 +68,7 @@ class PeopleWorld(ChanceWorld):
         self.now = max([self.now, *expiring])
         self.latest = max(self.latest, self.now)
         self.tick()
-        self.within(lambda transaction: release_app(transaction, "a", self.now))
+        self.within(lambda transaction: release_app(transaction, "a", self.now, by=CLI))
         with self.store.reading() as reader:
             switched = [each.ref for each in reader.overrides() if each.kind == "status"]
         for ref in switched:

@@ -12,6 +12,7 @@ from tests.simulation.hands import Hands
 from tests.simulation.tasks.existing import MICROSECOND, Existing, Exists, Fates
 from tests.simulation.tasks.live import Identity, Live, identity, of
 from tests.simulation.world import bare
+from tests.worlds.by import CLI
 from tidegate.domain.model import App, Schedule, TaskTrigger
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -41,14 +42,14 @@ class Deployments(Hands):
             changed = {ref for ref in wanted if ref in before and _form(before[ref]) != _form(wanted[ref])}
             return self.existing.deployed(wanted, states, self.now, changed)
 
-        self._change(lambda t: deploy(t, apps, self.now, force=True), judged)
+        self._change(lambda t: deploy(t, apps, self.now, force=True, by=CLI), judged)
 
     def delete(self, ref: str) -> None:
         """Delete a task, whether or not others wait for it."""
         self._change(
             lambda t: (
                 ref in {state.ref for state in t.schedules()}
-                and delete_schedules(t, [ref], self.now, force=True)
+                and delete_schedules(t, [ref], self.now, force=True, by=CLI)
             ),
             lambda states: self.existing.deleted([ref], states),
         )
@@ -68,7 +69,7 @@ class Deployments(Hands):
                 self.existing.leave(found)
             return Fates(discarded=found if discards else frozenset())
 
-        self._change(lambda t: turn(t, ref, self.now), judged, "D-SUSPENDED")
+        self._change(lambda t: turn(t, ref, self.now, CLI), judged, "D-SUSPENDED")
 
     def _change(
         self,

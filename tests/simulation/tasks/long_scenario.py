@@ -19,6 +19,7 @@ from tests.simulation.long_scenario import (
     suspending,
     ticking,
 )
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
@@ -173,7 +174,7 @@ def cancelling(number: int) -> Step:
 def deleting(task: str) -> Step:
     """A person deletes a task, if it is there."""
     ref = f"a/{task}"
-    return _commanding(lambda t, now: t.schedules(refs=[ref]) and delete_schedules(t, [ref], now))
+    return _commanding(lambda t, now: t.schedules(refs=[ref]) and delete_schedules(t, [ref], now, by=CLI))
 
 
 def _reporting(times: Times, request: str, status: str) -> Step:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tests.store.commits.sequences import LEASE, NOON
+from tests.worlds.by import CLI
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import at
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.work_of_job import commit_id
 from tidegate.scheduler.store.commits import watermarks
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -135,7 +135,7 @@ def test_a_sequence_that_names_no_job_is_not_fenced(night: Night) -> None:
 def test_a_put_waits_for_a_pause_that_is_about_to_commit(night: Night, pool: ThreadPoolExecutor) -> None:
     run = night.runs("02:00")
     with night.store.transaction() as transaction:
-        act(transaction, "a/nightly", InstanceName(scheduled=KEY), Action.PAUSE, at("02:05"), By())
+        act(transaction, "a/nightly", InstanceName(scheduled=KEY), Action.PAUSE, at("02:05"), CLI)
         putting = pool.submit(night.puts, run)
         assert not _done(putting)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
 from tidegate.cli.develop.plan import (
     AppOption,
@@ -63,7 +64,6 @@ def deploy(
     from tidegate.project.saved_plan import Options, read_plan
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.operations.coverage import coverage
-    from tidegate.scheduler.model.journal import By
 
     saved = None
     if plan is not None:
@@ -80,7 +80,7 @@ def deploy(
         options=options if saved is None else saved.options,
         saved=saved,
         force=force,
-        by=By(reason=reason),
+        by=by_hand(reason),
     )
     with opened_store(settings, create=True) as store:
         ask = saved is None and not yes and at_terminal(format)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.last_tick import TickWatch
 from tidegate.domain.error import UserError
 
@@ -145,7 +146,7 @@ def _deployed(settings: "Settings", wanted: "Mapping[str, App]") -> "Diff":
                 scope = project_scope(transaction, settings, wanted, None, remove_apps=False)
                 discarded = lost(difference(transaction, wanted, scope=scope))
                 if discarded in ((), agreed):
-                    return deploy(transaction, wanted, datetime.now(UTC), scope=scope)
+                    return deploy(transaction, wanted, datetime.now(UTC), scope=scope, by=by_hand(""))
             _ask(discarded)
             agreed = discarded
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.maintenance.arguments import TableArgument
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
 from tidegate.domain.model.maintenance import Operation
@@ -41,7 +42,6 @@ def run_operations(
     from tidegate.scheduler.commands.maintain import run_by_hand
     from tidegate.scheduler.explain.names import find_table
     from tidegate.scheduler.explain.operations.dry_run import would_run
-    from tidegate.scheduler.model.journal import By
 
     now = datetime.now(UTC)
     with opened_store() as store:
@@ -52,7 +52,7 @@ def run_operations(
             _print_dry(found.name, shown, format)
             return
         with store.transaction() as transaction:
-            found, by = find_table(transaction, table), By(actor="cli", reason=reason)
+            found, by = find_table(transaction, table), by_hand(reason)
             jobs = run_by_hand(transaction, found.name, now, operation=operation, policy=policy, by=by)
     if format is Format.JSON:
         print_json({"table": found.name, "dry_run": False, "jobs": jobs})

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import (
     NUMBER_MAX,
     Format,
@@ -97,7 +98,6 @@ def retry_alerts(
     from tidegate.domain.error import UserError
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.alerts.outbox import retry
-    from tidegate.scheduler.model.journal import By
 
     if bool(alerts) == every:
         raise UserError(
@@ -107,7 +107,7 @@ def retry_alerts(
     settings = load_settings()
     with opened_store(settings) as store, store.transaction() as transaction:
         ids = None if every else alerts
-        again = retry(transaction, settings.name, ids, datetime.now(UTC), By(reason=reason))
+        again = retry(transaction, settings.name, ids, datetime.now(UTC), by_hand(reason))
     for alert in again:
         typer.echo(f"alert {alert.id} is sent to {alert.channel} again")
     if not again:

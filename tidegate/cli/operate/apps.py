@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.operate.by_hand import ExpiresOption, by_hand, until_of
+from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 
 NamesArgument = Annotated[list[str], typer.Argument(help="Names of apps.")]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
 from tidegate.domain.error import UserError
@@ -112,7 +113,6 @@ def rollback(
     from tidegate.scheduler.commands.deployment.deployments import apps_after
     from tidegate.scheduler.commands.deployment.deployments import rollback as roll_back
     from tidegate.scheduler.commands.deployment.live import deployed_apps
-    from tidegate.scheduler.model.journal import By
 
     if not reason.strip():
         raise UserError("a rollback has a reason", "write --reason TEXT")
@@ -130,7 +130,7 @@ def rollback(
                         number,
                         scope,
                         datetime.now(UTC),
-                        By(reason=reason),
+                        by_hand(reason),
                         force=force,
                         remove_apps=remove_apps,
                     )

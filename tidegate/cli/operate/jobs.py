@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import (
     NUMBER_MAX,
     Format,
@@ -179,12 +180,11 @@ def cancel_job(
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.by_hand.manual import cancel
     from tidegate.scheduler.explain.names import find_job
-    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         found = find_job(transaction, job)
         _refuse_instance(found, "pause")
-        found = cancel(transaction, found.id, datetime.now(UTC), By(reason=reason))
+        found = cancel(transaction, found.id, datetime.now(UTC), by_hand(reason))
     typer.echo(f"job {found.id} of {found.schedule} is discarded: {found.reason}")
 
 
@@ -199,12 +199,11 @@ def retry_job(
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.launch.dead_letter import retry
-    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         found = find_job(transaction, job)
         _refuse_instance(found, "rerun")
-        queued = retry(transaction, found.id, datetime.now(UTC), By(reason=reason))
+        queued = retry(transaction, found.id, datetime.now(UTC), by_hand(reason))
     typer.echo(f"job {queued.id} of {queued.schedule} is queued again, attempt {queued.attempt}")
 
 
@@ -216,12 +215,11 @@ def force_job(
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.by_hand.force import force
     from tidegate.scheduler.explain.names import find_job
-    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         found = find_job(transaction, job)
         _refuse_instance(found, "rerun")
-        forced = force(transaction, found.id, datetime.now(UTC), By(reason=reason))
+        forced = force(transaction, found.id, datetime.now(UTC), by_hand(reason))
     typer.echo(f"job {forced.id} of {forced.schedule} is due at the next tick")
 
 
@@ -239,7 +237,6 @@ def requeue_jobs(
     from tidegate.domain.error import WrongUsage
     from tidegate.scheduler.explain.names import find_job
     from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
-    from tidegate.scheduler.model.journal import By
 
     if bool(jobs) == every:
         raise WrongUsage(
@@ -256,7 +253,7 @@ def requeue_jobs(
         else:
             ids = list(dict.fromkeys(find_job(transaction, job).id for job in jobs or ()))
             left = 0
-        queued = [requeue(transaction, job, now, By(reason=reason)) for job in ids]
+        queued = [requeue(transaction, job, now, by_hand(reason)) for job in ids]
     for job in queued:
         typer.echo(f"job {job.id} of {job.schedule} is queued again, attempt {job.attempt}")
     if not queued:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.operate.by_hand import by_hand
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
 from tidegate.domain.error import UserError, WrongUsage
 
@@ -83,7 +84,6 @@ def run(
 ) -> None:
     """Run one program now, in this process, and publish its outputs exactly once."""
     from tidegate.cli.commits.project import opened_project
-    from tidegate.scheduler.model.journal import By
 
     given = dict(_arg(text) for text in arg or ())
     with opened_project() as project:
@@ -95,7 +95,7 @@ def run(
         if dry_run:
             _print_plan(plan, project, format)
             return
-        _print_published(plan, _run(plan, project, By(reason=reason)), format)
+        _print_published(plan, _run(plan, project, by_hand(reason)), format)
 
 
 def _arg(text: str) -> tuple[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidegate.cli.operate.by_hand import ExpiresOption, by_hand, until_of
+from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.printing import ReasonOption
 from tidegate.domain.error import UserError, WrongUsage
 

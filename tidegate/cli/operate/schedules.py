@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
-from tidegate.cli.operate.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.operate.schedule_changes import create_schedule, update_schedule
 from tidegate.cli.printing import (
     FirstOption,
@@ -168,7 +168,6 @@ def trigger_schedule(
     from tidegate.domain.error import UserError
     from tidegate.scheduler.commands.by_hand.manual import trigger
     from tidegate.scheduler.explain.names import find_schedule
-    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
         state = find_schedule(transaction, name)
@@ -177,7 +176,7 @@ def trigger_schedule(
                 f"{state.ref} is a task, and has instances in place of a trigger",
                 "`tidegate instances rerun` runs one again, `tidegate backfill start` those of the past",
             )
-        job = trigger(transaction, state.ref, datetime.now(UTC), key, force, By(reason=reason))
+        job = trigger(transaction, state.ref, datetime.now(UTC), key, force, by=by_hand(reason))
     typer.echo(f"job {job.id} of {state.ref} is due at the next tick")
     if not state.active:
         typer.echo("the schedule remains suspended; a job triggered by hand is not held")

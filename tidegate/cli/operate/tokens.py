@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.by_hand import by_hand
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 from tidegate.domain.error import WrongUsage
 from tidegate.domain.part_name import namespace_and_app
 from tidegate.scheduler.model.records.token import Role
@@ -29,6 +30,7 @@ def create(
     namespace: Annotated[
         str | None, typer.Option(help="Only the apps of this namespace.", metavar="NAME")
     ] = None,
+    reason: ReasonOption = "",
 ) -> None:
     """Create a token, and print it: on the last line, this once."""
     from tidegate.cli.opened_store import opened_store
@@ -38,7 +40,8 @@ def create(
     app, namespace = _limits(app, namespace)
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with opened_store(create=True) as store, store.transaction() as transaction:
-        create_token(transaction, name, role, app, token_hash(secret), datetime.now(UTC), "cli", namespace)
+        now, by = datetime.now(UTC), by_hand(reason)
+        create_token(transaction, name, role, app, token_hash(secret), now, by, namespace)
     whose = "all apps" if app is None else f"app {app}"
     where = "" if namespace is None else f" of namespace {namespace}"
     typer.echo(f"token {name} ({role}, {whose}{where}); it is not shown again:")
@@ -99,11 +102,11 @@ def list_tokens(format: FormatOption = Format.TEXT) -> None:
 
 
 @app.command("revoke")
-def revoke(name: NameArgument) -> None:
+def revoke(name: NameArgument, reason: ReasonOption = "") -> None:
     """Revoke a token; a running server refuses it from its next request on."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.tokens import revoke_token
 
     with opened_store() as store, store.transaction() as transaction:
-        revoke_token(transaction, name, datetime.now(UTC), "cli")
+        revoke_token(transaction, name, datetime.now(UTC), by_hand(reason))
     typer.echo(f"token {name} is revoked")

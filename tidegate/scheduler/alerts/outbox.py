@@ -29,9 +29,6 @@ LEASE = timedelta(minutes=2)
 
 DIED = "the process that sent it ended without a result"
 
-CLI = By()
-"""The actor where no other is named."""
-
 
 def take(store: Store, project: str, now: datetime) -> Alert | None:
     """Return the alert of a project to send next, if one is due, and count the try."""
@@ -69,7 +66,7 @@ def mark_failed(store: Store, alert: Alert, error: str, now: datetime) -> None:
 
 
 def retry(
-    transaction: Transaction, project: str, ids: Collection[str] | None, now: datetime, by: By = CLI
+    transaction: Transaction, project: str, ids: Collection[str] | None, now: datetime, by: By
 ) -> tuple[Alert, ...]:
     """Send alerts again that were abandoned, or at once those that wait for their next try.
 

@@ -69,7 +69,7 @@ def collect_existing(transaction: Transaction, states: Iterable[ScheduleState], 
 
 
 def replay_events(
-    transaction: Transaction, wanted: EventsToReplay, now: datetime, by: By | None = None
+    transaction: Transaction, wanted: EventsToReplay, now: datetime, by: By
 ) -> tuple[Replayed, ...]:
     """Let the schedules that count the events of a dataset collect those that they have not collected.
 

@@ -22,12 +22,12 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def report_gauges(
-    transaction: Transaction, values: Mapping[str, float], now: datetime, by: By | None = None
+    transaction: Transaction, values: Mapping[str, float], now: datetime, by: By
 ) -> tuple[Gauge, ...]:
     """Report the values of some gauges as of `now`, all of them or none.
 
     Args:
-        by: who reports and why, for the journal; None if that is not known.
+        by: who reports and why, for the journal.
 
     Returns:
         The gauges after the report, by name: one with a later report, by a host whose clock is
@@ -47,10 +47,9 @@ def report_gauges(
     ]
     transaction.put_gauges(reported)
     transaction.wake([gauge_resource(gauge.name) for gauge in reported], now)
-    noted = {} if by is None else by.noted
     transaction.add_journal(
         [
-            Entry(at=now, kind=EntryKind.GAUGE, data={"name": gauge.name, "value": gauge.value, **noted})
+            Entry(at=now, kind=EntryKind.GAUGE, data={"name": gauge.name, "value": gauge.value, **by.noted})
             for gauge in reported
         ]
     )

@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.suggest import did_you_mean
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
@@ -31,7 +31,7 @@ def create_token(
     app: str | None,
     hash: str,
     now: datetime,
-    by: str,
+    by: By,
     namespace: str | None = None,
 ) -> Token:
     """Store a new token; the name of a revoked one may be used again.
@@ -62,7 +62,7 @@ def create_token(
     return token
 
 
-def revoke_token(transaction: Transaction, name: str, now: datetime, by: str) -> Token:
+def revoke_token(transaction: Transaction, name: str, now: datetime, by: By) -> Token:
     """Revoke a token: from the next request on it is refused.
 
     Raises:
@@ -77,8 +77,8 @@ def revoke_token(transaction: Transaction, name: str, now: datetime, by: str) ->
     return token
 
 
-def _entry(token: Token, action: str, by: str, now: datetime) -> Entry:
-    data = {"action": action, "token": token.name, "role": str(token.role), "app": token.app, "by": by}
+def _entry(token: Token, action: str, by: By, now: datetime) -> Entry:
+    data = {"action": action, "token": token.name, "role": str(token.role), "app": token.app, **by.noted}
     if token.namespace is not None:
         data["namespace"] = token.namespace
     return Entry(at=now, kind=EntryKind.TOKEN, data=data)

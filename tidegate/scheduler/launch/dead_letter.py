@@ -12,7 +12,7 @@ import msgspec
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.journal import NOBODY, By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
 from tidegate.scheduler.store.parts.pages import JobsWanted
@@ -21,9 +21,6 @@ from tidegate.scheduler.tick.tick import advance_before
 
 PAGE = 1000
 """Jobs that are read at once."""
-
-CLI = By()
-"""The actor where no other is named."""
 
 
 def dead_letters(reader: Reader, schedule: str | None = None) -> tuple[Job, ...]:
@@ -42,7 +39,7 @@ def dead_letters(reader: Reader, schedule: str | None = None) -> tuple[Job, ...]
     return tuple(reversed(found))
 
 
-def requeue(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
+def requeue(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
     """Queue a dead letter again.
 
     Raises:
@@ -64,10 +61,10 @@ def check_requeue(reader: Reader, job: Job, now: datetime) -> None:
     Raises:
         Refused: it is not a dead letter or is an operation on a table, or its schedule is not deployed.
     """
-    _requeued(reader, job, now, CLI)
+    _requeued(reader, job, now, NOBODY)
 
 
-def retry(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
+def retry(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
     """Run a job again whose run failed or was cancelled, with a new attempt and the same launch plan.
 
     Its commit id is the job's, so partitions that the failed attempt has published are not written twice. A
@@ -92,7 +89,7 @@ def check_retry(reader: Reader, job: Job, now: datetime) -> None:
         Refused: it has not failed, is an instance or an operation on a table, or its schedule is not
             deployed.
     """
-    _retried(reader, job, now, CLI)
+    _retried(reader, job, now, NOBODY)
 
 
 def _requeued(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:

@@ -48,7 +48,7 @@ class ScheduleState(Value, kw_only=True):
     Attributes:
         ref: "app/name".
         fingerprint: of `spec`, see `compiler.fingerprint`.
-        changed_by: what set the status last: deploy, cli, ui, rest or "rest:TOKEN".
+        changed_by: what set the status last: "deploy", or an actor as `By.actor`.
         active_since: when it last became active; earlier fires and events do not count.
         fires_after: every fire up to this instant is an event already.
         next_fire_at: the next fire of its crons and timers; None without one, and while it is

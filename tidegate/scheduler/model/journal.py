@@ -67,24 +67,22 @@ class By(Value, kw_only=True):
     """Who does something, and why.
 
     Attributes:
-        actor: "cli", "ui" for a switch in Dagster, "rest" or "rest:TOKEN" for a call, "expiry" for an
-            override that reverts by itself.
-        user: of the machine, where it is known.
+        actor: "cli:USER" for a command, USER being the user of the machine, "rest (user USER)" or
+            "rest:TOKEN" for a call, "ui" for a switch in Dagster, "expiry" for an override that reverts by
+            itself.
     """
 
-    actor: str = "cli"
+    actor: str
     reason: str = ""
-    user: str = ""
-
-    @property
-    def owner(self) -> str:
-        """Who owns what it overrides."""
-        return f"{self.actor}:{self.user}" if self.user else self.actor
 
     @property
     def noted(self) -> dict[str, Any]:
         """What entries have of it."""
         return {"by": self.actor, **({"why": self.reason} if self.reason else {})}
+
+
+NOBODY = By(actor="")
+"""The actor of what is only checked: no entry of it is written."""
 
 
 class Entry(Value, kw_only=True):

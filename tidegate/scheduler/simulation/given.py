@@ -48,7 +48,7 @@ from tidegate.domain.model.others import with_others
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.domain.time.expiry import Until, until_after
-from tidegate.scheduler.commands.by_hand.manual import CLI, resume, suspend, trigger
+from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
 from tidegate.scheduler.commands.deployment.schedules import put_schedule
@@ -62,7 +62,7 @@ from tidegate.scheduler.simulation.describe import describe
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.simulation import Simulation
 from tidegate.scheduler.simulation.table_actions import act_on_tables
-from tidegate.scheduler.simulation.task_actions import act_on_tasks
+from tidegate.scheduler.simulation.task_actions import BY, act_on_tasks
 
 UNKNOWN_SCHEDULE = "N305"
 UNKNOWN_DATASET = "N301"
@@ -141,10 +141,10 @@ class ActionRunner:
             case Suspend(schedule=schedule, expires=expires) | Resume(schedule=schedule, expires=expires):
                 switch = suspend if isinstance(action, Suspend) else resume
                 with simulation.store.transaction() as transaction:
-                    switch(transaction, self._ref(schedule), now, until=until_after(now, expires))
+                    switch(transaction, self._ref(schedule), now, BY, until_after(now, expires))
             case TriggerByHand(schedule=schedule, key=key, force=force):
                 with simulation.store.transaction() as transaction:
-                    trigger(transaction, self._ref(schedule), now, key, force)
+                    trigger(transaction, self._ref(schedule), now, key, force, by=BY)
             case Replay():
                 self._replay(action)
             case Update(changes=changes, expires=expires):
@@ -155,7 +155,7 @@ class ActionRunner:
                 self._deploy(action)
             case ReportGauges(values=values):
                 with simulation.store.transaction() as transaction:
-                    report_gauges(transaction, values, now)
+                    report_gauges(transaction, values, now, BY)
             case Restart():
                 simulation.world.restart()
             case Down(duration=duration):
@@ -232,7 +232,7 @@ class ActionRunner:
         try:
             with self._simulation.store.transaction() as transaction:
                 wanted = EventsToReplay(key=key, partitions=tuple(action.keys), again=action.again)
-                replay_events(transaction, wanted, self._simulation.now)
+                replay_events(transaction, wanted, self._simulation.now, BY)
         except Refused as refusal:
             raise ActionRefused((UNKNOWN_DATASET,), refusal.message) from refusal
 
@@ -264,7 +264,7 @@ class ActionRunner:
         if until is not None:
             with self._simulation.store.transaction() as transaction:
                 for spec in map(app.schedules.__getitem__, changes):
-                    put_schedule(transaction, self._app, spec, self._simulation.now, CLI, until)
+                    put_schedule(transaction, self._app, spec, self._simulation.now, BY, until)
             return
         self._carry_out({**apps, self._app: app})
         self._specs = specs
@@ -319,7 +319,7 @@ class ActionRunner:
                 codes = tuple(dict.fromkeys(REMOVED_PART[refusal.section] for refusal in refusals))
                 parts = ", ".join(f"{refusal.section[:-1]} {refusal.name}" for refusal in refusals)
                 raise ActionRefused(codes, f"remaining schedules need what would be removed: {parts}")
-            deploy(transaction, wanted, self._simulation.now, update_schedules, force=force)
+            deploy(transaction, wanted, self._simulation.now, update_schedules, force=force, by=BY)
 
 
 def _specs_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -29,6 +29,7 @@ from tidegate.scheduler.simulation.simulation import Simulation, SimulationLimit
 from tidegate.scheduler.simulation.snapshot import Snapshot, snapshot
 from tidegate.scheduler.simulation.summary import ScheduleSummary, summaries
 from tidegate.scheduler.simulation.table_actions import name_of_table
+from tidegate.scheduler.simulation.task_actions import BY
 from tidegate.scheduler.simulation.wording import Observed
 from tidegate.scheduler.simulation.world import SimulatedWorld, World
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -85,7 +86,7 @@ def play(
     store = MemoryStore() if store is None else store
     start = scenario.start
     with store.transaction() as transaction:
-        deploy(transaction, {app.name: app, **_stages(compiled.others)}, start)
+        deploy(transaction, {app.name: app, **_stages(compiled.others)}, start, by=BY)
     simulation = Simulation(store, start, app.name, world(store, scenario))
     runner = ActionRunner(
         simulation,

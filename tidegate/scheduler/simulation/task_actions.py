@@ -22,6 +22,7 @@ from tidegate.scheduler.store.protocol import Reader, Transaction
 TaskAction = ActOnInstance | ReportInstances | StartBackfill | CancelBackfill
 
 BY = By(actor="example")
+"""The actor of what an example does."""
 
 _DOES: dict[InstanceDo, Action] = {
     "mark_successful": Action.MARK_SUCCESSFUL,

@@ -187,7 +187,7 @@ def act(
                     done = f"{ref} is active" if changed else f"{ref} was active already"
                 case "trigger" | "force":
                     key = form.get("key", "").strip()
-                    job = trigger(transaction, ref, now, key, action == "force", by)
+                    job = trigger(transaction, ref, now, key, action == "force", by=by)
                     done = f"job {job.id} is due; the next tick decides about it"
                 case "revert":
                     if any(each.of_text for each in transaction.overrides(refs=[ref])):

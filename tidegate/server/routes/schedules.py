@@ -234,7 +234,7 @@ def trigger_by_hand(
             raise Problem(409, f"{state.ref} is a task, which has instances and no trigger")
         with refused_as(400):
             by = caller.by(wanted.reason)
-            job = trigger(transaction, state.ref, service.clock(), wanted.key, wanted.force, by)
+            job = trigger(transaction, state.ref, service.clock(), wanted.key, wanted.force, by=by)
     return json_answer(Job(job=job.id), 202)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import at
 from tidegate.compiler.compile import compile_files
@@ -47,7 +48,7 @@ class Day(TaskWorld):
     def redeploy(self, clock: str, schedules: str, *, update: bool = True) -> None:
         self.app = app_of(schedules)
         with self.store.transaction() as transaction:
-            deploy(transaction, {"a": self.app}, at(clock), update_schedules=update)
+            deploy(transaction, {"a": self.app}, at(clock), update_schedules=update, by=CLI)
 
     def until(self, *clocks: str) -> None:
         for clock in clocks:
@@ -147,7 +148,7 @@ tasks:
     assert compiled.ok, compiled.diagnostics
     day = Day(FEED)
     with day.store.transaction() as transaction:
-        deploy(transaction, {name: each.app for name, each in compiled.apps.items()}, at("00:00"))
+        deploy(transaction, {name: each.app for name, each in compiled.apps.items()}, at("00:00"), by=CLI)
     day.tick("05:00")
 
     with day.store.reading() as reader:

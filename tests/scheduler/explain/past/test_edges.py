@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from tests.scheduler.explain.past.test_past import assert_recalled
+from tests.worlds.by import CLI
 from tests.worlds.witness import Witness
 from tests.worlds.world import World, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -86,7 +87,7 @@ def test_an_app_that_goes_leaves_its_jobs_and_nothing_else():
     world.tick("10:00")
     job = world.only("s").id
     with world.store.transaction() as transaction:
-        deploy(transaction, {}, at("10:05"))
+        deploy(transaction, {}, at("10:05"), by=CLI)
     world.tick("10:05")
     (found,) = world.recalled(at("10:05"), job)
     assert (found["status"], found["job"]["reason"]) == ("deleted", "D-DELETED")

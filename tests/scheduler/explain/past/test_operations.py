@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from tests.worlds.by import CLI
 from tests.worlds.tables import TableWorld
 from tests.worlds.witness import BOOKS
 from tests.worlds.world import at
@@ -117,7 +118,7 @@ def test_by_hand_rejected_discarded_and_cancelled() -> None:
     observed.tick("00:03")
     assert by_hand.waiting
     with observed.store.transaction() as transaction:
-        cancel(transaction, by_hand.id, observed.now)
+        cancel(transaction, by_hand.id, observed.now, by=CLI)
     observed.tick("00:04")
     observed.deploy("00:04", POLICY.replace("enabled: true", "enabled: false"), maintenance=POOL)
     observed.tick("00:05")

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.witness import Witness, shown
 from tests.worlds.world import at
 from tidegate.scheduler.commands.gauge import report_gauges
@@ -45,7 +46,7 @@ def lived_with_data(world: Witness) -> None:
     world.run("10:31", "r", "succeeded", "up-2")
     world.tick("10:31")
     with world.store.transaction() as transaction:
-        report_gauges(transaction, {"cpu": 90}, at("10:40"))
+        report_gauges(transaction, {"cpu": 90}, at("10:40"), by=CLI)
     for clock in ("10:40", "10:50"):
         world.tick(clock)
     (first,) = [job.id for job in world.jobs("s") if job.state == "LAUNCHED"]
@@ -53,7 +54,7 @@ def lived_with_data(world: Witness) -> None:
     for clock in ("11:00", "11:21", "11:30"):
         world.tick(clock)
     with world.store.transaction() as transaction:
-        report_gauges(transaction, {"cpu": 10}, at("11:31"))
+        report_gauges(transaction, {"cpu": 10}, at("11:31"), by=CLI)
     world.run("11:31", "q", "started", "by-hand")
     world.tick("11:31")
     world.run("11:35", "q", "failed", "by-hand")
@@ -136,7 +137,7 @@ def lived_with_a_dead_letter(world: Witness) -> None:
         world.tick(clock)
     assert world.outcome("s") == ("FAILED", "F-LAUNCH")
     with world.store.transaction() as transaction:
-        requeue(transaction, job.id, at("11:10"))
+        requeue(transaction, job.id, at("11:10"), by=CLI)
     world.tick("11:10")
     world.trigger("11:15", "s", force=True)
     world.tick("11:15")

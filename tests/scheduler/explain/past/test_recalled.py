@@ -14,6 +14,7 @@ from tests.scheduler.explain.past.test_snapshots import (
     with_a_retried_job,
 )
 from tests.scheduler.explain.past.test_tasks import DAYS
+from tests.worlds.by import CLI
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import DATASETS, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -30,7 +31,7 @@ def rename(world: Snapped, clock: str) -> None:
     """The app `a` becomes `b`."""
     renamed = app_of(RAW, DATASETS.replace("app: a", "app: b\nrenamed_from: a"))
     with world.store.transaction() as transaction:
-        deploy(transaction, {"b": renamed}, at(clock))
+        deploy(transaction, {"b": renamed}, at(clock), by=CLI)
 
 
 def jobs_at(world: Snapped, instant: datetime, *ids: str) -> tuple[Job, ...]:

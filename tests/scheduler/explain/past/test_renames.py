@@ -107,7 +107,7 @@ def test_the_operations_of_a_renamed_app_are_those_of_its_policies() -> None:
 def test_a_hold_on_an_app_is_found_under_its_later_name() -> None:
     world = started("d: {}")
     with world.store.transaction() as transaction:
-        hold_app(transaction, "a", at("00:05"), By(user="ada"))
+        hold_app(transaction, "a", at("00:05"), By(actor="cli:ada"))
     deploy(world, "00:10", "b/d", "d: {}", app="b", app_from="a")
     for clock, held in (("00:02", []), ("00:07", ["b"]), ("00:15", ["b"])):
         with world.store.reading() as reader:

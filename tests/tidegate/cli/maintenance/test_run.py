@@ -1,6 +1,7 @@
 """`tidegate maintenance run`: operations by hand, and what a dry run says of them."""
 
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject
+from tests.worlds.by import ME
 from tidegate.scheduler.model.job import JobState
 
 
@@ -14,7 +15,7 @@ def test_it_starts_all_operations_one_after_the_other(tables: TableProject) -> N
     assert job.work.by_hand
     with tables.store.reading() as reader:
         noted = [entry.data for entry in reader.journal(job=job.id) if entry.kind == "status"]
-    assert noted == [{"action": "maintain", "by": "cli", "why": "before the audit"}]
+    assert noted == [{"action": "maintain", "by": ME, "why": "before the audit"}]
     tables.ended(tables.launched(), changed=True)
     assert [each.work.operation for each in tables.jobs()] == ["rewrite_data_files", "expire_snapshots"]
 

@@ -1,6 +1,7 @@
 """`tidegate apps`: an app on hold, as people see it."""
 
 from tests.tidegate.project import Project
+from tests.worlds.by import ME
 
 
 def test_an_app_is_held_and_released(deployed: Project) -> None:
@@ -12,7 +13,7 @@ def test_an_app_is_held_and_released(deployed: Project) -> None:
     )
     assert deployed.run("apps", "hold", "sales") == "sales is already on hold\n"
     assert "on hold since" in deployed.run("apps", "list")
-    assert deployed.json("apps", "list")[0]["hold"]["by"] == "cli"
+    assert deployed.json("apps", "list")[0]["hold"]["by"] == ME
     assert "nothing is launched of app sales: it is on hold since" in deployed.run("why", "report_daily")
 
     assert deployed.run("apps", "release", "sales") == "sales is released\n"
@@ -31,7 +32,7 @@ def test_an_app_that_is_renamed_stays_on_hold(deployed: Project) -> None:
     deployed.run("deploy")
     (app,) = deployed.json("apps", "list")
     assert app["name"] == "shop"
-    assert app["hold"]["by"] == "cli"
+    assert app["hold"]["by"] == ME
 
 
 def test_an_app_that_is_gone_can_be_released(project: Project) -> None:

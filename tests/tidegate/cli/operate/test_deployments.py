@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from tests.databases import SQL_KINDS, new_url
 from tests.tidegate.project import SALES, SETTINGS, Project, sales_as
+from tests.worlds.by import ME
 from tidegate.cli.main import application
 
 
@@ -35,7 +36,7 @@ def triggers(shop: Project) -> dict[str, str]:
 
 def test_log_and_show_say_who_changed_what(shop: Project) -> None:
     second, first = shop.json("deployments", "log")
-    assert (first["by"], first["reason"], second["reason"]) == ("cli", "the first", "")
+    assert (first["by"], first["reason"], second["reason"]) == (ME, "the first", "")
     assert first["apps"]["sales"]["action"] == "create"
     shown = shop.run("deployments", "show", str(second["number"]))
     assert "trigger.count: 2 -> 3" in shown and "report_at_six" in shown and "+ app other" in shown

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.tidegate.project import Project
+from tests.worlds.by import ME
 from tidegate.cli.commits import project as opened
 from tidegate.domain.error import WrongUsage
 from tidegate.scheduler.launch.outbox import offer_launches
@@ -99,7 +100,7 @@ def test_a_key_is_published_with_the_arguments_of_the_schedule(shop: Project, sp
     assert (entry.data["program"], entry.data["keys"], entry.data["by"], entry.data["why"]) == (
         "shop/add_up",
         [DAY],
-        "cli",
+        ME,
         "a look",
     )
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.tidegate.project import Project, sales_as
+from tests.worlds.by import ME
 from tidegate.cli import printing
 from tidegate.scheduler.model.journal import EntryKind
 
@@ -40,7 +41,7 @@ def test_show_says_who_changed_what_and_why(deployed: Project) -> None:
     deployed.run("schedules", "update", "report_daily", "--set", "timeout=2h", "--reason", "too slow")
     printed = deployed.run("schedules", "show", "report_daily")
     history = printed.partition("History:")[2]
-    assert "status=suspended, by=cli, why=late feed" in history
+    assert f"status=suspended, by={ME}, why=late feed" in history
     assert "override=specification" in history and "reason=too slow" in history
     assert "make_report" not in history, "the specification is shown above"
     found = deployed.json("schedules", "show", "report_daily")
@@ -148,8 +149,8 @@ def test_the_journal_has_the_reasons_of_deploy_and_delete(deployed: Project) -> 
         entries = [entry.data for entry in reader.journal() if entry.kind is EntryKind.DEPLOY]
     store.close()
     assert [(each["by"], each.get("why")) for each in entries[-2:]] == [
-        ("cli", "no longer read"),
-        ("cli", "read again"),
+        (ME, "no longer read"),
+        (ME, "read again"),
     ]
 
 

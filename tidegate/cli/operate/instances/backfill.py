@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_table
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ def start(
     from tidegate.scheduler.commands.tasks.backfills import Wanted, progress, start_backfill
     from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
     from tidegate.scheduler.explain.names import find_app, find_task
-    from tidegate.scheduler.model.journal import By
 
     if (task is None) == (app is None):
         raise typer.BadParameter("name a task, or an app with --app")
@@ -62,7 +62,7 @@ def start(
             upstream=upstream,
             only=tuple(only or ()),
         )
-        by = By(actor="cli", reason=reason)
+        by = by_hand(reason)
         started = start_backfill(transaction, wanted, datetime.now(UTC), by)
         found = progress(transaction, started.number)
         held = [each.ref for each in transaction.schedules(refs=started.tasks) if not each.active]
@@ -114,10 +114,9 @@ def cancel(number: NumberArgument, reason: ReasonOption = "", format: FormatOpti
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.tasks.backfills import cancel_backfill
     from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
-    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
-        left = cancel_backfill(transaction, number, datetime.now(UTC), By(actor="cli", reason=reason))
+        left = cancel_backfill(transaction, number, datetime.now(UTC), by_hand(reason))
     if format is Format.JSON:
         print_json(backfill_facts(left))
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_table
 
 if TYPE_CHECKING:
@@ -168,14 +169,11 @@ def _act(
     from tidegate.scheduler.explain.instances.awaited import status_since
     from tidegate.scheduler.explain.instances.facts import facts
     from tidegate.scheduler.explain.names import find_task
-    from tidegate.scheduler.model.journal import By
 
     now, name = datetime.now(UTC), InstanceName(scheduled=scheduled, number=backfill or 0)
     with opened_store() as store, store.transaction() as transaction:
         state = find_task(transaction, task)
-        changed = act(
-            transaction, state.ref, name, action, now, By(actor="cli", reason=reason), downstream=downstream
-        )
+        changed = act(transaction, state.ref, name, action, now, by_hand(reason), downstream=downstream)
         if format is Format.JSON:
             since = {job.id: status_since(transaction, job) for job in changed}
             print_json([facts(job, job.instance, since[job.id]) for job in changed if job.instance])

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.by_hand import by_hand
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Report and list the gauges of `load` constraints.")
 
@@ -17,15 +18,15 @@ app = typer.Typer(no_args_is_help=True, help="Report and list the gauges of `loa
 def set_gauge(
     name: Annotated[str, typer.Argument(help="The gauge in the YAML, for example cluster_cpu.")],
     value: Annotated[float, typer.Argument(help="A finite number; it is valid until the next report.")],
+    reason: ReasonOption = "",
 ) -> None:
     """Report the value of a gauge. The next tick decides the jobs that wait for it."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.domain.suggest import did_you_mean
     from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
-    from tidegate.scheduler.model.journal import By
 
     with opened_store() as store, store.transaction() as transaction:
-        (gauge,) = report_gauges(transaction, {name: value}, datetime.now(UTC), By())
+        (gauge,) = report_gauges(transaction, {name: value}, datetime.now(UTC), by_hand(reason))
         limits = gauge_limits(transaction)
     typer.echo(f"gauge {gauge.name} is {gauge.value:g}")
     for schedule, limit in limits.get(name, {}).items():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json
 from tidegate.domain.error import UserError
 from tidegate.domain.wording import plural
@@ -94,7 +95,6 @@ def _replay(
     from tidegate.processes.explained import instant_of
     from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
     from tidegate.scheduler.explain.names import find_dataset, find_schedule
-    from tidegate.scheduler.model.journal import By
 
     since, until = (
         None if text is None else instant_of(text, name)
@@ -109,7 +109,7 @@ def _replay(
             schedules=tuple(find_schedule(transaction, name).ref for name in schedules),
             again=again,
         )
-        replayed = replay_events(transaction, wanted, datetime.now(UTC), By(reason=reason))
+        replayed = replay_events(transaction, wanted, datetime.now(UTC), by_hand(reason))
         events = sum(each.events for each in replayed)
         if most is not None and events > most:
             to_whom = ", ".join(each.schedule for each in replayed if each.events)

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json
 
 if TYPE_CHECKING:
@@ -82,7 +83,6 @@ def report(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Report partitions of a dataset that have landed, or instances of a source or an external task."""
-    from tidegate.scheduler.model.journal import By
 
     of_task = bool(keys) or status is not None or from_ is not None or to is not None
     of_dataset = bool(key) or rows is not None or bytes_ is not None or at is not None
@@ -90,7 +90,7 @@ def report(
         raise typer.BadParameter(
             "--key, --rows, --bytes and --at belong to a dataset; times, --from, --to and --status to a task"
         )
-    by = By(reason=reason)
+    by = by_hand(reason)
     if of_dataset or (not of_task and _is_dataset(name)):
         _report_partitions(name, _landed(key or [None], rows, bytes_, at), request, by, format)
         return

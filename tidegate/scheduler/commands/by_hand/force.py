@@ -2,19 +2,19 @@
 
 from datetime import datetime
 
-from tidegate.scheduler.commands.by_hand.manual import CLI, refuse_without_partition
+from tidegate.scheduler.commands.by_hand.manual import refuse_without_partition
 from tidegate.scheduler.commands.by_hand.statuses import schedule_state
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.journal import NOBODY, By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before
 
 
-def force(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
+def force(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
     """Count the trigger of a waiting job as satisfied, and override its constraints.
 
     Raises:
@@ -37,7 +37,7 @@ def check_force(reader: Reader, job: Job, now: datetime) -> None:
     Raises:
         Refused: it does not wait, is an instance or an operation, or its run would write no partition.
     """
-    _forced(reader, job, now, CLI)
+    _forced(reader, job, now, NOBODY)
 
 
 def _forced(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:

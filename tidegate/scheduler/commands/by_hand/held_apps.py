@@ -13,7 +13,6 @@ import msgspec
 
 from tidegate.domain.time.expiry import Until
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.by_hand.manual import CLI
 from tidegate.scheduler.commands.overrides.record import Cause, record_overrides
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
@@ -30,7 +29,7 @@ class Hold(Value, frozen=True, kw_only=True):
 
     Attributes:
         at: since when; aware, UTC.
-        by: who holds it: "cli", or "ui" for a switch in Dagster.
+        by: who holds it, as `By.actor`.
     """
 
     at: datetime
@@ -42,9 +41,7 @@ def held_apps(reader: Reader) -> dict[str, Hold]:
     return msgspec.convert(reader.cursor(HELD) or {}, dict[str, Hold])
 
 
-def hold_app(
-    transaction: Transaction, app: str, now: datetime, by: By = CLI, until: Until | None = None
-) -> bool:
+def hold_app(transaction: Transaction, app: str, now: datetime, by: By, until: Until | None = None) -> bool:
     """Hold an app; return whether anything has changed.
 
     Args:
@@ -62,7 +59,7 @@ def hold_app(
     return True
 
 
-def release_app(transaction: Transaction, app: str, now: datetime, by: By = CLI) -> bool:
+def release_app(transaction: Transaction, app: str, now: datetime, by: By) -> bool:
     """Release an app; return whether it was on hold."""
     expire(transaction, now)
     return release_held(transaction, app, now, by, "undone")

@@ -27,16 +27,11 @@ from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before, route_before
 
-CLI = By()
-"""The actor where no other is named."""
-
 EARLIEST_PERIOD = "1900-01-01"
 """Start of periods in key checks: a coarser period may begin before its dataset's first partition."""
 
 
-def suspend(
-    transaction: Transaction, ref: str, now: datetime, by: By = CLI, until: Until | None = None
-) -> bool:
+def suspend(transaction: Transaction, ref: str, now: datetime, by: By, until: Until | None = None) -> bool:
     """Suspend a schedule. Its `on_suspend` decides about waiting jobs and new events (rule 10).
 
     Args:
@@ -53,9 +48,7 @@ def suspend(
     return switch(transaction, ref, "suspended", now, by, until)
 
 
-def resume(
-    transaction: Transaction, ref: str, now: datetime, by: By = CLI, until: Until | None = None
-) -> bool:
+def resume(transaction: Transaction, ref: str, now: datetime, by: By, until: Until | None = None) -> bool:
     """Make a schedule active.
 
     Events and fires from `now` on count. A schedule that held its jobs releases them, and continues as if
@@ -75,7 +68,7 @@ def resume(
 
 
 def trigger(
-    transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False, by: By = CLI
+    transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False, *, by: By
 ) -> Job:
     """Count a schedule's trigger as satisfied (rule 17).
 
@@ -190,7 +183,7 @@ def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:
     return found
 
 
-def cancel(transaction: Transaction, job: str, now: datetime, by: By = CLI) -> Job:
+def cancel(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
     """Discard a waiting job, or a job whose launch is decided and that has no run yet.
 
     A launch request may already be on its way; its run then fails to claim the job. Of operations on tables

@@ -18,7 +18,6 @@ from tidegate.domain.model import App, Schedule
 from tidegate.domain.part_name import DEFAULT_NAMESPACE
 from tidegate.domain.time.expiry import Until
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.by_hand.manual import CLI
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.deployment.live import WHOLE, difference
 from tidegate.scheduler.commands.deployment.policies import change_policies
@@ -47,7 +46,8 @@ def deploy(
     update_schedules: bool = True,
     force: bool = False,
     scope: Scope = WHOLE,
-    by: By = CLI,
+    *,
+    by: By,
     rollback_to: int | None = None,
 ) -> Diff:
     """Deploy all apps of a project.

@@ -14,7 +14,6 @@ import msgspec
 from tidegate.compiler.plan.diff import Diff
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.time.expiry import Until
-from tidegate.scheduler.commands.by_hand.manual import CLI
 from tidegate.scheduler.commands.deployment.deploy import Deeds, carry_out
 from tidegate.scheduler.commands.deployment.live import compare, deployed_apps
 from tidegate.scheduler.commands.overrides.record import Cause, record_overrides, text_override_of
@@ -63,7 +62,7 @@ def _extend(transaction: Transaction, ref: str, now: datetime, by: By, until: Un
 
 
 def delete_schedules(
-    transaction: Transaction, refs: Collection[str], now: datetime, *, force: bool = False, by: By = CLI
+    transaction: Transaction, refs: Collection[str], now: datetime, *, force: bool = False, by: By
 ) -> Diff:
     """Delete deployed schedules ("app/name") and keep their apps; a later deploy may create them again.
 

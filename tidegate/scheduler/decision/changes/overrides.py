@@ -26,7 +26,7 @@ SHOW = "`tidegate overrides list` shows what was changed by hand"
 
 def mark_of(by: By, until: Until | None, now: datetime) -> Mark:
     """Return who overrides from `now` on."""
-    return Mark(owner=by.owner, reason=by.reason, since=now, expires_at=None if until is None else until.at)
+    return Mark(owner=by.actor, reason=by.reason, since=now, expires_at=None if until is None else until.at)
 
 
 def marked(override: Override, mark: Mark) -> Override:

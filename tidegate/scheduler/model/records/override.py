@@ -27,7 +27,7 @@ class Mark(Value, kw_only=True):
     """Who overrides, since when, why, and until when.
 
     Attributes:
-        owner: "cli:USER", "ui" for a switch in Dagster, "rest" or "rest:TOKEN" for a call.
+        owner: as `By.actor`.
         since: aware, UTC.
         expires_at: when it reverts by itself; None for never.
     """

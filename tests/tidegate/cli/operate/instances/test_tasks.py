@@ -2,6 +2,7 @@
 
 from tests.tidegate.project import Project
 from tests.tidegate.tasks import DAY, EIGHT, NINE, SHOP, TaskProject, at
+from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -117,7 +118,7 @@ def test_a_deployment_without_a_task_that_another_project_waits_for_is_refused(t
         known = deployed_apps(transaction)
         compilation = compile_files({"bi.yaml": text.encode()}, known=lambda: known)
         assert compilation.ok, compilation.diagnostics
-        deploy(transaction, compilation.models(), at("00:01"), scope=Scope(project="bi"))
+        deploy(transaction, compilation.models(), at("00:01"), scope=Scope(project="bi"), by=CLI)
     without = SHOP[: SHOP.index("  revenue:\n    program")]
     tasks.project.write("shop", without)
     planned = tasks.project.run("plan", "--no-imports", exit_code=1)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.tidegate.project import Project
+from tests.worlds.by import ME
 from tidegate.cli.operate.intake import replay
 from tidegate.scheduler.model.journal import EntryKind
 
@@ -83,4 +84,4 @@ def test_many_events_are_fed_with_yes_only(edited: Project, monkeypatch: pytest.
     with store.reading() as reader:
         (entry,) = (each for each in reader.journal() if each.kind is EntryKind.REPLAY)
     store.close()
-    assert (entry.data["by"], entry.data["why"]) == ("cli", "edited by mistake")
+    assert (entry.data["by"], entry.data["why"]) == (ME, "edited by mistake")

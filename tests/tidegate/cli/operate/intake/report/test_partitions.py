@@ -3,6 +3,7 @@
 import pytest
 
 from tests.tidegate.project import Project
+from tests.worlds.by import ME
 from tidegate.scheduler.model.journal import EntryKind
 
 
@@ -31,7 +32,7 @@ def test_days_are_reported_with_their_sizes_and_routed_at_once(deployed: Project
     with store.reading() as reader:
         (entry,) = (each for each in reader.journal() if each.kind is EntryKind.PARTITIONS)
     store.close()
-    assert (entry.data["by"], entry.data["why"]) == ("cli", "landed by hand")
+    assert (entry.data["by"], entry.data["why"]) == (ME, "landed by hand")
 
 
 def test_a_request_counts_once_and_is_another_with_other_keys(deployed: Project) -> None:

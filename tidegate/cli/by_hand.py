@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from tidegate.domain.time.expiry import Until
     from tidegate.scheduler.model.journal import By
 
+ACTOR = "cli"
+"""The actor of a command in the journal, followed by the user of this machine."""
+
 ExpiresOption = Annotated[
     str | None,
     typer.Option(
@@ -27,10 +30,10 @@ def by_hand(reason: str) -> "By":
     from tidegate.scheduler.model.journal import By
 
     try:
-        return By(reason=reason, user=getuser())
+        return By(actor=f"{ACTOR}:{getuser()}", reason=reason)
     except (OSError, KeyError):
         # A container may have a user without a name.
-        return By(reason=reason)
+        return By(actor=ACTOR, reason=reason)
 
 
 def until_of(expires: str | None, now: datetime) -> "Until | None":
