@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from tests.store.drawn import alerts, expected, maintenance, overrides, retention, tallies
+from tests.store.drawn import alerts, expected, maintenance, overrides, partitions, retention, tallies
 from tests.worlds.samples import (
     app,
     at,
@@ -312,4 +312,5 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         *alerts.answers(reader, now),
         *expected.answers(reader, now),
         *overrides.answers(reader, now),
+        *partitions.answers(reader),
     ]

@@ -30,6 +30,7 @@ from tidegate.scheduler.store.parts.instances import InstanceRows
 from tidegate.scheduler.store.parts.maintenance import MaintenanceChanges, MaintenanceRows
 from tidegate.scheduler.store.parts.overrides import OverrideChanges, OverrideRows
 from tidegate.scheduler.store.parts.pages import PageRows
+from tidegate.scheduler.store.parts.partitions import PartitionRows
 from tidegate.scheduler.store.parts.partitions_reports import PartitionsReportChanges, PartitionsReportRows
 from tidegate.scheduler.store.parts.retention import RetentionChanges, RetentionRows
 from tidegate.scheduler.store.parts.specifications import SpecificationChanges, SpecificationRows
@@ -77,6 +78,7 @@ class Reader(
     MaintenanceRows,
     OverrideRows,
     PageRows,
+    PartitionRows,
     PartitionsReportRows,
     SpecificationRows,
     TallyRows,

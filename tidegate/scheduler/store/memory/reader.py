@@ -20,6 +20,7 @@ from tidegate.scheduler.store.memory.counts import CountReader
 from tidegate.scheduler.store.memory.deliveries import DeliveryReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.pages import PageReader
+from tidegate.scheduler.store.memory.partitions import PartitionReader
 from tidegate.scheduler.store.memory.records.alerts import AlertReader
 from tidegate.scheduler.store.memory.records.expected import ExpectedReader
 from tidegate.scheduler.store.memory.records.overrides import OverrideReader
@@ -58,6 +59,7 @@ class MemoryReader(
     MaintenanceReader,
     OverrideReader,
     PageReader,
+    PartitionReader,
     PartitionsReportReader,
     SpecificationReader,
     TallyReader,

@@ -27,6 +27,7 @@ from tidegate.scheduler.store.sql.deliveries import DeliveryReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
+from tidegate.scheduler.store.sql.partitions import PartitionReader
 from tidegate.scheduler.store.sql.records.alerts import AlertReader
 from tidegate.scheduler.store.sql.records.expected import ExpectedReader
 from tidegate.scheduler.store.sql.records.overrides import OverrideReader
@@ -139,6 +140,7 @@ class SqlReader(
     MaintenanceReader,
     OverrideReader,
     PageReader,
+    PartitionReader,
     PartitionsReportReader,
     SpecificationReader,
     TallyReader,

@@ -124,6 +124,8 @@ Index(
     "ix_events_partition",
     events.c.key,
     events.c.partition,
+    # The newest event of a partition is at the end of its part.
+    events.c.arrived,
     sqlite_where=events.c.partition.is_not(None),
     postgresql_where=events.c.partition.is_not(None),
 )
