@@ -15,6 +15,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
+from tests.server.board.cal import SPEC as CALENDARS
 from tests.server.process import ServerProcess
 from tests.server.sales import SPEC
 from tests.server.shop import SHOP, where_the_day_begins
@@ -38,6 +39,10 @@ OTHER_PAGES = (
     "/board/schedules/shop/feed",
     "/board/schedules?app=sales",
     "/board/datasets/sales/raw",
+    "/board/datasets/cal/wide?until=2026-03",
+    "/board/datasets/cal/hours?until=2026-03&period=2026-03-03",
+    "/board/datasets/cal/weeks",
+    "/board/datasets/cal/minutes?until=2026-03-03",
     "/board/datasets?app=shop",
     "/board/events?schedule=sales/each_day",
     "/board/day?sign=N",
@@ -73,12 +78,22 @@ def address(project: Path) -> Iterator[str]:
 def _fill(client: httpx.Client) -> None:
     # The instances of the running day are made while they are ahead, whenever the test runs.
     shop = {**SHOP, "timezone": where_the_day_begins(datetime.now(UTC))}
-    for spec in (SPEC, shop, YARD):
+    for spec in (SPEC, shop, YARD, CALENDARS):
         assert client.put(f"{NS}/apps/{spec['app']}", json={"spec": spec}).status_code == 200
     assert client.post(f"{NS}/apps/sales/schedules/daily/enable", json={}).status_code == 200
     days = [{"key": f"2026-03-0{day}", "rows": 100 * day} for day in (1, 2, 4, 5)]
-    body = {"app": "sales", "dataset": "raw", "partitions": days}
-    assert client.post(f"{NS}/events/partitions", json=body).status_code == 202
+    hours = [f"2026-03-0{day}-{hour:02}:00" for day in (1, 3) for hour in range(24)]
+    landed = {
+        "sales/raw": days,
+        "cal/hours": [{"key": key} for key in hours],
+        "cal/weeks": [{"key": "2026-02-08"}, {"key": "2026-02-22"}],
+        "cal/minutes": [{"key": f"2026-03-03-05:{minute:02}"} for minute in range(60)],
+        "cal/wide": [{"key": f"{hour}|s07"} for hour in hours],
+    }
+    for dataset, partitions in landed.items():
+        app, _, name = dataset.partition("/")
+        body = {"app": app, "dataset": name, "partitions": partitions}
+        assert client.post(f"{NS}/events/partitions", json=body).status_code == 202
 
 
 @pytest.fixture(scope="module", params=[path for path in (CHROMIUM,) if path.is_file()], ids=["chromium"])
@@ -157,6 +172,21 @@ def test_a_person_cancels_a_job_by_the_keyboard(page: Page, address: str):
     form.get_by_label("Reason").fill("not needed")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("cancel is done")
+
+
+def test_a_person_opens_a_day_of_a_calendar_by_the_keyboard(page: Page):
+    page.goto("/board/datasets/cal/hours?until=2026-03")
+    page.get_by_label("Until").focus()
+    page.keyboard.press("Tab")  # to its button
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        said = page.evaluate("document.activeElement.getAttribute('aria-label')") or ""
+        if said.startswith("2026-03-01"):
+            break
+    assert said == "2026-03-01: 24 of 24 hours landed"
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Partitions of 2026-03-01")).to_be_visible()
+    expect(page.get_by_role("region", name="Partitions of cal/hours")).to_contain_text("2026-03-01-23:00")
 
 
 def test_a_person_presses_the_buttons_of_failed_jobs(page: Page, address: str, project: Path):

@@ -153,14 +153,6 @@ def test_a_job_shows_its_failure_as_text(board: Served):
     assert HOSTILE not in html
 
 
-def test_a_dataset_shows_its_days_and_those_without_a_partition(board: Served):
-    view = shown(board, "/board/datasets/sales/raw")
-    assert {part["key"]: part["status"] for part in view["parts"]} == {DAYS[0]: "failed", DAYS[1]: "landed"}
-    days = [day for month in view["months"] for week in month["weeks"] for day in week if day is not None]
-    assert [day["date"] for day in days if day["late"]] == ["2026-03-08"]
-    assert view["parts"][0]["rows"] == 7
-
-
 def test_the_graph_has_flows_and_triggers(board: Served):
     view = shown(board, "/board/datasets")
     edges = {

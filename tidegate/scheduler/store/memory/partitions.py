@@ -37,9 +37,7 @@ class PartitionReader:
     def _landed(self, dataset: str) -> list[tuple[str, Event]]:
         """Return the events of a dataset with their keys."""
         return [
-            (event.partition or WHOLE, event)
-            for event in self._events(dataset)
-            if event.partition != WHOLE
+            (event.partition or WHOLE, event) for event in self._events(dataset) if event.partition != WHOLE
         ]
 
     def _events(self, dataset: str) -> list[Event]:

@@ -101,7 +101,9 @@ class PartitionReader(Queries):
         if named := set(keys) - {WHOLE}:
             rows += self._connection.execute(_newest(self._dialect), self._bound(dataset, named)).all()
         taken: dict[str, set[JobState | None]] = {}
-        for event, state in self._all(TAKEN, tuple[str, JobState | None], {_TAKEN.event: [r[1] for r in rows]}):
+        for event, state in self._all(
+            TAKEN, tuple[str, JobState | None], {_TAKEN.event: [r[1] for r in rows]}
+        ):
             taken.setdefault(event, set()).add(state)
         found_states = (_state(row, taken.get(row[1], set())) for row in rows)
         return tuple(sorted(found_states, key=lambda each: each.key))
@@ -114,7 +116,7 @@ class PartitionReader(Queries):
     def partition_reports(self, dataset: str, keys: Collection[str], most: int) -> dict[str, int]:
         """See `PartitionRows.partition_reports`."""
         bound = {**self._bound(dataset, set(keys) - {WHOLE}), "limit": most}
-        found = {key: number for key, number in self._connection.execute(_reports(self._dialect), bound).all()}
+        found = dict(self._all(_reports(self._dialect), tuple[str, int], **bound))
         if WHOLE in keys:
             whole = {"key": bound["key"], "limit": most}
             found[WHOLE] = self._connection.execute(COUNT_WHOLE, whole).scalar_one()

@@ -1,18 +1,23 @@
 """*Datasets*: the datasets of an app with their graph, and one with its partitions."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from tidegate.domain.model import Dataset
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.expected.noted import deadline_of_dataset
 from tidegate.scheduler.explain.lateness import Late, lateness
-from tidegate.scheduler.model.event import partition_event_key
 from tidegate.scheduler.store.parts.pages import SchedulesWanted
+from tidegate.scheduler.store.parts.partitions import WHOLE
+from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import READ, Called
+from tidegate.server.board.datasets.dates import Calendar, Wanted, dated
 from tidegate.server.board.datasets.edges import Edge, flows, triggers
-from tidegate.server.board.datasets.partitions import Month, Part, is_daily, months, parts_of
+from tidegate.server.board.datasets.partitions import Listed as Partitions
+from tidegate.server.board.datasets.partitions import listed
 from tidegate.server.board.datasets.picture import Drawn, drawn
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.deployed import check_name, deployed_app, own_apps
@@ -21,11 +26,11 @@ from tidegate.server.service import Here
 
 router = APIRouter(prefix="/board/datasets", route_class=PageRoute, include_in_schema=False)
 
-EVENTS_READ = 2000
-"""The newest events of a dataset, of which its partitions are shown."""
-
 LATE_READ = 100
 """The newest late periods of a dataset."""
+
+ROWS_MAX = 10_000_000
+"""More partitions than a page of any calendar has."""
 
 SCHEDULES_READ = 500
 """Schedules of one app whose triggers are in the graph."""
@@ -61,19 +66,17 @@ class Shown(Value, kw_only=True):
     """One dataset.
 
     Attributes:
-        months: the newest first; none where its partitions are not days.
-        whole: whether all its events were read.
         deadline: as people read it; "" without one.
         late: the periods that were late, the newest deadline first.
+        calendar: None where its partitions have no dates, or before anything is known of one.
     """
 
     name: str
     dataset: Dataset
     deadline: str
     late: tuple[Late, ...]
-    parts: tuple[Part, ...]
-    months: tuple[Month, ...]
-    whole: bool
+    calendar: Calendar | None
+    partitions: Partitions
 
 
 @router.get("", dependencies=[READ])
@@ -98,33 +101,49 @@ def list_page(request: Request, service: Here, caller: Called, app: str = "") ->
 
 
 @router.get("/{app}/{name}", dependencies=[READ])
-def show_page(app: str, name: str, request: Request, service: Here) -> Response:
-    """Show the partitions of a dataset."""
+def show_page(
+    app: str,
+    name: str,
+    request: Request,
+    service: Here,
+    until: str = "",
+    period: str = "",
+    row: Annotated[int, Query(ge=0, le=ROWS_MAX)] = 0,
+) -> Response:
+    """Show the partitions of a dataset.
+
+    Args:
+        until: the last year, month, day or hour of the calendar.
+        period: the cell of the calendar whose partitions are listed.
+        row: place of the first partition that is listed.
+    """
     check_name(name)
-    now = service.clock()
+    whole, wanted = f"{app}/{name}", Wanted(until=until, period=period, row=row)
     with service.store.reading() as reader:
         deployed = deployed_app(service, reader, app).app
         dataset = deployed.datasets.get(name)
         if dataset is None:
             raise Problem(404, f'app {app} has no dataset "{name}"')
-        key = partition_event_key(app, name)
-        events = [each for each in reader.events(key_prefix=key, limit=EVENTS_READ) if each.key == key]
-        parts = parts_of(reader, events)
-        late = lateness(reader, LATE_READ, dataset=f"{app}/{name}", now=False)
-    late_now = None if dataset.deadline is None else [each.key for each in late if each.over_at is None]
+        late = lateness(reader, LATE_READ, dataset=whole, now=False)
+        calendar, partitions = _partitions(reader, whole, dataset, wanted, service.clock())
     deadline = ""
     if dataset.deadline is not None:
         deadline = deadline_of_dataset(dataset.deadline, periods=dataset.partitions is not None)
     view = Shown(
-        name=f"{app}/{name}",
-        dataset=dataset,
-        parts=parts,
-        deadline=deadline,
-        late=late,
-        months=months(parts, now.date(), late_now) if is_daily(dataset) else (),
-        whole=len(events) < EVENTS_READ,
+        name=whole, dataset=dataset, deadline=deadline, late=late, calendar=calendar, partitions=partitions
     )
-    return page(request, service, "dataset", f"{app}/{name}", view, deployed.timezone)
+    return page(request, service, "dataset", whole, view, deployed.timezone)
+
+
+def _partitions(
+    reader: Reader, name: str, dataset: Dataset, wanted: Wanted, now: datetime
+) -> tuple[Calendar | None, Partitions]:
+    scheme = dataset.partitions
+    if scheme is not None and scheme.time is not None:
+        return dated(reader, name, dataset, wanted, now)
+    keys = scheme.static.keys if scheme is not None and scheme.static is not None else (WHOLE,)
+    states = {each.key: each for each in reader.partition_states(name, keys)}
+    return None, listed(reader, name, keys, states, wanted.row, missing=scheme is not None)
 
 
 def _known(dataset: Dataset, app: str, reads: Sequence[Edge], writes: Sequence[Edge]) -> Known:

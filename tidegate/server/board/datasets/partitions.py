@@ -1,21 +1,20 @@
-"""The partitions of a dataset, and those of days as a calendar.
+"""The partitions of a dataset that a page lists, with the jobs that took the newest report of each."""
 
-landed      it was reported             published   a run of ours wrote it
-consumed, failed   jobs that took its newest report have ended
-late        a day without a partition: past the deadline of the dataset, or over, if it has none
-"""
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from calendar import Calendar
-from collections.abc import Collection, Sequence
-from datetime import date, datetime, timedelta
-
-from tidegate.domain.model import Dataset
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.event import Event
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.store.parts.partitions import PartitionState
 from tidegate.scheduler.store.protocol import Reader
+from tidegate.server.board.datasets.calendar import status_of
 
-MONTHS_MAX = 24
+ROWS_ON_PAGE = 100
+
+REPORTS_COUNTED = 1_000
+"""The most reports of a partition that are counted."""
+
+MISSING_NAMED = 20
 
 
 class Part(Value, kw_only=True):
@@ -24,6 +23,7 @@ class Part(Value, kw_only=True):
     Attributes:
         status: landed, published, consumed or failed.
         at: when its newest event arrived.
+        reports: how often it was reported, counted up to `REPORTS_COUNTED`.
         jobs: what has taken its newest event.
     """
 
@@ -36,106 +36,69 @@ class Part(Value, kw_only=True):
     jobs: tuple[Job, ...]
 
 
-class Day(Value, kw_only=True):
-    """A day of a dataset with daily partitions.
+class Listed(Value, kw_only=True):
+    """Partitions that have landed, of the cells of a page or of one cell.
 
     Attributes:
-        late: it has no partition and is past its deadline; without one, it is over, and later than the first.
+        landed: how many there are.
+        missing: the first of those that have not landed, of one cell.
+        missing_of: how many of those there are.
+        row: place of the first one that is listed.
+        next_row: that of the first one of the next page; None on the last one.
     """
 
-    date: date
-    part: Part | None
-    late: bool
+    parts: tuple[Part, ...]
+    landed: int
+    missing: tuple[str, ...] = ()
+    missing_of: int = 0
+    row: int = 0
+    next_row: int | None = None
 
 
-class Month(Value, kw_only=True):
-    """A month of a dataset with daily partitions: weeks from Monday, None for days outside of it."""
+def listed(
+    reader: Reader,
+    dataset: str,
+    keys: Sequence[str],
+    states: Mapping[str, PartitionState],
+    row: int,
+    *,
+    missing: bool,
+) -> Listed:
+    """Return those of some partitions that have landed, in the order of the keys.
 
-    name: str
-    weeks: tuple[tuple[Day | None, ...], ...]
+    Args:
+        row: place of the first one that is listed.
+        missing: name those that have not landed.
+    """
+    landed = [key for key in keys if key in states]
+    left = [key for key in keys if key not in states] if missing else []
+    shown = landed[row : row + ROWS_ON_PAGE]
+    return Listed(
+        parts=_parts(reader, dataset, [states[key] for key in shown]),
+        landed=len(landed),
+        missing=tuple(left[:MISSING_NAMED]),
+        missing_of=len(left),
+        row=row,
+        next_row=row + ROWS_ON_PAGE if len(landed) > row + ROWS_ON_PAGE else None,
+    )
 
 
-def parts_of(reader: Reader, events: Sequence[Event]) -> tuple[Part, ...]:
-    """Return the partitions of some events, the newest of each first."""
-    newest: dict[str, Event] = {}
-    reports: dict[str, int] = {}
-    for event in events:
-        newest.setdefault(event.partition or "", event)
-        reports[event.partition or ""] = reports.get(event.partition or "", 0) + 1
+def _parts(reader: Reader, dataset: str, states: Sequence[PartitionState]) -> tuple[Part, ...]:
     taken: dict[str, list[str]] = {}
-    for delivery in reader.deliveries_of_events([event.id for event in newest.values()]):
+    for delivery in reader.deliveries_of_events([state.event for state in states]):
         if delivery.job is not None and delivery.reason is None:
             taken.setdefault(delivery.event.id, []).append(delivery.job)
     jobs = {job.id: job for job in reader.jobs(ids={id_ for ids in taken.values() for id_ in ids})}
+    reports = reader.partition_reports(dataset, [state.key for state in states], REPORTS_COUNTED)
     return tuple(
-        _part(
-            key,
-            newest[key],
-            reports[key],
-            [jobs[id_] for id_ in taken.get(newest[key].id, ()) if id_ in jobs],
+        Part(
+            key=state.key,
+            status=status_of(state),
+            at=state.at,
+            rows=state.rows,
+            bytes=state.bytes,
+            reports=reports[state.key],
+            jobs=tuple(jobs[id_] for id_ in dict.fromkeys(taken.get(state.event, ())) if id_ in jobs),
         )
-        for key in sorted(newest, reverse=True)
+        for state in states
     )
-
-
-def _part(key: str, event: Event, reports: int, jobs: Sequence[Job]) -> Part:
-    states = {job.state for job in jobs}
-    if JobState.FAILED in states:
-        status = "failed"
-    elif JobState.SUCCEEDED in states:
-        status = "consumed"
-    else:
-        status = "landed" if event.run_id is None else "published"
-    different = {job.id: job for job in jobs}
-    return Part(
-        key=key,
-        status=status,
-        at=event.arrived,
-        rows=event.rows,
-        bytes=event.bytes,
-        reports=reports,
-        jobs=tuple(different.values()),
-    )
-
-
-def is_daily(dataset: Dataset) -> bool:
-    """Return whether the partitions of a dataset are days, and nothing else."""
-    scheme = dataset.partitions
-    return (
-        scheme is not None
-        and scheme.static is None
-        and scheme.time is not None
-        and scheme.time.cycle == "day"
-    )
-
-
-def months(parts: Sequence[Part], today: date, late: Collection[str] | None = None) -> tuple[Month, ...]:
-    """Return the months of daily partitions from the first to the last or to yesterday, the newest first.
-
-    Args:
-        late: the days (keys) past their deadline; None for a dataset without a deadline.
-    """
-    days = {date.fromisoformat(part.key): part for part in parts}
-    known = {*days, *(date.fromisoformat(each) for each in late or ())}
-    if not known:
-        return ()
-    first, last = min(known), max(max(known), today - timedelta(days=1))
-
-    def is_late(day: date) -> bool:
-        return first <= day < today if late is None else day.isoformat() in late
-
-    found: list[Month] = []
-    year, month = last.year, last.month
-    while (year, month) >= (first.year, first.month) and len(found) < MONTHS_MAX:
-        weeks = tuple(
-            tuple(
-                Day(date=day, part=days.get(day), late=day not in days and is_late(day))
-                if day.month == month
-                else None
-                for day in week
-            )
-            for week in Calendar().monthdatescalendar(year, month)
-        )
-        found.append(Month(name=f"{year}-{month:02}", weeks=weeks))
-        year, month = (year, month - 1) if month > 1 else (year - 1, 12)
-    return tuple(found)
