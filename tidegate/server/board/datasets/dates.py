@@ -60,7 +60,7 @@ def dated(
         name: "app/dataset".
 
     Raises:
-        Problem: 400, what is wanted is no period of this calendar.
+        Problem: 400, what is wanted is not a period of this calendar.
     """
     scheme = dataset.partitions
     assert scheme is not None and scheme.time is not None, "it has dates"

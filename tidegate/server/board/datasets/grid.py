@@ -69,7 +69,7 @@ def cell_of(time: TimeDimension, key: str) -> str:
 
 
 def label_of(cycle: Cycle, cell: str) -> str:
-    """Return what stands in a cell."""
+    """Return the text of a cell."""
     if cycle == "minute":
         return cell[11:]
     if cycle == "month":
