@@ -115,7 +115,7 @@ class PartitionReader(Queries):
 
     def partition_reports(self, dataset: str, keys: Collection[str], most: int) -> dict[str, int]:
         """See `PartitionRows.partition_reports`."""
-        bound = {**self._bound(dataset, set(keys) - {WHOLE}), "limit": most}
+        bound: dict[str, Any] = {**self._bound(dataset, set(keys) - {WHOLE}), "limit": most}
         found = dict(self._all(_reports(self._dialect), tuple[str, int], **bound))
         if WHOLE in keys:
             whole = {"key": bound["key"], "limit": most}
