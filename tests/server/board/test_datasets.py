@@ -200,6 +200,21 @@ def test_a_calendar_opens_where_something_has_landed(cal: Served):
     assert "2026-03-10-11" in cells(page(cal, "minutes", "?until=2026"))
 
 
+def test_the_calendar_stays_while_a_period_is_listed_and_moves_to_one_that_it_does_not_show(cal: Served):
+    land(cal, "minutes", ["2026-03-02-05:00"])
+    for query, block in (
+        ("?period=2026-03-02-05", "2026-03-02"),
+        ("?period=2026-03-04-07", "2026-03-04"),
+        ("?until=2026-03-05&period=2026-03-05-01", "2026-03-05"),
+        ("?until=2026-03-05&period=2026-03-03-01", "2026-03-03"),
+    ):
+        assert page(cal, "minutes", query)["calendar"]["blocks"][0]["name"] == block, query
+    land(cal, "days", ["2026-01-05", "2026-03-05"])
+    view = page(cal, "days", "?period=2026-01-05")
+    assert view["calendar"]["blocks"][0]["name"] == "2026-03"
+    assert [part["key"] for part in view["partitions"]["parts"]] == ["2026-01-05"]
+
+
 def test_a_month_with_too_many_partitions_is_cut_and_its_other_days_are_on_the_next_page(cal: Served):
     land(cal, "wide", [f"2026-03-09-{hour:02}:00|s07" for hour in range(24)])
     view = page(cal, "wide", "?until=2026-03-09")

@@ -116,12 +116,15 @@ def _expectation(
 def _turned(
     time: TimeDimension, keys: Keys, reach: Reach, landed: list[str], until: str, period: str
 ) -> Turned:
-    """Return the page that is asked for, or else the newest one with something that has landed."""
-    turned = page_until(time, keys.parts, reach, until or period or reach.last)
-    if period and period not in turned.keys:
-        return page_until(time, keys.parts, reach, period)
+    """Return the page that is asked for, or else the newest one with something that has landed.
+
+    Where the wanted period is not on it, it is the one that ends with that period.
+    """
+    turned = page_until(time, keys.parts, reach, until or reach.last)
     if not until and landed and cell_of(time, landed[-1]) < min(turned.keys):
-        return page_until(time, keys.parts, reach, cell_of(time, landed[-1]))
+        turned = page_until(time, keys.parts, reach, cell_of(time, landed[-1]))
+    if period and period not in turned.keys:
+        turned = page_until(time, keys.parts, reach, period)
     return turned
 
 
