@@ -73,6 +73,7 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("instances of tasks", lambda tx: tx.instances(["a/t"], NOON, NOON)),
     ("the instance before", lambda tx: tx.instance_before("a/t", NOON)),
     ("instances of a backfill", lambda tx: tx.backfill(1)),
+    ("counts of backfills", lambda tx: tx.backfill_counts(1, 2)),
     ("blocked jobs", lambda tx: tx.blocked_jobs(["r"])),
     ("consumers", lambda tx: tx.consumers(["j"])),
     ("new edges", lambda tx: tx.put_edges({"j": ["u"]})),
@@ -126,6 +127,7 @@ BOUNDED_BY_LIMIT = {
 """They walk an index from its end and stop at their limit."""
 
 COUNTING = {
+    "counts of backfills",
     "counts of unfinished jobs",
     "counts of what failed lately",
     "ledger",

@@ -48,6 +48,27 @@ def test_a_backfill_is_started_shown_and_journaled(served: Served):
     assert (shown["kind"], shown["business_date"]) == ("backfill", "2026-03-01")
 
 
+def test_backfills_are_listed_newest_first_with_their_state(served: Served):
+    assert fetched(served.client.get(BACKFILLS)) == {"items": [], "next": None}
+    made = [fetched(start(served, to=f"2026-03-0{day}"), 202) for day in (1, 2, 3)]
+    served.client.post(f"{BACKFILLS}/2/cancel", json={})
+
+    first = fetched(served.client.get(f"{BACKFILLS}?limit=2"))
+    rest = fetched(served.client.get(f"{BACKFILLS}?limit=2&cursor={first['next']}"))
+
+    found = [*first["items"], *rest["items"]]
+    assert [(each["id"], each["state"], each["total"]) for each in found] == [
+        (3, "running", 3),
+        (2, "cancelled", 0),
+        (1, "running", 1),
+    ]
+    assert rest["next"] is None
+    assert found[0] == {key: value for key, value in made[2].items() if key != "by_date"}
+    problem(served.client.get(f"{BACKFILLS}?cursor=odd"), 400)
+    other = served.of(served.token(Role.READ, app="sales"))
+    assert fetched(other.get(BACKFILLS))["items"] == []
+
+
 def test_an_app_whole_upstream_tasks_and_some_of_them(served: Served):
     whole = fetched(start(served, task=None, app="shop"), 202)["backfill"]
     assert whole["tasks"] == ["shop/clean", "shop/feed", "shop/revenue"]

@@ -32,6 +32,25 @@ def test_a_report_counts_and_shows_who_waits_for_it(server: Served):
     assert journaled(server, EntryKind.GAUGE) == [("rest", "busy")]
 
 
+def test_the_last_reports_are_listed_by_name_with_who_waits_for_them(server: Served):
+    deployed(server, {**SPEC, "schedules": {"daily": LIMITED}})
+    assert fetched(server.client.get(f"{NS}/gauges")) == {"items": [], "next": None}
+    problem(server.client.get(CPU), 404)
+    cpu = fetched(server.client.post(CPU, json={"value": 95}))
+    memory = fetched(server.client.post(f"{NS}/gauges/memory", json={"value": 7}))
+
+    first = fetched(server.client.get(f"{NS}/gauges?limit=1"))
+    rest = fetched(server.client.get(f"{NS}/gauges?limit=1&cursor={first['next']}"))
+
+    assert (first["items"], rest["items"], rest["next"]) == ([cpu], [memory], None)
+    assert fetched(server.client.get(CPU)) == cpu
+    own = server.of(server.token(Role.READ, app="sales"))
+    assert fetched(own.get(f"{NS}/gauges"))["items"] == [cpu]
+    problem(own.get(f"{NS}/gauges/memory"), 404)
+    other = server.of(server.token(Role.READ, app="other"))
+    assert fetched(other.get(f"{NS}/gauges"))["items"] == []
+
+
 def test_a_gauge_that_no_schedule_waits_for_is_kept(server: Served):
     assert fetched(server.client.post(CPU, json={"value": -1.5}))["limits"] == {}
 

@@ -279,6 +279,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.instance_before("a/s", at(9)),
         reader.instance_before("a/s", now, backfill=1),
         reader.backfill(1),
+        reader.backfill_counts(0, 2),
         reader.consumers(names),
         reader.blocked_jobs(["program:a/p", "group:g"]),
         reader.deliveries(names),

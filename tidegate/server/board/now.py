@@ -12,7 +12,8 @@ from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.explain.last_tick import last_tick_line
-from tidegate.scheduler.explain.work import RECENTLY
+from tidegate.scheduler.explain.lateness import lateness
+from tidegate.scheduler.explain.work import LATE_READ, RECENTLY
 from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
@@ -79,6 +80,7 @@ class Now(Value, kw_only=True):
         running: jobs by state.
         failed: jobs that ended as failed at `failed_since` or later, whenever they were opened.
         held: apps of which nothing is launched until a person releases them.
+        late: jobs and periods of datasets that are past their deadline, up to `LATE_READ`.
         unsent: alerts that are not sent, by state.
     """
 
@@ -86,6 +88,8 @@ class Now(Value, kw_only=True):
     alive: str
     well: bool
     held: tuple[HeldApp, ...]
+    late: int
+    late_most: int = LATE_READ
     unsent: dict[AlertState, int]
     running: dict[JobState, int]
     running_jobs: tuple[Job, ...]
@@ -117,6 +121,7 @@ def _view(service: Service, reader: Reader, caller: Caller) -> Now:
         alive=last_tick_line(ticked, now, late),
         well=not late,
         held=held(reader, lambda app: apps is None or app in apps),
+        late=len(lateness(reader, LATE_READ, apps=apps)),
         unsent=_unsent(reader.alert_counts(service.settings.name, caller.app)),
         running={state: number for state in RUNNING_STATES if (number := _number(counts, state))},
         running_jobs=tuple(

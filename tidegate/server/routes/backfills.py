@@ -1,34 +1,41 @@
 """Backfills: start one, see how far it is, and cancel it."""
 
+from itertools import islice
 from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Depends, Path, Response
 
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.tasks.backfills import (
     Progress,
     Wanted,
     backfill_of,
     cancel_backfill,
+    newest_backfills,
     progress,
+    progress_of,
     start_backfill,
 )
 from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts, counted
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object, read_optional
-from tidegate.server.contract import ANY_OBJECT, contract, json_answer
+from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
 from tidegate.server.deployed import check_name, own_apps
-from tidegate.server.page import WholeNumber
+from tidegate.server.page import Page, WholeNumber, foreign
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import Reasoned
 from tidegate.server.service import Here, Service
 from tidegate.server.tasks import check_tasks, task_of, whole_ref
+from tidegate.server.visible import visible_apps
 
 router = APIRouter(prefix="/backfills", tags=["backfills"])
 
-Number = Annotated[int, WholeNumber, Path(ge=1, le=2**31 - 1, description="The number of a backfill.")]
+NUMBER_MAX = 2**31 - 1
+
+Number = Annotated[int, WholeNumber, Path(ge=1, le=NUMBER_MAX, description="The number of a backfill.")]
 
 Lot = Annotated[int, msgspec.Meta(le=1_000_000)]
 
@@ -65,7 +72,15 @@ EXAMPLE = {"task": "shop.daily_revenue", "from": "2026-03-01", "to": "2026-03-03
 )
 def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_object)]) -> Response:
     """Start a backfill of a task, or of all tasks of an app, for some business dates."""
-    asked = as_form(body, Asked)
+    return json_answer(started(service, caller, as_form(body, Asked)), 202)
+
+
+def started(service: Service, caller: Caller, asked: Asked) -> dict[str, Any]:
+    """Start a backfill, and return it.
+
+    Raises:
+        Problem: 400, 403, 404 or 409; nothing has been started.
+    """
     if (asked.task is None) == (asked.app is None):
         raise Problem(400, "name either a `task` or an `app`")
     with service.store.transaction() as transaction:
@@ -78,16 +93,46 @@ def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends
             only=tuple(whole_ref(service, name) for name in asked.only),
         )
         with refused_as(409):
-            started = start_backfill(transaction, wanted, service.clock(), caller.by(asked.reason))
-        check_tasks(service, transaction, caller, started.tasks)
-        return json_answer(_shown(transaction, progress(transaction, started.number)), 202)
+            made = start_backfill(transaction, wanted, service.clock(), caller.by(asked.reason))
+        check_tasks(service, transaction, caller, made.tasks)
+        return _shown(transaction, progress(transaction, made.number))
+
+
+@router.get("", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
+def list_backfills(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
+    """List the backfills, the newest first: what was asked for, its state, and its instances by status."""
+    found, cursor = backfills_page(service, caller, page)
+    return listed([{"id": each.backfill.number, **backfill_facts(each)} for each in found], cursor)
+
+
+def backfills_page(service: Service, caller: Caller, page: Page) -> tuple[list[Progress], str | None]:
+    """Return a page of the backfills whose tasks a caller sees, and the cursor of the next one."""
+    with service.store.reading() as reader:
+        apps = visible_apps(service, reader, caller)
+        seen = (
+            each
+            for each in newest_backfills(reader, _before(page))
+            if apps is None or {app_of(ref) for ref in each.tasks} <= apps
+        )
+        found, cursor = page.cut(list(islice(seen, page.limit + 1)), lambda each: (each.number,))
+        return list(progress_of(reader, found)), cursor
+
+
+def _before(page: Page) -> int | None:
+    match page.after:
+        case None:
+            return None
+        case (int(number),) if 0 <= number <= NUMBER_MAX:
+            return number
+        case _:
+            raise foreign()
 
 
 @router.get("/{id}", dependencies=[READ], **contract(ANY_OBJECT))
 def show(id: Number, service: Here, caller: Called) -> Response:
     """Show how far a backfill is, as a whole and by business date."""
     with service.store.reading() as reader:
-        _check(service, reader, caller, id)
+        check_backfill(service, reader, caller, id)
         return json_answer(_shown(reader, progress(reader, id)))
 
 
@@ -102,12 +147,20 @@ def cancel(
     id: Number, service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_optional)]
 ) -> Response:
     """Discard the instances of a backfill that do not run yet; what runs or is done stays."""
-    by = caller.by(as_form(body, Reasoned).reason)
+    return json_answer(cancelled(service, caller, id, as_form(body, Reasoned).reason))
+
+
+def cancelled(service: Service, caller: Caller, number: int, reason: str) -> dict[str, Any]:
+    """Cancel a backfill, and return what is left of it.
+
+    Raises:
+        Problem: 403, 404, or 409 if nothing is left to cancel.
+    """
     with service.store.transaction() as transaction:
-        _check(service, transaction, caller, id)
+        check_backfill(service, transaction, caller, number)
         with refused_as(409):
-            left = cancel_backfill(transaction, id, service.clock(), by)
-        return json_answer(_shown(transaction, left))
+            left = cancel_backfill(transaction, number, service.clock(), caller.by(reason))
+        return _shown(transaction, left)
 
 
 def _target(service: Service, reader: Reader, caller: Caller, asked: Asked) -> dict[str, str]:
@@ -122,7 +175,12 @@ def _target(service: Service, reader: Reader, caller: Caller, asked: Asked) -> d
     return {"app": app}
 
 
-def _check(service: Service, reader: Reader, caller: Caller, number: int) -> None:
+def check_backfill(service: Service, reader: Reader, caller: Caller, number: int) -> None:
+    """Refuse a backfill that is unknown, or has tasks that the caller may not touch.
+
+    Raises:
+        Problem: 403 or 404.
+    """
     with refused_as(404):
         check_tasks(service, reader, caller, backfill_of(reader, number).tasks)
 

@@ -1,5 +1,6 @@
 """Gauges: numbers that schedules wait for with `load: {gauge: …}`, as `tidegate gauge set`."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -8,10 +9,12 @@ from fastapi import APIRouter, Depends, Response
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
-from tidegate.server.access import OPERATE, Called
+from tidegate.scheduler.model.run import Gauge
+from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.body import as_form, read_object
-from tidegate.server.contract import contract, json_answer
-from tidegate.server.problem import refused_as
+from tidegate.server.contract import contract, json_answer, listed, page_of
+from tidegate.server.page import Page
+from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here
 from tidegate.server.visible import visible_apps
 
@@ -30,7 +33,7 @@ class Measured(Value, kw_only=True, forbid_unknown_fields=True):
 
 
 class Shown(Value, kw_only=True):
-    """A gauge after a report.
+    """A gauge after its last report.
 
     Attributes:
         limits: of the deployed schedules that wait for it, by "app/schedule".
@@ -40,6 +43,27 @@ class Shown(Value, kw_only=True):
     value: float
     reported_at: datetime
     limits: dict[str, float]
+
+
+@router.get("", dependencies=[READ], **contract(page_of(Shown)))
+def list_gauges(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
+    """List the gauges by name: the last report of each, and the limits of the schedules that wait for it."""
+    with service.store.reading() as reader:
+        apps, limits = visible_apps(service, reader, caller), gauge_limits(reader)
+        every = [_shown(gauge, limits, apps) for gauge in reader.gauges()]
+    found = [each for each in every if caller.app is None or each.limits]
+    return listed(*page.of(found, lambda each: (each.name,)))
+
+
+@router.get("/{name}", dependencies=[READ], **contract(Shown))
+def show_gauge(name: str, service: Here, caller: Called) -> Response:
+    """Show the last report of a gauge; a token for an app sees those that its schedules wait for."""
+    with service.store.reading() as reader:
+        apps, limits = visible_apps(service, reader, caller), gauge_limits(reader)
+        found = [_shown(gauge, limits, apps) for gauge in reader.gauges([name])]
+    if not found or (caller.app is not None and not found[0].limits):
+        raise Problem(404, f"no gauge {name!r:.100} was reported")
+    return json_answer(found[0])
 
 
 @router.post(
@@ -59,6 +83,11 @@ def report_gauge(
                 transaction, {name: wanted.value}, service.clock(), caller.by(wanted.reason)
             )
         apps = visible_apps(service, transaction, caller)
-        limits = gauge_limits(transaction).get(name, {})
-    seen = {ref: most for ref, most in limits.items() if apps is None or app_of(ref) in apps}
-    return json_answer(Shown(name=gauge.name, value=gauge.value, reported_at=gauge.reported_at, limits=seen))
+        limits = gauge_limits(transaction)
+    return json_answer(_shown(gauge, limits, apps))
+
+
+def _shown(gauge: Gauge, limits: Mapping[str, Mapping[str, float]], apps: frozenset[str] | None) -> Shown:
+    own = limits.get(gauge.name, {})
+    seen = {ref: most for ref, most in own.items() if apps is None or app_of(ref) in apps}
+    return Shown(name=gauge.name, value=gauge.value, reported_at=gauge.reported_at, limits=seen)

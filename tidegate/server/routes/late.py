@@ -7,10 +7,10 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.scheduler.explain.lateness import Late, lateness
 from tidegate.scheduler.explain.names import find_dataset
-from tidegate.server.access import READ, Called
+from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import contract, listed, page_of
 from tidegate.server.page import EPOCH, Page
-from tidegate.server.service import Here
+from tidegate.server.service import Here, Service
 from tidegate.server.visible import known_app, name_seen, named, visible_apps
 
 router = APIRouter(tags=["records"])
@@ -31,6 +31,20 @@ def list_late(
     now: Annotated[bool, Query(description="Only what is late now; else also what has landed since.")] = True,
 ) -> Response:
     """List jobs and data that have missed their deadline, the newest deadline first."""
+    return listed(*late_page(service, caller, page, app, dataset, now))
+
+
+def late_page(
+    service: Service, caller: Caller, page: Page, app: str, dataset: str, now: bool
+) -> tuple[list[Late], str | None]:
+    """Return a page of what is late and a caller sees, and the cursor of the next one.
+
+    Args:
+        now: only what is late now; else also what has landed since.
+
+    Raises:
+        Problem: 400 for an unknown app or dataset, 403 for one of another app than the token's.
+    """
     with service.store.reading() as reader:
         if app:
             app = known_app(service, reader, caller, app)
@@ -43,7 +57,7 @@ def list_late(
                 name = name_seen(reader, caller, name)
                 whole = find_dataset(reader, name, visible_apps(service, reader, caller))
         found = lateness(reader, LATE_READ, apps=apps, dataset=whole, now=now)
-    return listed(*page.of(found, _key))
+    return page.of(found, _key)
 
 
 def _key(each: Late) -> tuple[int, str, str, str, str]:

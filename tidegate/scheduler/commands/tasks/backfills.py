@@ -5,7 +5,7 @@ before is all successful. `scheduler.tick.upstream` gates them, and the constrai
 apart from the others that write the same partitions.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from itertools import islice
 
@@ -16,7 +16,7 @@ from tidegate.domain.tasks.grid import Slot, business_slots
 from tidegate.domain.tasks.key import TaskKeyError, parse_date
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.tasks.instances import task_state
-from tidegate.scheduler.decision.instances.actions import status_of
+from tidegate.scheduler.decision.instances.actions import status_in, status_of
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import InstanceKind, Status
@@ -175,14 +175,34 @@ def backfills(reader: Reader) -> tuple[Backfill, ...]:
     return tuple(backfill_of(reader, number) for number in range(1, newest + 1))
 
 
+def newest_backfills(reader: Reader, before: int | None = None) -> Iterator[Backfill]:
+    """Yield the backfills, the newest first.
+
+    Args:
+        before: begin behind the one of this number.
+    """
+    newest: int = reader.cursor(NEWEST) or 0
+    for number in range(newest if before is None else min(before - 1, newest), 0, -1):
+        yield backfill_of(reader, number)
+
+
 def progress(reader: Reader, number: int) -> Progress:
     """Return how far a backfill is."""
-    backfill = backfill_of(reader, number)
-    jobs = [job for job in reader.backfill(number) if job.instance is not None and not job.instance.empty]
-    counts = dict.fromkeys((str(status) for status in Status if status is not Status.ABSENT), 0)
-    for job in jobs:
-        counts[str(status_of(job))] += 1
-    return Progress(backfill=backfill, total=len(jobs), counts=counts)
+    (found,) = progress_of(reader, [backfill_of(reader, number)])
+    return found
+
+
+def progress_of(reader: Reader, found: Sequence[Backfill]) -> tuple[Progress, ...]:
+    """Return how far some backfills are."""
+    numbers = [each.number for each in found]
+    known = reader.backfill_counts(min(numbers), max(numbers)) if numbers else {}
+    made: list[Progress] = []
+    for backfill in found:
+        counts = dict.fromkeys((str(status) for status in Status if status is not Status.ABSENT), 0)
+        for state, jobs in known.get(backfill.number, {}).items():
+            counts[str(status_in(state))] += jobs
+        made.append(Progress(backfill=backfill, total=sum(counts.values()), counts=counts))
+    return tuple(made)
 
 
 def _tasks(reader: Reader, wanted: Wanted) -> tuple[list[ScheduleState], list[ScheduleState]]:

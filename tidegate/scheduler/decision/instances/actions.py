@@ -48,4 +48,9 @@ _STATUS = {
 
 def status_of(job: Job) -> Status:
     """Return the status of an instance."""
-    return _STATUS[job.state]
+    return status_in(job.state)
+
+
+def status_in(state: JobState) -> Status:
+    """Return the status of instances whose jobs are in a state."""
+    return _STATUS[state]
