@@ -19,6 +19,7 @@ from starlette.routing import BaseRoute, Match
 from tidegate.domain.error import UserError
 from tidegate.scheduler.model.refused import RefusedWithCode
 from tidegate.scheduler.store.error import StoreError
+from tidegate.server.hints import for_call
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -53,7 +54,7 @@ class Problem(UserError):
 
 def answer_of(problem: Problem) -> Response:
     """Return the answer of a problem."""
-    more = {"hint": problem.hint, **problem.more}
+    more = {"hint": for_call(problem.hint), **problem.more}
     content = {
         "type": "about:blank",
         "title": HTTPStatus(problem.status).phrase,

@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tidegate.project.local_time import in_zone, local_instant
 from tidegate.server.contract import json_answer
+from tidegate.server.hints import for_page
 from tidegate.server.problem import Problem, malformed
 from tidegate.server.service import Service
 
@@ -156,7 +157,7 @@ def _is_for_people(request: Request) -> bool:
 
 def _problem_page(request: Request, problem: Problem) -> Response:
     service: Service = request.app.state.service
-    view = {"status": problem.status, "detail": problem.message, "hint": problem.hint}
+    view = {"status": problem.status, "detail": problem.message, "hint": for_page(problem.hint)}
     if problem.status == UNAUTHORIZED:
         view["next"] = request.url.path
         return rendered(request, service.namespace, "sign_in", "Sign in", view, None, problem.status)
