@@ -1,5 +1,6 @@
 """Pages of long lists in memory; see `scheduler.store.parts.pages`."""
 
+from collections import Counter
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any
@@ -68,6 +69,16 @@ class PageReader:
             for (app, state, reason), jobs in groups.items()
         )
         return tuple(sorted(found, key=counts_order))
+
+    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
+        """See `PageRows.backfill_counts`."""
+        found: dict[int, Counter[JobState]] = {}
+        for job in self._tables.jobs.values():
+            if job.instance is None or job.instance.empty or job.state is JobState.DISCARDED:
+                continue
+            if job.instance.number > 0 and first <= job.instance.number <= last:
+                found.setdefault(job.instance.number, Counter())[job.state] += 1
+        return {number: dict(states) for number, states in found.items()}
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """See `PageRows.deployments`."""

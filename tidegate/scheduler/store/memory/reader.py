@@ -4,7 +4,6 @@ Every answer is computed from plain dictionaries in the most obvious way: this i
 for the SQL stores, so it must be simple, not fast.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -206,14 +205,6 @@ class MemoryReader(
     def backfill(self, number: int) -> tuple[Job, ...]:
         """See `Reader.backfill`."""
         return self._instances(lambda _, each: each.number == number)
-
-    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
-        """See `Reader.backfill_counts`."""
-        found: dict[int, Counter[JobState]] = {}
-        for job in self._instances(lambda _, each: each.number > 0 and first <= each.number <= last):
-            if not job.of_task.empty:
-                found.setdefault(job.of_task.number, Counter())[job.state] += 1
-        return {number: dict(states) for number, states in found.items()}
 
     def _instances(self, fits: Callable[[Job, Instance], bool]) -> tuple[Job, ...]:
         found = [

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import Job
 
 
 class InstanceRows(Protocol):
@@ -30,12 +30,4 @@ class InstanceRows(Protocol):
 
     def backfill(self, number: int) -> tuple[Job, ...]:
         """The instances of a backfill that were not discarded, by scheduled time, then id."""
-        ...
-
-    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
-        """How many instances of backfills are in each state, without empty and discarded ones.
-
-        Args:
-            first, last: their numbers, both included.
-        """
         ...

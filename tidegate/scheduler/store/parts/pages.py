@@ -79,6 +79,14 @@ class PageRows(Protocol):
         """
         ...
 
+    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
+        """How many instances of backfills are in each state, without empty and discarded ones.
+
+        Args:
+            first, last: their numbers, both included.
+        """
+        ...
+
     def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
         """Schedules, by ref: those of an app by name."""
         ...

@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import bindparam, or_, select
 
-from tidegate.scheduler.model.job import WAITING, Job, JobState
+from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.statements.queries import Queries, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS
@@ -28,13 +28,6 @@ BEFORE = (
 )
 OF_BACKFILL = (
     every(JOBS).where(_JOBS.backfill == bindparam("backfill")).where(_JOBS.backfill > 0).order_by(*_ORDER)
-)
-COUNTS_OF_BACKFILLS = (
-    select(_JOBS.backfill, _JOBS.state, func.count())
-    .where(_JOBS.backfill > 0)
-    .where(_JOBS.backfill.between(bindparam("first"), bindparam("last")))
-    .where(_JOBS.real_at.is_not(None))
-    .group_by(_JOBS.backfill, _JOBS.state)
 )
 BLOCKED = every(JOBS).where(or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back)).order_by(_JOBS.id)
 CONSUMERS = select(tables.edges.c.job).distinct()
@@ -60,15 +53,6 @@ class InstanceReader(Queries):
     def backfill(self, number: int) -> tuple[Job, ...]:
         """See `Reader.backfill`."""
         return tuple(self._all(OF_BACKFILL, JOBS.value, backfill=number))
-
-    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
-        """See `Reader.backfill_counts`."""
-        found: dict[int, dict[JobState, int]] = {}
-        for number, state, jobs in self._all(
-            COUNTS_OF_BACKFILLS, tuple[int, JobState, int], first=first, last=last
-        ):
-            found.setdefault(number, {})[state] = jobs
-        return found
 
     def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
         """See `Reader.consumers`."""

@@ -37,6 +37,15 @@ COUNTS = select(
     func.min(_OPENED, type_=Instant()).label("oldest"),
 ).group_by(tables.jobs.c.app, tables.jobs.c.state, tables.jobs.c.reason)
 COUNTS_ENDED = COUNTS.where(_ENDED >= ENDED)
+COUNTS_OF_BACKFILLS = (
+    select(tables.jobs.c.backfill, tables.jobs.c.state, func.count())
+    .where(tables.jobs.c.backfill > 0)
+    .where(
+        tables.jobs.c.backfill.between(bindparam("first", type_=Integer), bindparam("last", type_=Integer))
+    )
+    .where(tables.jobs.c.real_at.is_not(None))
+    .group_by(tables.jobs.c.backfill, tables.jobs.c.state)
+)
 FIRST_DEPLOYMENTS = (
     select(*JOURNAL.read, _NUMBER.label("place")).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(LIMIT)
 )
@@ -118,6 +127,15 @@ class PageReader(Queries):
         else:
             found = self._all(COUNTS_ENDED, _counted, lists, ended=ended_since)
         return tuple(sorted(found, key=counts_order))
+
+    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
+        """See `PageRows.backfill_counts`."""
+        found: dict[int, dict[JobState, int]] = {}
+        for number, state, jobs in self._all(
+            COUNTS_OF_BACKFILLS, tuple[int, JobState, int], first=first, last=last
+        ):
+            found.setdefault(number, {})[state] = jobs
+        return found
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """See `PageRows.deployments`."""
