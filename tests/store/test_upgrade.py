@@ -19,6 +19,7 @@ from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import ALL_RUNS
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.parts.event_pages import EventsWanted, Outcome
 from tidegate.scheduler.store.parts.pages import SchedulesWanted
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.columns import microseconds
@@ -66,6 +67,7 @@ def write_0001(connection: Connection) -> None:
         **{"id": "e", "kind": "partition", "key": "partition:a/d", "time": noon, "arrived": noon},
         **{"own_job": False, "expired": False, "detail": ""},
     )
+    insert(connection, "deliveries", job="waits", event="e", schedule="a/s", leaf="", at=noon + minute)
     old_job(connection, "waits", JobState.PENDING_TRIGGER)
     old_job(connection, "runs", JobState.LAUNCHED, launch=OLD_PLAN, decided_at=noon + minute)
     old_job(connection, "offered", JobState.PENDING_LAUNCH, launch=OLD_PLAN, decided_at=noon + 2 * minute)
@@ -141,6 +143,14 @@ def test_what_runs_counts_as_launched_and_holds_a_slot_of_all_runs(upgraded: Sql
         assert transaction.release_slots("runs") == ("group:g", "program:a/p", ALL_RUNS)
         transaction.remove_launch("offered")
         assert transaction.launches(["a/p"], at(0)) == {"a/p": (at(1), at(3))}
+
+
+def test_events_of_a_schedule_are_listed_by_their_arrival(upgraded: SqlStore) -> None:
+    with upgraded.reading() as reader:
+        pending = EventsWanted(schedule="a/s", outcome=Outcome.PENDING)
+        for wanted in (pending, EventsWanted(schedule="a/s", since=at(0), until=at(1))):
+            assert [each.id for each in reader.events_page(wanted, 2)] == ["e"]
+        assert reader.events_page(EventsWanted(schedule="a/s", since=at(1)), 2) == ()
 
 
 def test_it_can_be_written_to_like_a_new_one(upgraded: SqlStore) -> None:

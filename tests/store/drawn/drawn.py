@@ -36,6 +36,7 @@ from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.parts.event_pages import EventsWanted, Outcome
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
 
@@ -255,6 +256,19 @@ calls: st.SearchStrategy[Call] = st.one_of(
 )
 
 
+WANTED = (
+    EventsWanted(key="partition:a/d", partition="k"),
+    EventsWanted(key_prefix="partition:", before=(at(2), "b")),
+    EventsWanted(apps=["b"]),
+    EventsWanted(job="b"),
+    EventsWanted(schedule="a/s", since=at(1), until=at(4)),
+    EventsWanted(schedule="a/s", outcome=Outcome.DISCARDED),
+    EventsWanted(outcome=Outcome.PENDING, apps=["a"]),
+    EventsWanted(reason=Reason.D_EXPIRED),
+)
+"""Pages of events."""
+
+
 def answers(reader: Reader, now: datetime) -> list[Any]:
     """What a reader says to every question."""
     names = ["a", "B", "b", "ä", "a/b", "none"]
@@ -269,6 +283,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.subscriptions(["k"]),
         reader.unrouted_events(3),
         reader.events(key_prefix="partition:a/d", limit=3),
+        *(reader.events_page(wanted, 3) for wanted in WANTED),
         reader.jobs(states=WAITING),
         reader.jobs(schedules=["a/s", "a/t"], limit=2),
         reader.jobs(app="a", ids=names),

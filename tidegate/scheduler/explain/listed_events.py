@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import Job, JobState
@@ -48,11 +47,6 @@ class ListedEvent(Value, kw_only=True):
     event: Event
     routed: bool
     received: tuple[Received, ...]
-
-
-def app_of_key(key: str) -> str:
-    """Return the app of an event's key: "partition:app/name", "run:app/name:status", "fire:app/name:leaf"."""
-    return app_of(key.partition(":")[2])
 
 
 def listed_events(reader: Reader, events: Sequence[Event]) -> tuple[ListedEvent, ...]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from tidegate.domain.model import Leaf
-from tidegate.domain.part_name import whole_name
+from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import task_event_key
@@ -112,6 +112,11 @@ def run_event_key(app: str, program: str, status: str) -> str:
 def fire_event_key(schedule: str, leaf: str) -> str:
     """Return the key of the fires of one leaf of a schedule."""
     return f"fire:{schedule}:{leaf}"
+
+
+def app_of_key(key: str) -> str:
+    """Return the app of an event's key: "partition:app/name", "run:app/name:status", "fire:app/name:leaf"."""
+    return app_of(key.partition(":")[2])
 
 
 def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from tidegate.scheduler.store.parts.commitment import Commitment
 from tidegate.scheduler.store.parts.counts import CountRows
 from tidegate.scheduler.store.parts.deliveries import DeliveryRows
 from tidegate.scheduler.store.parts.deployed import DeployedRows
+from tidegate.scheduler.store.parts.event_pages import EventPages
 from tidegate.scheduler.store.parts.expected import ExpectedChanges, ExpectedRows
 from tidegate.scheduler.store.parts.instances import InstanceRows
 from tidegate.scheduler.store.parts.maintenance import MaintenanceChanges, MaintenanceRows
@@ -73,6 +74,7 @@ class Reader(
     AlertRows,
     DeliveryRows,
     DeployedRows,
+    EventPages,
     ExpectedRows,
     InstanceRows,
     MaintenanceRows,

@@ -38,8 +38,9 @@ def list_events(
     """List the newest events, with the schedules and jobs that received each."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.local_time import use_zone_of_apps
-    from tidegate.scheduler.explain.listed_events import app_of_key, listed_events
+    from tidegate.scheduler.explain.listed_events import listed_events
     from tidegate.scheduler.intake.refused_reports import refused_reports
+    from tidegate.scheduler.model.event import app_of_key
 
     with opened_store() as store, store.reading() as reader:
         found = reader.events(key_prefix=key, limit=limit)

@@ -18,6 +18,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.memory.counts import CountReader
 from tidegate.scheduler.store.memory.deliveries import DeliveryReader
+from tidegate.scheduler.store.memory.event_pages import EventPageReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.pages import PageReader
 from tidegate.scheduler.store.memory.partitions import PartitionReader
@@ -55,6 +56,7 @@ class MemoryReader(
     CountReader,
     AlertReader,
     DeliveryReader,
+    EventPageReader,
     ExpectedReader,
     MaintenanceReader,
     OverrideReader,

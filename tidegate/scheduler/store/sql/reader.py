@@ -24,6 +24,7 @@ from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.deliveries import DeliveryReader
+from tidegate.scheduler.store.sql.event_pages.reader import EventPageReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
@@ -135,6 +136,7 @@ class SqlReader(
     CountReader,
     AlertReader,
     DeliveryReader,
+    EventPageReader,
     InstanceReader,
     ExpectedReader,
     MaintenanceReader,

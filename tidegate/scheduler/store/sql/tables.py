@@ -119,7 +119,7 @@ events = Table(
     Column("unrouted_since", Instant),
 )
 Index("ix_events_arrived", events.c.arrived, events.c.id)
-Index("ix_events_key", events.c.key, events.c.arrived)
+Index("ix_events_key", events.c.key, events.c.arrived, events.c.id)
 Index(
     "ix_events_partition",
     events.c.key,
@@ -147,9 +147,25 @@ deliveries = Table(
     Column("leaf", Name, primary_key=True),
     Column("reason", Text),
     Column("at", Instant, nullable=False),
+    # Of the event, for lists of the events of a schedule.
+    Column("arrived", Instant, nullable=False, server_default=text("0")),
 )
 Index("ix_deliveries_event", deliveries.c.event)
-Index("ix_deliveries_schedule", deliveries.c.schedule, deliveries.c.job, deliveries.c.reason)
+# They have all that deliveries are found and counted by: the table itself is not read for that.
+_OF_SCHEDULE = (
+    deliveries.c.schedule,
+    deliveries.c.arrived,
+    deliveries.c.event,
+    deliveries.c.job,
+    deliveries.c.reason,
+)
+Index("ix_deliveries_schedule", *_OF_SCHEDULE)
+Index(
+    "ix_deliveries_discarded",
+    *_OF_SCHEDULE,
+    sqlite_where=deliveries.c.reason.is_not(None),
+    postgresql_where=deliveries.c.reason.is_not(None),
+)
 
 jobs = Table(
     "jobs",

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Select, Update, delete, or_, select, update
+from sqlalchemy import Connection, Update, delete, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tidegate.compiler.plan.renames import Renames
@@ -41,10 +41,11 @@ from tidegate.scheduler.store.sql.retention.reader import EVENT
 from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
+from tidegate.scheduler.store.sql.statements.queries import Statement
 from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
     DELIVERY_KEY,
-    DELIVERY_NAMES,
+    DELIVERY_WRITTEN,
     EVENTS,
     JOBS,
     JOURNAL,
@@ -58,9 +59,9 @@ from tidegate.scheduler.store.sql.statements.rows import (
 
 
 @cache
-def _known(dialect: str) -> Select[tuple[str]]:
-    column = tables.events.c.id
-    return select(column).where(among(dialect, column, "ids"))
+def _known(dialect: str) -> Statement:
+    of = tables.events.c
+    return select(of.id, of.arrived).where(among(dialect, of.id, "ids"))
 
 
 @cache
@@ -86,13 +87,13 @@ class SqlTransaction(
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        # Ids of events that the store holds, as this transaction knows.
-        self._held: set[str] = set()
+        # Arrivals of events that the store holds, as this transaction knows, by id.
+        self._held: dict[str, datetime] = {}
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
         """See `Reader.unrouted_events`."""
         found = super().unrouted_events(limit)
-        self._held.update(event.id for event in found)
+        self._held.update((event.id, event.arrived) for event in found)
         return found
 
     def put_apps(self, apps: Sequence[DeployedApp]) -> None:
@@ -139,7 +140,8 @@ class SqlTransaction(
                 new.setdefault(event.id, event)
         self._put(EVENTS, tuple(new.values()), on_conflict="leave")
         self._count_events(new.values())
-        self._held.update(known, new)
+        self._held.update(known)
+        self._held.update((event.id, event.arrived) for event in new.values())
         return tuple(new.values())
 
     def mark_routed(self, event_ids: Collection[str]) -> None:
@@ -149,14 +151,14 @@ class SqlTransaction(
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """See `Transaction.add_deliveries`."""
-        wanted = {each.event.id for each in deliveries} - self._held
-        missing = wanted - self._known_events(wanted)
+        wanted = {each.event.id for each in deliveries} - self._held.keys()
+        self._held.update(self._known_events(wanted))
+        missing = wanted - self._held.keys()
         if missing:
             raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
-        self._held |= wanted
         self._take_out({each.job for each in deliveries if each.job is not None})
-        rows = [delivery_row(each) for each in deliveries]
-        bulk.insert(self._connection, tables.deliveries, DELIVERY_NAMES, rows, on_conflict="leave")
+        rows = [delivery_row(each, self._held[each.event.id]) for each in deliveries]
+        bulk.insert(self._connection, tables.deliveries, DELIVERY_WRITTEN, rows, on_conflict="leave")
 
     def remove_deliveries(self, deliveries: Sequence[Delivery], counted: Collection[str] = ()) -> None:
         """See `Transaction.remove_deliveries`."""
@@ -269,12 +271,14 @@ class SqlTransaction(
 
     def forget_events(self, ids: Collection[str]) -> int:
         """See `RetentionChanges.forget_events`."""
-        self._held.difference_update(ids)
+        for id in ids:
+            self._held.pop(id, None)
         return super().forget_events(ids)
 
-    def _known_events(self, ids: Iterable[str]) -> set[str]:
+    def _known_events(self, ids: Iterable[str]) -> dict[str, datetime]:
+        """Return those of these events that the store holds, with their arrivals."""
         wanted = set(ids)
         if not wanted:
-            return set()
+            return {}
         found = self._connection.execute(_known(self._dialect), {"ids": listed(self._dialect, wanted)})
-        return {row.id for row in found.all()}
+        return {row.id: row.arrived for row in found.all()}

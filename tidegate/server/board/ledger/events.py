@@ -8,8 +8,8 @@ from tidegate.domain.model.triggers.tree import leaves
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.project.local_time import common_zone
-from tidegate.scheduler.explain.listed_events import ListedEvent, Received, app_of_key, listed_events
-from tidegate.scheduler.model.event import listens_to, partition_event_key
+from tidegate.scheduler.explain.listed_events import ListedEvent, Received, listed_events
+from tidegate.scheduler.model.event import app_of_key, listens_to, partition_event_key
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.board.ledger.pages import OUTCOMES

@@ -62,6 +62,7 @@ JOURNAL = Codec(tables.journal, Entry)
 
 DELIVERY_KEY = ("job", "event", "schedule", "leaf")
 DELIVERY_NAMES = (*DELIVERY_KEY, "reason", "at")
+DELIVERY_WRITTEN = (*DELIVERY_NAMES, "arrived")
 DELIVERY_READ = [as_held(tables.deliveries.c[name]).label(f"delivery_{name}") for name in DELIVERY_NAMES]
 """The columns of a delivery; a query selects `EVENTS.read` before them."""
 
@@ -72,10 +73,14 @@ def delivery_key(delivery: Delivery) -> Held:
     return job, delivery.event.id, delivery.schedule, delivery.leaf
 
 
-def delivery_row(delivery: Delivery) -> Held:
-    """Return the row of a delivery, in the order of `DELIVERY_NAMES`."""
+def delivery_row(delivery: Delivery, arrived: datetime) -> Held:
+    """Return the row of a delivery, in the order of `DELIVERY_WRITTEN`.
+
+    Args:
+        arrived: of its event in the store.
+    """
     reason = None if delivery.reason is None else str(delivery.reason)
-    return *delivery_key(delivery), reason, microseconds(delivery.at)
+    return *delivery_key(delivery), reason, microseconds(delivery.at), microseconds(arrived)
 
 
 def delivery_of(row: Row) -> Delivery:
