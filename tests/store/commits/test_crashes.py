@@ -51,6 +51,7 @@ METHODS: list[tuple[str, Method]] = [
             "failed", "app/b", before="steps", body="fewer", note="", now=NOON
         ),
     ),
+    ("raise token", lambda store: store.raise_token("app/a", 9, NOON)),
     ("forget watermarks", lambda store: store.forget_watermarks("app/r", "app/s")),
     ("first move", lambda store: store.set_watermark(("app/q", "app/s", "", 1), "p1", "c1")),
     (

@@ -13,6 +13,7 @@ from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import instant
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
+from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.outputs import SequenceOutput, outputs_in, steps_of, without_output
 from tidegate.spark_jobs.commit.process import is_gone, shown
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_result, encode_sequence
@@ -35,14 +36,17 @@ def abandon(
             show_default=False,
         ),
     ] = None,
-    reason: Annotated[str, typer.Option(help="The reason, for the record.")] = "",
+    reason: Annotated[
+        str, typer.Option(help="Why, for the journal and the record of it.", metavar="TEXT")
+    ] = "",
     force: Annotated[
         bool, typer.Option("--force", help="Also if the next run will append published rows once more.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Remove an unfinished commit that can never be finished, or one output of it; published data remains."""
-    with opened_project() as project:
+    with opened_project() as opened:
+        project = opened.noting(NotedAction.ABANDON, reason)
         sequence = project.sequence(commit)
         if sequence is None:
             raise UserError(

@@ -9,10 +9,13 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.commits.project import now, opened_project
+from tidegate.cli.commits.project import CommitsProject, now, opened_project
+from tidegate.cli.printing import ReasonOption
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError
+from tidegate.domain.part_name import whole_name
 from tidegate.domain.suggest import did_you_mean
+from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.lease import LEASE
 from tidegate.spark_jobs.commit.publish import is_known
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_result, encode_sequence
@@ -26,6 +29,7 @@ DECLINED_EXIT_CODE = 1
 
 def adopt(
     dataset: Annotated[str, typer.Argument(help='The dataset, as "app/dataset".')],
+    reason: ReasonOption = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Let runs write a table again that is newer than the schedule store."""
@@ -54,11 +58,22 @@ def adopt(
         if not yes and not typer.confirm("Have you compared tables and watermarks, and adopt it?"):
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
+        about = {"dataset": dataset}
+        noted = project.noting(NotedAction.ADOPT, reason, about, _writers(project, dataset)).commits
         for commit in unknown:
-            _record(store, commit, dataset, token)
-        # An attempt of no commit: it only raises the token.
-        store.end(store.begin("adopt", [dataset], until=now(), at_least=token))
+            _record(noted, commit, dataset, token)
+        noted.raise_token(dataset, token, now())
         typer.echo(f"{dataset}: adopted; the next token is larger than {token}")
+
+
+def _writers(project: CommitsProject, dataset: str) -> list[str]:
+    """Return the programs that write a dataset."""
+    return [
+        f"{app.name}/{program.name}"
+        for app in project.apps()
+        for program in app.programs.values()
+        if dataset in {whole_name(app.name, each) for each in program.writes}
+    ]
 
 
 def _record(store: CommitStepStore, commit: str, dataset: str, token: int) -> None:

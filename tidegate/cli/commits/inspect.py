@@ -15,9 +15,10 @@ from tidegate.cli.commits.adopt import adopt
 from tidegate.cli.commits.fsck import fsck
 from tidegate.cli.commits.project import now, opened_project
 from tidegate.cli.commits.shown import lines, shown_commit
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 from tidegate.domain.error import UserError
 from tidegate.domain.part_name import app_of
+from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.commit.sequence import decode_result
 from tidegate.spark_jobs.commit.unfinished import unfinished_commits
@@ -64,12 +65,13 @@ def show(
 
 
 @app.command()
-def recover(dataset: DatasetArgument = None) -> None:
+def recover(dataset: DatasetArgument = None, reason: ReasonOption = "") -> None:
     """Finish the unfinished commit sequences, including blocked ones.
 
     A sequence that cannot be finished does not stop the others.
     """
-    with opened_project() as project:
+    with opened_project() as opened:
+        project = opened.noting(NotedAction.RECOVER, reason)
         dataset = None if dataset is None else project.named(dataset)
         wanted = project.own_unfinished() if dataset is None else [dataset]
         if dataset is not None and app_of(dataset) in project.others():

@@ -4,14 +4,15 @@ Spark starts when a step needs it, and Dagster is loaded when a publish is repor
 that a user can fix are raised as a `UserError`.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tidegate.cli.by_hand import by_hand
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
@@ -20,6 +21,7 @@ from tidegate.project.local_time import use_zone
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.explain.names import in_namespace
 from tidegate.scheduler.intake.published import PublishedEvents
+from tidegate.scheduler.store.commits.noted import Note, NotedAction, NotedCommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -44,11 +46,37 @@ class CommitsProject:
 
     settings: Settings
     store: SqlStore
+    note: Note | None = None
+    """What the journal has of what is changed; None for a command that only looks, or a run."""
 
     @property
     def commits(self) -> SqlCommitStepStore:
         """The store of commit sequences."""
-        return SqlCommitStepStore(self.store.engine)
+        if self.note is None:
+            return SqlCommitStepStore(self.store.engine)
+        return NotedCommitStepStore(self.store.engine, self.note, now)
+
+    def noting(
+        self,
+        action: NotedAction,
+        reason: str,
+        data: Mapping[str, Any] | None = None,
+        programs: Collection[str] = (),
+    ) -> "CommitsProject":
+        """Return the project with a journal of what is changed from now on.
+
+        Args:
+            programs: "app/program" each; the history of their schedules has what is of no job.
+        """
+        with self.store.reading() as reader:
+            schedules = tuple(
+                each.ref
+                for app in sorted({app_of(program) for program in programs})
+                for each in reader.schedules(app=app)
+                if f"{app}/{each.spec.program}" in programs
+            )
+        note = Note(action=action, by=by_hand(reason), schedules=schedules, data=data or {})
+        return replace(self, note=note)
 
     @property
     def warehouse(self) -> Warehouse:

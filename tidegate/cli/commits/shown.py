@@ -9,6 +9,8 @@ from tidegate.domain.commits import AbandonedCommit, CommitAttempt, OutputRecord
 from tidegate.domain.error import UserError
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.commit.unfinished import state_text
@@ -53,6 +55,7 @@ class ShownCommit(Value, kw_only=True):
         records: of that; empty once they are no longer kept.
         outputs: what became of single outputs of an abandoned commit.
         attempts: the runs that write it now, or died.
+        by_hand: what a person did with it by a command, from the journal.
     """
 
     commit: str
@@ -63,6 +66,7 @@ class ShownCommit(Value, kw_only=True):
     records: tuple[AbandonedCommit, ...]
     outputs: tuple[OutputRecord, ...]
     attempts: tuple[CommitAttempt, ...]
+    by_hand: tuple[Entry, ...]
 
 
 def shown_commit(project: CommitsProject, commit: str, now: datetime) -> ShownCommit:
@@ -82,6 +86,7 @@ def shown_commit(project: CommitsProject, commit: str, now: datetime) -> ShownCo
         records=tuple(one for one in commits.abandoned() if one.commit == commit),
         outputs=tuple(commits.output_records(commit)),
         attempts=tuple(one for one in commits.attempts() if one.commit == commit),
+        by_hand=_by_hand(project, commit),
     )
     if not (found.unfinished or found.finished or found.abandoned or found.records or found.attempts):
         raise UserError(
@@ -112,6 +117,16 @@ def lines(shown: ShownCommit, now: datetime) -> Iterator[str]:
     for attempt in shown.attempts:
         state = "dead since" if attempt.until <= now else "running, lease until"
         yield f"attempt with token {attempt.token}: {state} {instant(attempt.until)}"
+    for entry in shown.by_hand:
+        why = f": {entry.data['why']}" if "why" in entry.data else ""
+        yield f"{entry.data['action']} at {instant(entry.at)} by {entry.data['by']}{why}"
+
+
+def _by_hand(project: CommitsProject, commit: str) -> tuple[Entry, ...]:
+    kinds = (EntryKind.COMMIT, EntryKind.WATERMARK)
+    with project.store.reading() as reader:
+        found = reader.journal(job=work_of_commit(commit).job, kinds=kinds)
+    return tuple(entry for entry in found if entry.data.get("commit") == commit)
 
 
 def _unfinished(project: CommitsProject, sequence: CommitSequence, now: datetime) -> Unfinished:

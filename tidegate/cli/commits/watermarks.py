@@ -12,10 +12,11 @@ import msgspec
 import typer
 
 from tidegate.cli.commits.project import opened_project
-from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.domain.suggest import did_you_mean
+from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.positions import incremental_read, known_watermarks, position_row
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
@@ -25,6 +26,8 @@ app = typer.Typer(help="List, show, reset and forget watermarks of incremental r
 
 SHOWN_CHARACTERS = 60
 """A position may contain thousands of files; --format json prints all of it."""
+PARTS_NOTED = 20
+"""A source may have thousands of parts; the commit of a reset has all of them."""
 DIGEST_DIGITS = 16
 DECLINED_EXIT_CODE = 1
 
@@ -78,6 +81,7 @@ def reset(
         str, typer.Option(help="A position, as `show --format json` prints it; default: the beginning.")
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    reason: ReasonOption = "",
 ) -> None:
     """Reset watermarks to the beginning or to a position; the next run reads from there."""
     with opened_project() as project:
@@ -96,7 +100,10 @@ def reset(
         if not yes and not typer.confirm("Set it?" if len(steps) == 1 else f"Set these {len(steps)}?"):
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
-        set_watermarks(commits, project.context, steps)
+        moved = {"consumer": consumer, "source": source, "parts": [step.part for step in steps][:PARTS_NOTED]}
+        data = {**moved, "to": _short(to)}
+        noted = project.noting(NotedAction.RESET, reason, data, [consumer])
+        set_watermarks(noted.commits, noted.context, steps)
         typer.echo(f"{steps[0].commit}: {len(steps)} watermark{'s' if len(steps) > 1 else ''} set")
 
 
@@ -105,6 +112,7 @@ def forget(
     consumer: ConsumerArgument,
     source: SourceArgument,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    reason: ReasonOption = "",
 ) -> None:
     """Delete watermarks that no deployed program uses, such as those that a rename has left behind."""
     with opened_project() as project:
@@ -127,7 +135,9 @@ def forget(
         if not yes and not typer.confirm(f"Forget {len(marks)} of {consumer} in {source}?"):
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
-        forgotten = commits.forget_watermarks(consumer, source)
+        of_both = {"consumer": consumer, "source": source}
+        noted = project.noting(NotedAction.FORGET, reason, of_both, [consumer])
+        forgotten = noted.commits.forget_watermarks(consumer, source)
         typer.echo(f"{forgotten} watermark{'s' if forgotten > 1 else ''} forgotten")
 
 

@@ -61,6 +61,8 @@ class EntryKind(StrEnum):
     ALERT = "alert"
     LATE = "late"
     LANDED = "landed"
+    COMMIT = "commit"
+    WATERMARK = "watermark"
 
 
 class By(Value, kw_only=True):

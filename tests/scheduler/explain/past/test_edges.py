@@ -150,3 +150,24 @@ def test_a_journal_that_begins_later_than_its_schedule_tells_nothing_of_it():
         past = store_at(reader, at("10:00"))
     with past.reading() as reader, pytest.raises(Refused, match="no schedule a/s is deployed"):
         explain(reader, "a/s", at("10:00"))
+
+
+def test_commits_that_a_person_changes_change_no_past():
+    world = Witness("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}")
+    world.arrive("10:00", "raw", "2026-03-01")
+    world.tick("10:00")
+    (job,) = world.launch_all("10:01")
+    world.end("10:10", job)
+    world.tick("10:11")
+    before = world.recalled(at("10:30"), job)[0]["headline"], world.recalled(at("10:30"), "a/s")
+    with world.store.transaction() as transaction:
+        for kind, of_job in (
+            (EntryKind.COMMIT, job),
+            (EntryKind.COMMIT, "gone"),
+            (EntryKind.WATERMARK, None),
+        ):
+            data = {"action": "recover", "commit": of_job or "", "by": "cli:ada"}
+            entry = Entry(at=at("10:20"), kind=kind, schedule="a/s", job=of_job, data=data)
+            transaction.add_journal([entry])
+    assert (world.recalled(at("10:30"), job)[0]["headline"], world.recalled(at("10:30"), "a/s")) == before
+    assert_recalled(world)

@@ -88,7 +88,7 @@ class Past(PastRows):
         """Take up a job that was over before the snapshot, and goes on with this entry."""
         if self._recalled is None or entry.job is None or entry.job in self._jobs:
             return
-        if entry.kind in (EntryKind.JOB_OPENED, EntryKind.INSTANCE):
+        if entry.kind in (EntryKind.JOB_OPENED, EntryKind.INSTANCE, EntryKind.COMMIT):
             return
         job, collected = self._recalled(self, entry)
         if job is not None:

@@ -29,6 +29,7 @@ from tidegate.scheduler.store.commits import abandoned as commit_abandoned
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import recovery_states
 from tidegate.scheduler.store.commits import watermarks as commit_watermarks
+from tidegate.scheduler.store.commits.deed import Deed
 from tidegate.scheduler.store.commits.fence import is_fenced
 from tidegate.scheduler.store.commits.former_names import refuse_former_names
 from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
@@ -60,6 +61,13 @@ class SqlCommitStepStore(CommitStepStore):
         with writing(self._engine) as connection:
             refuse_former_names(connection, datasets)
             return commit_attempts.open_attempt(connection, commit, datasets, until, at_least)
+
+    def raise_token(self, dataset: str, least: int, now: datetime) -> None:
+        """Make the next token larger than `least`, for a dataset that has such a token already."""
+        with writing(self._engine) as connection:
+            token = commit_attempts.open_attempt(connection, "adopt", [dataset], now, least)
+            commit_attempts.close_attempt(connection, token)
+            self._note(connection, Deed.RAISE_TOKEN, "", {"token": least})
 
     def last_token(self) -> int:
         """Return the largest token that `begin` has given; 0 for none."""
@@ -124,6 +132,7 @@ class SqlCommitStepStore(CommitStepStore):
                 connection.execute(insert(commit_datasets), links)
             commit_watermarks.promise_moves(connection, sequence, moves)
             commit_attempts.close_attempt(connection, token)
+            self._note(connection, Deed.PUT, sequence, {})
             return "stored"
 
     def exists(self, sequence: str) -> bool:
@@ -200,6 +209,7 @@ class SqlCommitStepStore(CommitStepStore):
             connection.execute(
                 update(commit_sequences).where(commit_sequences.c.id == sequence).values(**finished)
             )
+            self._note(connection, Deed.FINISH, sequence, {"datasets": json.loads(row.datasets)})
 
     def result(self, sequence: str) -> str | None:
         """Return the result of a finished sequence."""
@@ -218,6 +228,7 @@ class SqlCommitStepStore(CommitStepStore):
                 return False
             commit_abandoned.keep_abandoned(connection, row, state.error, note, now, published or {})
             self._forget(connection, sequence)
+            self._note(connection, Deed.ABANDON, sequence, {"datasets": json.loads(row.datasets)})
             return True
 
     def abandon_output(
@@ -249,6 +260,7 @@ class SqlCommitStepStore(CommitStepStore):
             recovery_states.forget_recovery_state(connection, sequence)
             record = OutputRecord(dataset=dataset, published=None, error=state.error, note=note, at=now)
             commit_abandoned.keep_output(connection, sequence, record)
+            self._note(connection, Deed.ABANDON_OUTPUT, sequence, {"output": dataset})
             return True
 
     def output_records(self, sequence: str) -> Sequence[OutputRecord]:
@@ -279,7 +291,10 @@ class SqlCommitStepStore(CommitStepStore):
     def forget_watermarks(self, consumer: str, source: str) -> int:
         """Delete the watermarks of a program on a dataset. Return the number of their parts."""
         with writing(self._engine) as connection:
-            return commit_watermarks.forget_watermarks(connection, consumer, source)
+            parts = commit_watermarks.forget_watermarks(connection, consumer, source)
+            if parts:
+                self._note(connection, Deed.FORGET, "", {"parts": parts})
+            return parts
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
         """Move a watermark from the previous number to `move`'s. Return False if it has another number."""
@@ -290,6 +305,9 @@ class SqlCommitStepStore(CommitStepStore):
         """Move different watermarks in one transaction; those without the preceding number stay."""
         with writing(self._engine) as connection:
             commit_watermarks.move_watermarks(connection, moved)
+
+    def _note(self, connection: Connection, deed: Deed, commit: str, facts: Mapping[str, Any]) -> None:
+        """Write what a person has changed to the journal; the changes of runs have no entry of their own."""
 
     def _row(self, connection: Connection, sequence: str) -> Row[Any] | None:
         found = connection.execute(
