@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -46,7 +47,9 @@ OTHERS = (
     "/api/v1/maintenance/tables",
     f"{NS}/alerts",
     f"{NS}/commits",
+    f"{NS}/backfills",
     f"{NS}/deployments",
+    f"{NS}/gauges",
     f"{NS}/instances",
     f"{NS}/late",
     f"{NS}/ledger",
@@ -87,10 +90,13 @@ PAGES = (
     "/board/datasets?app=app_1",
     "/board/datasets/app_1/raw_1",
     "/board/day",
+    "/board/backfills",
     "/board/events",
     "/board/events?schedule=app_1/by_data_1&outcome=pending",
     "/board/ledger",
     "/board/maintenance",
+    "/board/late",
+    "/board/alerts",
     "/board/deployments",
 )
 """Of the board; that of a job is added."""
@@ -164,6 +170,9 @@ def _reads(client: TestClient, job: str) -> Iterator[Read]:
     yield rest(f"{NS}/jobs/{job}/why")
     for path in PAGES:
         yield board(path)
+    yesterday = (datetime.now(UTC) - timedelta(hours=24)).strftime("%Y-%m-%dT%H:%MZ")
+    yield board(f"/board/jobs?state=FAILED&ended={yesterday}")
+    yield board(f"/board/deployments/{client.get('/board/deployments?format=json').json()['newest']}")
     yield board(f"/board/jobs/{job}")
     yield cli("--version", aim=NO_AIM)
     for command in COMMANDS:

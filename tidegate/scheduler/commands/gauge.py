@@ -56,10 +56,10 @@ def report_gauges(
     return tuple(sorted((*reported, *later.values()), key=lambda gauge: gauge.name))
 
 
-def gauge_limits(reader: Reader) -> dict[str, dict[str, float]]:
-    """Return the limits of gauges in deployed schedules, by gauge and schedule."""
+def gauge_limits(reader: Reader, app: str | None = None) -> dict[str, dict[str, float]]:
+    """Return the limits of gauges in deployed schedules, by gauge and schedule; of an app, or of all."""
     found: dict[str, dict[str, float]] = {}
-    for state in reader.schedules():
+    for state in reader.schedules(app=app):
         for constraint in state.spec.constraints:
             if constraint.gauge_limit is not None:
                 gauge, most = constraint.gauge_limit

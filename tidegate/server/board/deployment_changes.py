@@ -1,7 +1,12 @@
-"""The changes of a deployment as a list: what its entry in the journal names, with the fields that differ."""
+"""The changes of a deployment as a list: what its entry in the journal names, with the fields that differ.
 
-from collections.abc import Iterator
-from typing import Any
+The entry is cheap to read; the fields follow from the specifications before and after it, which are read
+only for the apps of the changes that are shown.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
 
 from tidegate.compiler.plan.diff import Diff, ScheduleChange
 from tidegate.compiler.plan.field_change import FieldChange
@@ -9,8 +14,6 @@ from tidegate.compiler.plan.part_change import PartChange
 from tidegate.compiler.render.diff_text import field_lines
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.deployments import DeploymentLine
-
-OF_SCHEDULES = ("schedules", "tasks")
 
 
 class Changed(Value, kw_only=True):
@@ -31,41 +34,39 @@ class Changed(Value, kw_only=True):
     fields: tuple[FieldChange, ...] = ()
     lines: tuple[str, ...] = ()
 
+    @property
+    def is_schedule(self) -> bool:
+        """Whether it is a schedule or a task."""
+        return self.section in ("schedules", "tasks")
 
-def changes_of(deployment: DeploymentLine, difference: Diff | None) -> Iterator[Changed]:
-    """Yield what a deployment has changed.
+
+def changes_of(deployment: DeploymentLine) -> Iterator[Changed]:
+    """Yield what a deployment has changed, without fields; tasks are among the schedules."""
+    for app, noted in deployment.apps.items():
+        for text in noted.get("parts", ()):
+            action, _, rest = text.partition(" ")
+            section, _, name = rest.partition(".")
+            yield Changed(app=app, section=section, name=name, action=action)
+        for name, action in noted.get("schedules", {}).items():
+            yield Changed(app=app, section="schedules", name=name, action=action)
+
+
+def with_fields(changes: Iterable[Changed], difference: Diff) -> Iterator[Changed]:
+    """Yield changes with their fields.
 
     Args:
-        difference: between what was deployed before and after it; None where that is not kept.
+        difference: between what was deployed before and after, of the apps of these changes.
     """
     parts: dict[tuple[str, str, str], PartChange] = {}
     schedules: dict[tuple[str, str], ScheduleChange] = {}
-    for app in () if difference is None else difference.apps:
+    for app in difference.apps:
         parts |= {(app.name, each.section, each.name): each for each in app.parts}
         schedules |= {(app.name, each.name): each for each in app.schedules}
-    for name, noted in deployment.apps.items():
-        for text in noted.get("parts", ()):
-            action, _, rest = text.partition(" ")
-            section, _, part = rest.partition(".")
-            found = parts.get((name, section, part))
-            yield _changed(name, section, part, action, () if found is None else found.fields)
-        for schedule, action in _schedules(noted).items():
-            change = schedules.get((name, schedule))
-            if change is None:
-                yield _changed(name, "schedules", schedule, action, ())
-            else:
-                yield _changed(name, change.section, schedule, action, change.fields, change.because)
-
-
-def _schedules(noted: dict[str, Any]) -> dict[str, str]:
-    found: dict[str, str] = noted.get("schedules", {})
-    return found
-
-
-def _changed(
-    app: str, section: str, name: str, action: str, fields: tuple[FieldChange, ...], because: str = ""
-) -> Changed:
-    lines = field_lines(section, fields)
-    return Changed(
-        app=app, section=section, name=name, action=action, because=because, fields=fields, lines=lines
-    )
+    for each in changes:
+        schedule = schedules.get((each.app, each.name)) if each.is_schedule else None
+        part = parts.get((each.app, each.section, each.name))
+        if schedule is not None:
+            each = msgspec.structs.replace(each, section=schedule.section, because=schedule.because)
+        found = schedule or part
+        fields = () if found is None else found.fields
+        yield msgspec.structs.replace(each, fields=fields, lines=field_lines(each.section, fields))

@@ -23,7 +23,7 @@ from tidegate.scheduler.commands.deployment.deployments import (
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import ADMIN, READ, Called
 from tidegate.server.board.back import back
-from tidegate.server.board.deployment_changes import OF_SCHEDULES, Changed, changes_of
+from tidegate.server.board.deployment_changes import Changed, changes_of, with_fields
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
 from tidegate.server.page import Page
@@ -77,7 +77,7 @@ class Ahead(Value, kw_only=True):
     Attributes:
         changes: what it changes, by action.
         taken_away: what it deletes and discards, one line each.
-        agreed: stands for `taken_away` in the form, so that nothing else is taken away than was shown.
+        agreed: the hash of `taken_away`, which the form sends: nothing else is taken away than was shown.
         refusals: why it would be refused.
     """
 
@@ -114,14 +114,12 @@ def show_page(
     with service.store.reading() as reader:
         with refused_as(404):
             found = find_deployment(reader, number_of(number), visible_apps(service, reader, caller))
-        difference = change_of(reader, found.number, {app} & found.apps.keys() if app else found.apps.keys())
         changed = [
-            each
-            for each in changes_of(found, difference)
-            if app in ("", each.app) and action in ("", each.action)
+            each for each in changes_of(found) if app in ("", each.app) and action in ("", each.action)
         ]
         items, cursor = page_of.of(changed, lambda each: (each.app, each.section, each.name))
-        refs = [f"{each.app}/{each.name}" for each in items if each.section in OF_SCHEDULES]
+        difference = change_of(reader, found.number, {each.app for each in items})
+        refs = [f"{each.app}/{each.name}" for each in items if each.is_schedule]
         view = Shown(
             newest=_newest(reader),
             deployment=found,
@@ -129,7 +127,7 @@ def show_page(
             action=action,
             changes=len(changed),
             kept=difference is not None,
-            items=tuple(items),
+            items=tuple(items if difference is None else with_fields(items, difference)),
             pages=tuple(state.ref for state in reader.schedules(refs=refs)),
             next=cursor,
         )

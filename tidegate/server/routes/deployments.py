@@ -121,7 +121,7 @@ def rolled_back(
     """Roll back, and return the new deployment with what it changed.
 
     Args:
-        agrees: whether a person has agreed to what it does; None where nobody was asked.
+        agrees: whether a person has agreed to what it does; None where no person was asked.
 
     Raises:
         Problem: 400 without a reason, 404 for an unknown deployment, 409 if it is refused, or does something

@@ -45,21 +45,20 @@ class Shown(Value, kw_only=True):
     limits: dict[str, float]
 
 
-@router.get("", dependencies=[READ], **contract(page_of(Shown)))
+@router.get("", dependencies=[READ], **contract(page_of(Gauge)))
 def list_gauges(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
-    """List the gauges by name: the last report of each, and the limits of the schedules that wait for it."""
+    """List the gauges by name, with the last report of each; a token for an app sees its own."""
     with service.store.reading() as reader:
-        apps, limits = visible_apps(service, reader, caller), gauge_limits(reader)
-        every = [_shown(gauge, limits, apps) for gauge in reader.gauges()]
-    found = [each for each in every if caller.app is None or each.limits]
+        own = None if caller.app is None else gauge_limits(reader, caller.app)
+        found = [each for each in reader.gauges() if own is None or each.name in own]
     return listed(*page.of(found, lambda each: (each.name,)))
 
 
 @router.get("/{name}", dependencies=[READ], **contract(Shown))
 def show_gauge(name: str, service: Here, caller: Called) -> Response:
-    """Show the last report of a gauge; a token for an app sees those that its schedules wait for."""
+    """Show the last report of a gauge, and the limits of the schedules that wait for it."""
     with service.store.reading() as reader:
-        apps, limits = visible_apps(service, reader, caller), gauge_limits(reader)
+        apps, limits = visible_apps(service, reader, caller), gauge_limits(reader, caller.app)
         found = [_shown(gauge, limits, apps) for gauge in reader.gauges([name])]
     if not found or (caller.app is not None and not found[0].limits):
         raise Problem(404, f"no gauge {name!r:.100} was reported")
