@@ -100,7 +100,8 @@ def block_of(time: TimeDimension, cell: str) -> Block:
 def cell_before(time: TimeDimension, block: Block) -> str:
     """Return a cell of the block before one."""
     first = block.cells()[0]
-    before = date.fromisoformat(first[:10]) - timedelta(days=1)
+    # The first week of a year begins up to six days after the year.
+    before = date.fromisoformat(first[:10]) - timedelta(days=7 if time.cycle == "week" else 1)
     return _at(time, before, last=True)
 
 
