@@ -69,6 +69,7 @@ COMMANDS = (
     ("jobs", "list", "--schedule", SCHEDULE),
     ("jobs", "list", "--dead-letters"),
     ("events", "list"),
+    ("events", "list", "--schedule", SCHEDULE, "--outcome", "discarded"),
     ("deployments", "log"),
     ("instances", "list"),
     ("late",),
@@ -93,6 +94,7 @@ PAGES = (
     "/board/backfills",
     "/board/events",
     "/board/events?schedule=app_1/by_data_1&outcome=pending",
+    "/board/events?outcome=failed",
     "/board/ledger",
     "/board/maintenance",
     "/board/late",
@@ -166,6 +168,10 @@ def _reads(client: TestClient, job: str) -> Iterator[Read]:
     yield rest(f"{NS}/jobs?state=pending_trigger")
     yield rest(f"{NS}/jobs?schedule=app_1/by_data_1")
     yield rest(f"{NS}/jobs?reason=W-TRIGGER")
+    yield rest(f"{NS}/events?dataset=app_1/raw_1")
+    yield rest(f"{NS}/events?schedule=app_1/by_data_1&outcome=failed")
+    yield rest(f"{NS}/events?reason=D-TIMEOUT")
+    yield rest(f"{NS}/events?job={job}")
     yield rest(f"{NS}/jobs/{job}")
     yield rest(f"{NS}/jobs/{job}/why")
     for path in PAGES:

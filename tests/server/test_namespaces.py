@@ -32,6 +32,10 @@ def in_namespace(server: Served, namespace: str) -> str:
         ("jobs?schedule=lake/sales/each_day", 400),
         ("ledger?schedule=default/sales/each_day", 200),
         ("ledger?schedule=lake/sales/each_day", 400),
+        ("events?schedule=default/sales/each_day", 200),
+        ("events?schedule=lake/sales/each_day", 400),
+        ("events?dataset=default/sales/raw", 200),
+        ("events?dataset=lake/sales/raw", 400),
         ("commits?dataset=default/sales/raw", 200),
         ("commits?dataset=lake/sales/raw", 400),
         ("late?dataset=default/sales/raw", 200),
@@ -48,7 +52,7 @@ def test_a_parameter_takes_the_namespace_of_the_app(server: Served, path: str, e
         assert 'is in the namespace "default", not in "lake"' in problem(answer, 400)["detail"]
 
 
-@pytest.mark.parametrize("path", ["ledger", "late", "overrides", "commits", "watermarks", "alerts"])
+@pytest.mark.parametrize("path", ["ledger", "events", "late", "overrides", "commits", "watermarks", "alerts"])
 def test_a_filter_by_app_takes_its_namespace(server: Served, path: str):
     deployed(server)
     assert server.client.get(f"{NS}/{path}?app=default/sales").status_code == 200

@@ -1,6 +1,9 @@
 """What became of events: a line for each schedule that has received one, for lists of events."""
 
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Delivery, Event
@@ -10,6 +13,9 @@ from tidegate.scheduler.store.protocol import Reader
 
 MOST_UNROUTED = 10_000
 """A tick routes what has arrived; more than this wait only while no scheduler runs."""
+
+REPEATS = ("origin", "only_for")
+"""Facts of an event that repeats another."""
 
 PRUNED = "PRUNED"
 """In place of the state of a job that is gone; an event may stay longer than the job that received it."""
@@ -47,6 +53,17 @@ class ListedEvent(Value, kw_only=True):
     event: Event
     routed: bool
     received: tuple[Received, ...]
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The event in JSON; only one that repeats another says so."""
+        facts: dict[str, Any] = msgspec.to_builtins(self.event)
+        deliveries = [{**msgspec.to_builtins(each), "outcome": each.outcome} for each in self.received]
+        return {
+            **{name: fact for name, fact in facts.items() if name not in REPEATS or fact is not None},
+            "routed": self.routed,
+            "deliveries": deliveries,
+        }
 
 
 def listed_events(reader: Reader, events: Sequence[Event]) -> tuple[ListedEvent, ...]:

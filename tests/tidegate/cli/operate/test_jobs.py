@@ -147,6 +147,31 @@ def test_events_tell_what_became_of_them(deployed: Project) -> None:
     assert deployed.json("events", "list", "--key", "run:") == []
 
 
+def test_events_are_found_by_what_they_are_and_by_what_became_of_them(deployed: Project) -> None:
+    deployed.arrive("2026-03-08", "2026-03-09")
+    (job,) = deployed.json("jobs", "list", "--schedule", "report_daily")
+
+    def found(*options: str) -> list[str]:
+        return [each["partition"] for each in deployed.json("events", "list", *options)]
+
+    both = found("--schedule", "report_daily", "--outcome", "pending")
+    assert sorted(both) == ["2026-03-08", "2026-03-09"]
+    for options in (
+        ("--dataset", "orders"),
+        ("--job", job["id"][:-1]),
+        ("--schedule", "sales/report_by_day", "--outcome", "DISCARDED"),
+        ("--reason", "d-suspended"),
+        ("--from", "2020-01-01T00:00Z", "--until", "2100-01-01T00:00Z"),
+    ):
+        assert found(*options) == both
+    assert found("--dataset", "sales/orders", "--partition", "2026-03-08") == ["2026-03-08"]
+    assert found("--dataset", "orders", "--outcome", "failed") == []
+    assert found("--until", "2020-01-01T00:00Z") == []
+    assert deployed.run("events", "list", "--outcome", "failed") == "No events that match.\n"
+    assert "outcome" in deployed.json("events", "list")[0]["deliveries"][0]
+    assert deployed.refused("events", "list", "--dataset", "order").hint == 'did you mean "orders"?'
+
+
 def test_events_that_no_tick_has_routed_yet_say_so(deployed: Project) -> None:
     store, now = deployed.store(), datetime.now(UTC)
     orders, nothing = partition_event_key("sales", "orders"), partition_event_key("sales", "report")

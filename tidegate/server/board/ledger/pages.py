@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.store.parts.event_pages import Outcome
 from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.server.access import READ, Called
 from tidegate.server.board.ledger.flow import Flow, flow
@@ -15,7 +16,7 @@ from tidegate.server.service import Here
 
 router = APIRouter(prefix="/board", route_class=PageRoute, include_in_schema=False)
 
-OUTCOMES = ("succeeded", "running", "failed", "pending", "discarded")
+OUTCOMES = tuple(str(each) for each in Outcome)
 BAR = 300
 """Width of the longest bar, in pixels."""
 
