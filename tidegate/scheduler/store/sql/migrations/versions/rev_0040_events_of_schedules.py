@@ -10,7 +10,7 @@ OF_SCHEDULE = ["schedule", "arrived", "event", "job", "reason"]
 
 
 def upgrade() -> None:
-    """Add the column, fill it in, and make the indexes anew."""
+    """Add the column, fill it in, and make the indexes again."""
     op.add_column("deliveries", sa.Column("arrived", sa.BigInteger(), nullable=False, server_default="0"))
     op.execute(
         "UPDATE deliveries SET arrived ="
