@@ -1,5 +1,7 @@
 """A server process whose board has something on every page, and a token for it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -36,17 +38,26 @@ LATE: dict[str, Any] = {
 """The app whose jobs are late soon, as they wait for their window or are not launched."""
 
 
-def seeded(project: Path) -> ServerProcess:
-    """Start a server with jobs that wait and are late, instances, a backfill, tables, an override, an app on
-    hold, deployments, and alerts that could not be sent.
+@contextmanager
+def seeded(project: Path) -> Iterator[ServerProcess]:
+    """A server with jobs that wait and are late, instances, a backfill, tables, an override, an app on hold,
+    deployments, and alerts that could not be sent.
     """
     (project / "tidegate.toml").write_text("")
     (project / "schedules").mkdir()
     server = ServerProcess(project, "--no-host")
-    with server.client() as client:
-        _fill(client)
-    store = store_of(project)
-    now = datetime.now(UTC)
+    try:
+        with server.client() as client:
+            _fill(client)
+        _add_the_rest(project)
+        yield server
+    finally:
+        server.end()
+
+
+def _add_the_rest(project: Path) -> None:
+    """Let time pass, and add what no call adds before there is a token; the last is the token."""
+    store, now = store_of(project), datetime.now(UTC)
     for minutes in (0, 1):
         tick(store, now + timedelta(minutes=minutes))
     sweep_deadlines(store, now + timedelta(minutes=3))
@@ -54,7 +65,6 @@ def seeded(project: Path) -> ServerProcess:
     with store.transaction() as transaction:
         create_token(transaction, "person", Role.ADMIN, None, token_hash(TOKEN), now, CLI)
     store.close()
-    return server
 
 
 def store_of(project: Path) -> Store:

@@ -53,9 +53,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(project: Path) -> Iterator[str]:
     """A server with something on every page."""
-    server = seeded(project)
-    yield server.address
-    server.end()
+    with seeded(project) as server:
+        yield server.address
 
 
 @pytest.fixture(scope="module", params=[path for path in (CHROMIUM,) if path.is_file()], ids=["chromium"])
