@@ -122,6 +122,13 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _environments(incomplete: str) -> list[str]:
+    """Return the environments for a shell that completes `--env`."""
+    from tidegate.cli.names import completed
+
+    return completed(("environments",), incomplete)
+
+
 @application.callback()
 def options(
     project: Annotated[
@@ -136,6 +143,7 @@ def options(
         typer.Option(
             help="The environment: a section [env.NAME] of tidegate.toml. Also after the command.",
             metavar="NAME",
+            autocompletion=_environments,
         ),
     ] = None,
     _version: Annotated[

@@ -10,10 +10,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typer.core import _click
 
+    from tidegate.scheduler.model.job import Job
     from tidegate.scheduler.store.protocol import Reader
 
 JOBS_MAX = 200
 """The newest jobs; older ones are found with `tidegate jobs list`."""
+
+DEPLOYMENTS_MAX = 50
+"""The newest deployments; older ones are in `tidegate deployments log`."""
+
+PARTITIONS_MAX = 60
+"""The newest partitions of a dataset: two months of days."""
+
+ENVIRONMENT = "env"
+"""The option of `tidegate` itself that each command takes as well."""
 
 KINDS = {
     "schedule": "schedules",
@@ -28,6 +38,7 @@ KINDS = {
     "jobs": "jobs",
     "code": "codes",
     "page": "pages",
+    "channel": "channels",
 }
 """What the values of a parameter name, by the name of the parameter."""
 
@@ -40,32 +51,70 @@ KINDS_OF_COMMANDS = {
     ("why", "name"): ("schedules", "jobs"),
     ("gauge", "name"): ("gauges",),
     ("maintenance", "table"): ("tables",),
-    ("token", "name"): (),
+    ("token revoke", "name"): ("tokens",),
+    ("deployments", "number"): ("deployments",),
+    ("deployments", "old"): ("deployments",),
+    ("deployments", "new"): ("deployments",),
+    ("report", "key"): ("partitions",),
+    ("jobs cancel", "job"): ("jobs to cancel",),
+    ("jobs force", "job"): ("jobs to force",),
+    ("jobs retry", "job"): ("jobs to retry",),
+    ("jobs requeue", "jobs"): ("dead letters",),
     ("simulate", "app"): (),
 }
-"""The same where the name alone does not say it, by the first word of the command and the parameter."""
+"""The same where the name alone does not say it, by the command, or its first word, and the parameter."""
 
 
 def complete_names(name: str, command: "_click.Command") -> None:
     """Let the parameters of a command and of those below it complete the names that they take."""
+    groups: dict[str, _click.Command] = getattr(command, "commands", {})
+    if not groups and all(parameter.name != ENVIRONMENT for parameter in command.params):
+        command.params.append(_environment_option())
     for parameter in command.params:
-        kinds = KINDS_OF_COMMANDS.get((name, str(parameter.name)))
-        if kinds is None:
-            kinds = (KINDS[parameter.name],) if parameter.name in KINDS else ()
+        kinds = _kinds(name, str(parameter.name))
         if kinds:
             parameter._custom_shell_complete = _completer(kinds)
-    for below in getattr(command, "commands", {}).values():
-        complete_names(name, below)
+    for word, below in groups.items():
+        complete_names(f"{name} {word}", below)
+
+
+def _environment_option() -> "_click.Parameter":
+    """Return `--env` of `tidegate` itself, which is read before the command parses its own options."""
+    from typer.main import get_command
+
+    from tidegate.cli.main import application
+
+    return next(each for each in get_command(application).params if each.name == ENVIRONMENT)
+
+
+def _kinds(command: str, parameter: str) -> tuple[str, ...]:
+    for words in (command, command.partition(" ")[0]):
+        if (words, parameter) in KINDS_OF_COMMANDS:
+            return KINDS_OF_COMMANDS[words, parameter]
+    return (KINDS[parameter],) if parameter in KINDS else ()
 
 
 def _completer(kinds: tuple[str, ...]) -> Callable[[Any, Any, str], list[str]]:
-    def complete(_context: Any, _parameter: Any, begun: str) -> list[str]:
-        try:
-            return list(dict.fromkeys(_beginning(_names(kinds), begun)))
-        except Exception:  # noqa: BLE001 -- a shell that waits for words must not get a traceback
-            return []
+    def complete(context: Any, _parameter: Any, begun: str) -> list[str]:
+        # Where the last word is an option without its value, the parser leaves what is before it in `args`.
+        given = context.params.get("name") or next(iter(context.args), "")
+        return completed(kinds, begun, given if isinstance(given, str) else "")
 
     return complete
+
+
+def completed(kinds: tuple[str, ...], begun: str, given: str = "") -> list[str]:
+    """Return the words that begin so; none where that cannot be found out.
+
+    Args:
+        given: what the command is about, where that is on the line already.
+    """
+    try:
+        if kinds == ("partitions",):
+            return [key for key in _partitions(given) if key.startswith(begun)]
+        return list(dict.fromkeys(_beginning(_names(kinds), begun)))
+    except Exception:  # noqa: BLE001 -- a shell that waits for words must not get a traceback
+        return []
 
 
 def _beginning(names: Iterable[str], begun: str) -> Iterator[str]:
@@ -93,6 +142,16 @@ def _names(kinds: tuple[str, ...]) -> list[str]:
         from tidegate.project.shipped import docs_folder
 
         return sorted(path.stem for path in docs_folder().glob("*.md"))
+    if kinds == ("channels",):
+        from tidegate.project.settings.settings import load_settings
+
+        return sorted(load_settings(may_lack=True).alerts.channels)
+    if kinds == ("environments",):
+        from tidegate.project.settings.environments import profiles_of, read_content
+        from tidegate.project.settings.settings import find_settings_file
+
+        file = find_settings_file(None)
+        return sorted(profiles_of(file, read_content(file)))
     from tidegate.cli.opened_store import opened_store
 
     with opened_store(as_it_is=True) as store, store.reading() as reader:
@@ -123,7 +182,54 @@ def _stored(reader: "Reader", kind: str) -> list[str]:
             from tidegate.scheduler.explain.measured import known_tables
 
             return [table.name for table in known_tables(reader)]
+        case "tokens":
+            return [token.name for token in reader.tokens() if token.revoked_at is None]
+        case "deployments":
+            return [str(number) for number, _ in reader.deployments(None, DEPLOYMENTS_MAX)]
         case _:
-            from tidegate.scheduler.store.parts.pages import JobsWanted
+            return list(_jobs(reader, kind))
 
-            return [job.id for job in reader.newest_jobs(JobsWanted(), JOBS_MAX)]
+
+def _jobs(reader: "Reader", kind: str) -> Iterator[str]:
+    """Yield the newest jobs: all, or those that a command takes."""
+    from tidegate.scheduler.model.job import JobState
+    from tidegate.scheduler.model.reason import Reason
+    from tidegate.scheduler.store.parts.pages import JobsWanted
+
+    waiting = (JobState.PENDING_CONSTRAINT, JobState.PENDING_TRIGGER)
+    states: dict[str, tuple[JobState | None, ...]] = {
+        "jobs to cancel": (*waiting, JobState.PENDING_LAUNCH),
+        "jobs to force": waiting,
+        "jobs to retry": (JobState.FAILED, *waiting),
+        "dead letters": (JobState.FAILED,),
+    }
+    reason = Reason.F_LAUNCH if kind == "dead letters" else None
+    for state in states.get(kind, (None,)):
+        for job in reader.newest_jobs(JobsWanted(state=state, reason=reason), JOBS_MAX):
+            if kind == "jobs" or _takes(kind, job):
+                yield job.id
+
+
+def _takes(kind: str, job: "Job") -> bool:
+    """Return whether a command takes a job of one of its states."""
+    if job.instance is not None:
+        return False
+    if job.maintenance is not None:
+        return kind == "jobs to cancel" and job.maintenance.by_hand and job.waiting
+    return kind != "jobs to retry" or not job.waiting or job.retry_at is not None
+
+
+def _partitions(dataset: str) -> tuple[str, ...]:
+    """Return the newest partitions of a dataset."""
+    from datetime import UTC, datetime
+
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.domain.part_name import app_of
+    from tidegate.domain.partition_key import latest_keys
+    from tidegate.scheduler.explain.names import find_dataset
+
+    with opened_store(as_it_is=True) as store, store.reading() as reader:
+        whole = find_dataset(reader, dataset)
+        (app,) = (each.app for each in reader.apps() if each.name == app_of(whole))
+    scheme = app.datasets[whole.removeprefix(f"{app.name}/")].partitions
+    return () if scheme is None else latest_keys(scheme, datetime.now(UTC), PARTITIONS_MAX)

@@ -248,6 +248,19 @@ def period_before(instant: datetime, dimension: TimeDimension) -> str:
     return format_time_key(before, dimension)
 
 
+def latest_keys(scheme: PartitionScheme, instant: datetime, most: int) -> tuple[str, ...]:
+    """Return the keys of the newest periods, that of an instant first; without periods those of the list."""
+    if scheme.time is None:
+        return () if scheme.static is None else scheme.static.keys[:most]
+    time, found = scheme.time, list[str]()
+    start = truncate(instant, time.cycle, time.timezone, time.week_starts)
+    while len(found) < most and start >= start_of(time):
+        after = _next(start, time)
+        found += _keys(scheme, time, start, after)
+        start = advance(start, time.cycle, -1, time.timezone, time.week_starts)
+    return tuple(found[:most])
+
+
 def _next(start: datetime, time: TimeDimension) -> datetime:
     """Return the start of the next period of a dimension."""
     return advance(start, time.cycle, 1, time.timezone, time.week_starts)

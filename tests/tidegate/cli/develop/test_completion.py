@@ -4,11 +4,20 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
+import typer
+from typer._completion_classes import BashComplete
 
 from tests.tidegate.project import Project
+from tidegate.cli import main, names
+from tidegate.scheduler.model.instance import Instance
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.sql import schema
 
 ROOT = Path(__file__).parents[4]
@@ -74,6 +83,98 @@ def test_names_of_the_store_are_completed(deployed: Project, path: str) -> None:
     assert completed(deployed, path, "tidegate run make") == ["make_report"]
     assert completed(deployed, path, "tidegate jobs list --schedule report_a") == ["report_at_six"]
     assert completed(deployed, path, "tidegate apps hold", empty=True) == ["sales"]
+
+
+@pytest.mark.slow
+def test_environments_are_completed_before_and_after_the_command(project: Project, path: str) -> None:
+    with (project.folder / "tidegate.toml").open("a") as file:
+        file.write('[env.prod.store]\nurl = "sqlite:///prod.db"\n[env.test.spark]\n')
+    assert completed(project, path, "tidegate --env", empty=True) == ["prod", "test"]
+    assert completed(project, path, "tidegate plan --env p") == ["prod"]
+    assert completed(project, path, "tidegate jobs list --env t") == ["test"]
+
+
+CHANNELS = """
+[alerts.channels.ops]
+kind = "command"
+command = ["true"]
+"""
+
+
+def offered(words: str) -> list[str]:
+    """The words for the last one of a line, in this process; it is empty after a space."""
+    *given, begun = words.split(" ")
+    cli = typer.main.get_command(main.application)
+    return [
+        each.value
+        for each in BashComplete(cli, {}, "tidegate", main.COMPLETION_VARIABLE).get_completions(given, begun)
+    ]
+
+
+@pytest.fixture
+def asked(deployed: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Makes the commands of this process as a call of a completion script does, until the end of the test."""
+
+    def ask() -> None:
+        monkeypatch.setenv(main.COMPLETION_VARIABLE, "complete_bash")
+        main.load_command.cache_clear()
+
+    yield ask
+    main.load_command.cache_clear()
+
+
+def test_what_commands_take_is_completed(deployed: Project, asked: Callable[[], None]) -> None:
+    with (deployed.folder / "tidegate.toml").open("a") as file:
+        file.write(CHANNELS)
+    for token in ("old", "reports"):
+        deployed.run("token", "create", token, "--role", "read")
+    deployed.run("token", "revoke", "old")
+    (first,) = deployed.json("deployments", "log")
+    asked()
+
+    assert offered("alerts test ") == offered("alerts list --channel o") == ["ops"]
+    assert offered("token revoke ") == ["reports"]
+    assert offered("token create r") == []
+    for command in ("show", "diff", "rollback"):
+        assert offered(f"deployments {command} ") == [str(first["number"])]
+    today = datetime.now(ZoneInfo("Europe/Berlin")).date()
+    keys = offered("report orders --key ")
+    assert keys[:2] == [str(today), str(today - timedelta(days=1))]
+    assert len(keys) == names.PARTITIONS_MAX
+    assert offered("report no_dataset --key ") == []
+
+
+def test_jobs_are_completed_that_the_command_takes(deployed: Project, asked: Callable[[], None]) -> None:
+    at = datetime.now(UTC)
+    jobs = {
+        "waits": {"state": JobState.PENDING_TRIGGER},
+        "pauses": {"state": JobState.PENDING_CONSTRAINT, "retry_at": at},
+        "decided": {"state": JobState.PENDING_LAUNCH},
+        "runs": {"state": JobState.LAUNCHED},
+        "dead": {"state": JobState.FAILED, "reason": Reason.F_LAUNCH},
+        "failed": {"state": JobState.FAILED},
+        "done": {"state": JobState.SUCCEEDED},
+        "instance": {
+            "state": JobState.PENDING_TRIGGER,
+            "instance": Instance(key="k", scheduled=at, start=at, business=at, business_date="d"),
+        },
+    }
+    store = deployed.store()
+    with store.transaction() as transaction:
+        transaction.put_jobs(
+            [
+                Job(id=id, schedule="sales/report_daily", key="", opened_at=at, **each)
+                for id, each in jobs.items()
+            ]
+        )
+    store.close()
+    asked()
+
+    assert set(offered("jobs cancel ")) == {"waits", "pauses", "decided"}
+    assert set(offered("jobs force ")) == {"waits", "pauses"}
+    assert set(offered("jobs retry ")) == {"failed", "dead", "pauses"}
+    assert offered("jobs requeue ") == ["dead"]
+    assert set(offered("jobs show ")) == jobs.keys()
 
 
 def test_without_a_store_nothing_is_offered_and_nothing_is_made(project: Project, path: str) -> None:
