@@ -16,6 +16,7 @@ from tidegate.domain.partition_key import (
     first_key,
     format_time_key,
     join_key,
+    latest_keys,
     parse_time_key,
     same_partitions,
     split_key,
@@ -104,6 +105,18 @@ def test_the_first_period_is_the_first_that_begins_at_or_after_the_start() -> No
 
 
 # --- keys of two dimensions -------------------------------------------------------------
+
+
+def test_the_latest_keys_begin_with_the_current_period_and_end_with_the_first() -> None:
+    noon = datetime(2014, 1, 1, 12, tzinfo=UTC)
+    days = PartitionScheme(time=time("day"))
+    assert latest_keys(days, noon, 2) == ("2014-01-01", "2013-12-31")
+    assert latest_keys(days, noon, 10_000)[-1] == first_key(days)
+    assert latest_keys(days, datetime(1999, 1, 1, tzinfo=UTC), 5) == ()
+    both = latest_keys(DAY_AND_ORIGIN, noon, 3)
+    assert len(both) == 3
+    assert [validate_key(DAY_AND_ORIGIN, key) for key in both] == [None] * 3
+    assert latest_keys(PartitionScheme(static=ORIGIN), noon, 1) == ORIGIN.keys[:1]
 
 
 def test_two_dimensions_join_in_the_order_of_their_names() -> None:

@@ -170,3 +170,17 @@ def test_a_token_backfills_no_upstream_tasks_of_other_apps(server: Served):
     assert fetched(mine.post(BACKFILLS, json=body), 202)["id"] == 1
     fetched(whole.post(BACKFILLS, json={**body, "upstream": True}), 202)
     problem(mine.get(f"{BACKFILLS}/2"), 403)
+
+
+def test_a_call_that_is_repeated_after_a_lost_answer_starts_nothing_more(served: Served):
+    started = fetched(start(served, request="fix-17", reason="a bug"), 202)
+    again = fetched(start(served, request="fix-17", reason="said otherwise"), 200)
+
+    assert again == {**started, "repeated": True}
+    assert len(fetched(served.client.get(BACKFILLS))["items"]) == 1
+    assert journaled(served, EntryKind.BACKFILL) == [("rest", "a bug")]
+    detail = problem(start(served, request="fix-17", to="2026-03-02"), 409)["detail"]
+    assert detail == "the request fix-17 was another backfill of shop"
+    assert fetched(start(served, request="fix-18"), 202)["id"] == 2
+    problem(start(served, request="fix-19", to="2026-02-01"), 400)
+    assert fetched(start(served, request="fix-19"), 202)["id"] == 3, "a refused call is not remembered"

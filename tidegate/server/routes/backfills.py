@@ -16,7 +16,7 @@ from tidegate.scheduler.commands.tasks.backfills import (
     newest_backfills,
     progress,
     progress_of,
-    start_backfill,
+    start_backfill_once,
 )
 from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts, counted
 from tidegate.scheduler.store.protocol import Reader
@@ -27,6 +27,7 @@ from tidegate.server.deployed import check_name, own_apps
 from tidegate.server.page import Page, WholeNumber, foreign
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import Reasoned
+from tidegate.server.routes.task_reports import Request
 from tidegate.server.service import Here, Service
 from tidegate.server.tasks import check_tasks, task_of, whole_ref
 from tidegate.server.visible import visible_apps
@@ -50,6 +51,7 @@ class Asked(Value, kw_only=True, forbid_unknown_fields=True, rename={"from_": "f
         lot: how many business dates run at once.
         upstream: run all upstream tasks for these dates too.
         only: the only tasks of them.
+        request: a key of the caller's: a second call with it starts nothing.
     """
 
     task: str | None = None
@@ -59,24 +61,35 @@ class Asked(Value, kw_only=True, forbid_unknown_fields=True, rename={"from_": "f
     lot: Lot = 1
     upstream: bool = False
     only: tuple[str, ...] = ()
+    request: Request | None = None
     reason: str = ""
 
 
-EXAMPLE = {"task": "shop.daily_revenue", "from": "2026-03-01", "to": "2026-03-03", "lot": 2}
+EXAMPLE = {
+    "task": "shop.daily_revenue",
+    "from": "2026-03-01",
+    "to": "2026-03-03",
+    "lot": 2,
+    "request": "fix-17",
+}
 
 
 @router.post(
     "",
     dependencies=[OPERATE],
-    **contract(ANY_OBJECT, status=202, body=Asked, example=EXAMPLE, errors=(409,)),
+    **contract(ANY_OBJECT, status=202, body=Asked, example=EXAMPLE, errors=(409,), also={200: ANY_OBJECT}),
 )
 def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_object)]) -> Response:
-    """Start a backfill of a task, or of all tasks of an app, for some business dates."""
-    return json_answer(started(service, caller, as_form(body, Asked)), 202)
+    """Start a backfill of a task, or of all tasks of an app, for some business dates.
+
+    The same `request` again starts nothing, and answers how far the backfill is.
+    """
+    answer = started(service, caller, as_form(body, Asked))
+    return json_answer(answer, 200 if "repeated" in answer else 202)
 
 
 def started(service: Service, caller: Caller, asked: Asked) -> dict[str, Any]:
-    """Start a backfill, and return it.
+    """Start a backfill, and return it, with `repeated` if an earlier call with its `request` has started it.
 
     Raises:
         Problem: 400, 403, 404 or 409; nothing has been started.
@@ -93,9 +106,11 @@ def started(service: Service, caller: Caller, asked: Asked) -> dict[str, Any]:
             only=tuple(whole_ref(service, name) for name in asked.only),
         )
         with refused_as(409):
-            made = start_backfill(transaction, wanted, service.clock(), caller.by(asked.reason))
+            now, by = service.clock(), caller.by(asked.reason)
+            made, repeated = start_backfill_once(transaction, wanted, now, by, asked.request or "")
         check_tasks(service, transaction, caller, made.tasks)
-        return _shown(transaction, progress(transaction, made.number))
+        shown = _shown(transaction, progress(transaction, made.number))
+        return {**shown, "repeated": True} if repeated else shown
 
 
 @router.get("", dependencies=[READ], **contract(page_of(ANY_OBJECT)))

@@ -38,13 +38,16 @@ def start(
     only: Annotated[
         list[str] | None, typer.Option(help="Only this task of them; may be repeated.", show_default=False)
     ] = None,
+    request: Annotated[
+        str, typer.Option(help="A key of yours: a second call with it starts nothing.", metavar="KEY")
+    ] = "",
     reason: ReasonOption = "",
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Start a backfill of a task, or of an app, for some business dates."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.backfill_text import print_started
-    from tidegate.scheduler.commands.tasks.backfills import Wanted, progress, start_backfill
+    from tidegate.scheduler.commands.tasks.backfills import Wanted, progress, start_backfill_once
     from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
     from tidegate.scheduler.explain.names import find_app, find_task
 
@@ -63,7 +66,7 @@ def start(
             only=tuple(only or ()),
         )
         by = by_hand(reason)
-        started = start_backfill(transaction, wanted, datetime.now(UTC), by)
+        started, _ = start_backfill_once(transaction, wanted, datetime.now(UTC), by, request)
         found = progress(transaction, started.number)
         held = [each.ref for each in transaction.schedules(refs=started.tasks) if not each.active]
     if format is Format.JSON:

@@ -5,6 +5,7 @@ before is all successful. `scheduler.tick.upstream` gates them, and the constrai
 apart from the others that write the same partitions.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from itertools import islice
@@ -23,7 +24,7 @@ from tidegate.scheduler.model.instance import InstanceKind, Status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.refused import InstanceRefused
+from tidegate.scheduler.model.refused import InstanceRefused, Refused
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.end_jobs import discard_jobs
 from tidegate.scheduler.tick.tick import advance_before
@@ -131,6 +132,38 @@ def start_backfill(transaction: Transaction, wanted: Wanted, now: datetime, by: 
     transaction.put_jobs([job for job, _ in new])
     transaction.add_journal([_entry(backfill, "start", by, now), *(entry for _, entry in new)])
     return backfill
+
+
+def start_backfill_once(
+    transaction: Transaction, wanted: Wanted, now: datetime, by: By, request: str
+) -> tuple[Backfill, bool]:
+    """Make the instances of a backfill, unless a call with the same key has done so.
+
+    Args:
+        request: a key of the caller's for the backfill of an app; "" for none.
+
+    Returns:
+        The backfill, and whether it was started before: then nothing has changed.
+
+    Raises:
+        Refused: the key was used for another backfill.
+        InstanceRefused: see `start_backfill`.
+    """
+    if not request:
+        return start_backfill(transaction, wanted, now, by), False
+    name = f"backfill request:{wanted.app}:{request}"
+    asked = hashlib.sha256(msgspec.json.encode(wanted)).hexdigest()
+    known = transaction.cursor(name)
+    if known is not None:
+        if known["asked"] != asked:
+            raise Refused(
+                f"the request {request} was another backfill of {wanted.app}",
+                "give each backfill a key of its own",
+            )
+        return backfill_of(transaction, known["number"]), True
+    made = start_backfill(transaction, wanted, now, by)
+    transaction.set_cursor(name, {"number": made.number, "asked": asked})
+    return made, False
 
 
 def cancel_backfill(transaction: Transaction, number: int, now: datetime, by: By) -> Progress:

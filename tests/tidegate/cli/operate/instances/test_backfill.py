@@ -124,3 +124,12 @@ def test_the_page_names_the_limits() -> None:
     text = " ".join(PAGE.read_text("utf-8").split())
     assert f"the range has more than {reports.INSTANCES_MAX:,} instances" in text
     assert f"it would have more than {backfills.INSTANCES_MAX:,} instances" in text
+
+
+def test_a_repeated_request_starts_nothing_more(tasks: TaskProject) -> None:
+    asked = ("backfill", "start", "revenue", *DATES, "--request", "fix-17")
+    first = tasks.project.json(*asked)
+    assert tasks.project.json(*asked) == first
+    assert len(tasks.project.json("backfill", "status")) == 1
+    refused = tasks.project.refused(*asked, "--lot", "2")
+    assert refused.message == "the request fix-17 was another backfill of shop"
