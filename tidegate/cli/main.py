@@ -48,7 +48,8 @@ def load_command(name: str) -> "_click.Command":
     if COMPLETION_VARIABLE in os.environ:
         from tidegate.cli.names import complete_names
 
-        complete_names(name, command)
+        options = typer.main.get_command(application).params
+        complete_names(name, command, next(each for each in options if each.name == "env"))
     return command
 
 

@@ -22,9 +22,6 @@ DEPLOYMENTS_MAX = 50
 PARTITIONS_MAX = 60
 """The newest partitions of a dataset: two months of days."""
 
-ENVIRONMENT = "env"
-"""The option of `tidegate` itself that each command takes as well."""
-
 KINDS = {
     "schedule": "schedules",
     "task": "tasks",
@@ -65,26 +62,21 @@ KINDS_OF_COMMANDS = {
 """The same where the name alone does not say it, by the command, or its first word, and the parameter."""
 
 
-def complete_names(name: str, command: "_click.Command") -> None:
-    """Let the parameters of a command and of those below it complete the names that they take."""
+def complete_names(name: str, command: "_click.Command", everywhere: "_click.Parameter") -> None:
+    """Let the parameters of a command and of those below it complete the names that they take.
+
+    Args:
+        everywhere: an option of `tidegate` itself, which may also follow the words of a command.
+    """
     groups: dict[str, _click.Command] = getattr(command, "commands", {})
-    if not groups and all(parameter.name != ENVIRONMENT for parameter in command.params):
-        command.params.append(_environment_option())
+    if not groups and all(parameter.name != everywhere.name for parameter in command.params):
+        command.params.append(everywhere)
     for parameter in command.params:
         kinds = _kinds(name, str(parameter.name))
         if kinds:
             parameter._custom_shell_complete = _completer(kinds)
     for word, below in groups.items():
-        complete_names(f"{name} {word}", below)
-
-
-def _environment_option() -> "_click.Parameter":
-    """Return `--env` of `tidegate` itself, which is read before the command parses its own options."""
-    from typer.main import get_command
-
-    from tidegate.cli.main import application
-
-    return next(each for each in get_command(application).params if each.name == ENVIRONMENT)
+        complete_names(f"{name} {word}", below, everywhere)
 
 
 def _kinds(command: str, parameter: str) -> tuple[str, ...]:
