@@ -224,7 +224,7 @@ def test_deleting_schedules_takes_their_subscriptions_with_them(store: Store) ->
         assert [each.schedule for each in reader.subscriptions(["k"])] == ["a/t"]
 
 
-def test_the_constraints_that_count_launches_are_found_among_all_schedules(store: Store) -> None:
+def test_the_constraints_of_a_kind_are_found_among_all_schedules(store: Store) -> None:
     hourly, daily = (RateConstraint(max=2, per=timedelta(hours=hours)) for hours in (1, 24))
     trigger = CronTrigger(cron="0 6 * * *")
     named = Schedule(
@@ -250,4 +250,6 @@ def test_the_constraints_that_count_launches_are_found_among_all_schedules(store
             ]
         )
     with store.reading() as reader:
-        assert sorted(reader.rates(), key=str) == sorted([hourly, daily], key=str)
+        assert reader.constraints((RateConstraint,)) == (("a/s", hourly), ("b/s", daily))
+        assert reader.constraints((RateConstraint,), app="b") == (("b/s", daily),)
+        assert len(reader.constraints((RateConstraint, ConcurrencyConstraint), app="a")) == 3

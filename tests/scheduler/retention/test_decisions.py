@@ -151,8 +151,9 @@ s:
     ).schedules["s"]
     hour, day = timedelta(hours=1), timedelta(days=1)
 
-    assert launches_before(schedule.constraints, hour, hour, NOON) == NOON - 2 * day - hour
-    assert launches_before(schedule.constraints, 9 * day, hour, NOON) == NOON - 9 * day
+    rates = [("a/s", each) for each in schedule.constraints]
+    assert launches_before(rates, hour, hour, NOON) == NOON - 2 * day - hour
+    assert launches_before(rates, 9 * day, hour, NOON) == NOON - 9 * day
     assert launches_before((), hour, timedelta(0), NOON) == NOON - hour
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.worlds.samples import at
+from tidegate.scheduler.decision.retention import RATES
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
 from tidegate.scheduler.store.protocol import Reader
 
@@ -56,7 +57,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.old_runs(now, None, MANY),
         reader.old_runs(at(9), AFTER, 2),
         reader.old_launches(now, 2),
-        sorted(reader.rates(), key=str),
+        reader.constraints(RATES),
         reader.events_of_jobs(NAMES),
         reader.events_without_job(NAMES),
         [each.entry for each in reader.journal_page(0, MANY, to=now)],

@@ -8,7 +8,9 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from typing import get_args
 
+from tidegate.domain.model.constraint import Constraint
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import Gauge, gauge_resource
@@ -17,6 +19,9 @@ from tidegate.scheduler.tick.tick import advance_before
 
 NAME_CHARACTERS_MAX = 63
 """As for every name in the YAML."""
+
+GAUGED = tuple(kind for kind in get_args(Constraint) if "gauge_limit" in vars(kind))
+"""The kinds of constraints that compare a gauge."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -59,11 +64,10 @@ def report_gauges(
 def gauge_limits(reader: Reader, app: str | None = None) -> dict[str, dict[str, float]]:
     """Return the limits of gauges in deployed schedules, by gauge and schedule; of an app, or of all."""
     found: dict[str, dict[str, float]] = {}
-    for state in reader.schedules(app=app):
-        for constraint in state.spec.constraints:
-            if constraint.gauge_limit is not None:
-                gauge, most = constraint.gauge_limit
-                found.setdefault(gauge, {})[state.ref] = most
+    for ref, constraint in reader.constraints(GAUGED, app=app):
+        if constraint.gauge_limit is not None:
+            gauge, most = constraint.gauge_limit
+            found.setdefault(gauge, {})[ref] = most
     return dict(sorted(found.items()))
 
 

@@ -6,6 +6,7 @@ reads, deletes and counts. Pure.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import get_args
 
 from tidegate.domain.model.constraint import Constraint
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
@@ -13,6 +14,9 @@ from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.retention import OldEvent, OldJob, OldRun, OpenInstance
 from tidegate.scheduler.model.run import ProgramHistory
+
+RATES = tuple(kind for kind in get_args(Constraint) if "launches_within" in vars(kind))
+"""The kinds of constraints that count launches."""
 
 AROUND = timedelta(days=2)
 """A consumer has a scheduled time so near its upstream instances: no container is longer than a day."""
@@ -101,15 +105,15 @@ def run_may_go(old: OldRun, history: ProgramHistory, before: datetime) -> bool:
 
 
 def launches_before(
-    constraints: Collection[Constraint], keep: timedelta, clock_error: timedelta, clock: datetime
+    rates: Iterable[tuple[str, Constraint]], keep: timedelta, clock_error: timedelta, clock: datetime
 ) -> datetime:
     """Return the instant before which no launch counts: `rate` counts those of its own span.
 
     Args:
-        constraints: of all schedules.
+        rates: the constraints of all schedules that count launches, each with its schedule.
         keep: what is kept in any case.
     """
-    return clock - max(keep, longest_rate(constraints) + clock_error)
+    return clock - max(keep, longest_rate(rate for _, rate in rates) + clock_error)
 
 
 def longest_rate(constraints: Iterable[Constraint]) -> timedelta:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.retention import event_may_go, launches_before, run_may_go
+from tidegate.scheduler.decision.retention import RATES, event_may_go, launches_before, run_may_go
 from tidegate.scheduler.model.retention import Keep, OldEvent, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import journal_outlook
@@ -146,7 +146,7 @@ def _runs(reader: Reader, keep: Keep, clock: datetime, gone: set[str], look: _Lo
 def _launches(reader: Reader, keep: Keep, clock: datetime, look: _Look) -> int:
     if keep.launches is None:
         return 0
-    before = launches_before(reader.rates(), keep.launches, keep.clock_error, clock)
+    before = launches_before(reader.constraints(RATES), keep.launches, keep.clock_error, clock)
     found = len(reader.old_launches(before, look.rows_most))
     look.stopped |= found == look.rows_most
     return found

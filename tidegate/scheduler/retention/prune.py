@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.retention import (
+    RATES,
     event_may_go,
     instance_may_go,
     job_may_go,
@@ -211,7 +212,8 @@ def _runs(page: Page) -> Done:
 def _launches(page: Page) -> Done:
     if page.keep.launches is None:
         return Done()
-    before = launches_before(page.transaction.rates(), page.keep.launches, page.keep.clock_error, page.clock)
+    rates = page.transaction.constraints(RATES)
+    before = launches_before(rates, page.keep.launches, page.keep.clock_error, page.clock)
     gone = page.transaction.old_launches(before, ROWS_PER_SLICE)
     page.transaction.drop_launches(gone)
     # Those that were looked at are gone: the next page begins with the oldest again.

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from tidegate.domain.model import Constraint
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.instance import Instance
@@ -31,7 +32,7 @@ from tidegate.scheduler.store.memory.records.tallies import TallyReader
 from tidegate.scheduler.store.memory.records.tokens import TokenReader
 from tidegate.scheduler.store.memory.records.watched import WatchedReader
 from tidegate.scheduler.store.parts.commitment import Commitment
-from tidegate.scheduler.store.parts.deployed import AppHeader
+from tidegate.scheduler.store.parts.deployed import AppHeader, constraints_of
 
 T = TypeVar("T")
 
@@ -111,6 +112,12 @@ class MemoryReader(
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
         """See `Reader.due_schedules`."""
         return self._due(now, limit, lambda state: state.fires and state.spec.task is None)
+
+    def constraints(
+        self, kinds: Collection[type[Constraint]], *, app: str | None = None
+    ) -> tuple[tuple[str, Constraint], ...]:
+        """See `DeployedRows.constraints`."""
+        return constraints_of(kinds, ((state.ref, state.spec) for state in self.schedules(app=app)))
 
     def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
         """See `Reader.due_tasks`."""

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
-from tidegate.domain.model import Constraint
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
@@ -127,11 +126,6 @@ class RetentionReader:
         """See `RetentionRows.old_launches`."""
         every = ((at, holder) for holder, (_, at) in self._tables.launches.items() if at < before)
         return tuple(holder for _, holder in sorted(every)[:limit])
-
-    def rates(self) -> tuple[Constraint, ...]:
-        """See `RetentionRows.rates`."""
-        every = (each for state in self._tables.schedules.values() for each in state.spec.constraints)
-        return tuple(each for each in every if each.launches_within is not None)
 
     def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:
         """See `RetentionRows.events_of_jobs`."""

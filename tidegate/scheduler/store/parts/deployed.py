@@ -1,9 +1,10 @@
 """The protocol of what a store says about apps and schedules; see `scheduler.store.protocol`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Protocol
 
+from tidegate.domain.model import Constraint, Schedule
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 
@@ -21,6 +22,14 @@ class AppHeader(Value, kw_only=True):
 def namespaces_of_apps(reader: "DeployedRows") -> dict[str, str]:
     """Return the namespace of each deployed app, by name."""
     return {each.name: each.namespace for each in reader.app_headers()}
+
+
+def constraints_of(
+    kinds: Collection[type[Constraint]], specs: Iterable[tuple[str, Schedule]]
+) -> tuple[tuple[str, Constraint], ...]:
+    """Return the constraints of some kinds in the specifications of schedules, each with its ref."""
+    wanted = tuple(kinds)
+    return tuple((ref, each) for ref, spec in specs for each in spec.constraints if isinstance(each, wanted))
 
 
 class DeployedRows(Protocol):
@@ -49,6 +58,15 @@ class DeployedRows(Protocol):
 
         Args:
             kind: of the root of the trigger, `task` for tasks.
+        """
+        ...
+
+    def constraints(
+        self, kinds: Collection[type[Constraint]], *, app: str | None = None
+    ) -> tuple[tuple[str, Constraint], ...]:
+        """The constraints of some kinds, each with the ref of its schedule, by that.
+
+        Specifications without any are not decoded: they are nearly all.
         """
         ...
 

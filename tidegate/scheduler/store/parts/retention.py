@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from tidegate.domain.model import Constraint
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
@@ -81,10 +80,6 @@ class RetentionRows(Protocol):
 
     def old_launches(self, before: datetime, limit: int) -> tuple[str, ...]:
         """The holders of launches before an instant, oldest first."""
-        ...
-
-    def rates(self) -> tuple[Constraint, ...]:
-        """The constraints of all schedules that count launches, in any order."""
         ...
 
     def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:

@@ -21,6 +21,7 @@ from tidegate.scheduler.store.parts.commitment import Commitment
 from tidegate.scheduler.store.parts.deployed import AppHeader
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
+from tidegate.scheduler.store.sql.constraints import ConstraintReader
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.deliveries import DeliveryReader
@@ -135,6 +136,7 @@ def _history(dialect: str) -> Statement:
 class SqlReader(
     CountReader,
     AlertReader,
+    ConstraintReader,
     DeliveryReader,
     EventPageReader,
     InstanceReader,

@@ -3,13 +3,12 @@
 from collections.abc import Collection
 from datetime import datetime
 from functools import cache
-from typing import Any, get_args
+from typing import Any
 
 from sqlalchemy import (
     Column,
     ColumnElement,
     Select,
-    Text,
     and_,
     bindparam,
     exists,
@@ -17,10 +16,8 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
-    type_coerce,
 )
 
-from tidegate.domain.model import Constraint, Schedule
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import UNFINISHED, Job, JobState
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
@@ -99,22 +96,6 @@ def _old_runs(*, goes_on: bool) -> Select[*tuple[Any, ...]]:
     return _page(
         every(RUNS).add_columns(has_job.label("has_job")), _RUNS.seen_at, _RUNS.run_id, goes_on=goes_on
     )
-
-
-COUNTING = tuple(kind for kind in get_args(Constraint) if "launches_within" in vars(kind))
-"""The kinds of constraints that count launches."""
-
-PLACE = {"sqlite": func.instr, "postgresql": func.strpos}
-"""Where a text has another one; 0 if it has not."""
-
-
-@cache
-def _specs_with_rates(dialect: str) -> Select[Schedule]:
-    """Return the query for specifications that name a kind that counts launches; few of all, as a rule."""
-    spec = tables.schedules.c.spec
-    text = type_coerce(spec, Text)
-    names = (f'"{kind.__struct_config__.tag}"' for kind in COUNTING)
-    return select(spec).where(or_(*(PLACE[dialect](text, name) > 0 for name in names)))
 
 
 OLD_LAUNCHES = (
@@ -224,12 +205,6 @@ class RetentionReader(Queries):
         """See `RetentionRows.old_launches`."""
         given = {"before": before, "limit": limit}
         return tuple(self._connection.execute(OLD_LAUNCHES, given).scalars())
-
-    def rates(self) -> tuple[Constraint, ...]:
-        """See `RetentionRows.rates`."""
-        specs = self._connection.execute(_specs_with_rates(self._dialect)).scalars()
-        every = (each for spec in specs for each in spec.constraints)
-        return tuple(each for each in every if each.launches_within is not None)
 
     def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:
         """See `RetentionRows.events_of_jobs`."""

@@ -1,0 +1,32 @@
+"""The reader of constraints: it decodes only the specifications of schedules that name a kind."""
+
+from collections.abc import Collection
+
+from sqlalchemy import Text, func, or_, select, type_coerce
+
+from tidegate.domain.model import Constraint
+from tidegate.scheduler.store.parts.deployed import constraints_of
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.statements.queries import Queries
+
+PLACE = {"sqlite": func.instr, "postgresql": func.strpos}
+"""Where a text has another one; 0 if it has not."""
+
+
+class ConstraintReader(Queries):
+    """See `DeployedRows.constraints`."""
+
+    def constraints(
+        self, kinds: Collection[type[Constraint]], *, app: str | None = None
+    ) -> tuple[tuple[str, Constraint], ...]:
+        """See `DeployedRows.constraints`."""
+        schedule = tables.schedules.c
+        text = type_coerce(schedule.spec, Text)
+        tags = (f'"{kind.__struct_config__.tag}"' for kind in kinds)
+        found = select(schedule.ref, schedule.spec).where(
+            or_(*(PLACE[self._dialect](text, tag) > 0 for tag in tags))
+        )
+        if app is not None:
+            found = found.where(schedule.app == app)
+        rows = self._connection.execute(found.order_by(schedule.ref)).all()
+        return constraints_of(kinds, ((ref, spec) for ref, spec in rows))
