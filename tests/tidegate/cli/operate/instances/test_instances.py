@@ -3,6 +3,7 @@
 import pytest
 
 from tests.tidegate.tasks import DAY, EIGHT, NINE, TEN, TaskProject
+from tests.worlds.by import ME
 from tidegate.scheduler.model.run import RunStatus
 
 
@@ -93,7 +94,7 @@ def test_mark_pause_and_resume_say_what_changed(tasks: TaskProject) -> None:
     assert printed == f"shop/clean {EIGHT} is not run; the next tick gates it again\n"
     (marked,) = tasks.project.json("instances", "mark", "clean", EIGHT, "--reason", "landed by hand")
     assert (marked["status"], marked["marked"]) == ("successful", True)
-    assert "by=cli, why=landed by hand" in run("instances", "show", "clean", EIGHT)
+    assert f"by={ME}, why=landed by hand" in run("instances", "show", "clean", EIGHT)
 
 
 def test_a_rerun_names_each_consumer_that_runs_again(tasks: TaskProject) -> None:
