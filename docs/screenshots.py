@@ -268,6 +268,8 @@ def take_board(camera: "Camera") -> None:
     camera.take("board_schedule.png", f"/board/schedules/{CLEAN_FLIGHTS}", "not met")
     camera.take("board_datasets.png", "/board/datasets?app=flights", "carrier_report")
     camera.take("board_ledger.png", "/board/ledger", CLEAN_WEATHER)
+    camera.take("board_events.png", f"/board/events?schedule={CLEAN_FLIGHTS}", "succeeded")
+    camera.take("board_calendar.png", "/board/datasets/flights/raw_flights", "landed")
 
 
 def take_pictures(url: str, board: str, run_id: str) -> None:

@@ -117,6 +117,24 @@ def before_instant(page: Page) -> tuple[datetime, str] | None:
             raise foreign()
 
 
+def before_number(page: Page, most: int) -> int | None:
+    """Return the number behind which a page of a list by falling numbers begins.
+
+    Args:
+        most: the largest number that there can be.
+
+    Raises:
+        Problem: 400, the cursor is not one of such a list.
+    """
+    match page.after:
+        case None:
+            return None
+        case (int(number),) if 0 <= number <= most:
+            return number
+        case _:
+            raise foreign()
+
+
 def after_name(page: Page) -> str | None:
     """Return the name behind which a page of a list by names begins.
 

@@ -24,7 +24,7 @@ from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
 from tidegate.server.deployed import check_name, own_apps
-from tidegate.server.page import Page, WholeNumber, foreign
+from tidegate.server.page import Page, WholeNumber, before_number
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import Reasoned
 from tidegate.server.routes.task_reports import Request
@@ -126,21 +126,11 @@ def backfills_page(service: Service, caller: Caller, page: Page) -> tuple[list[P
         apps = visible_apps(service, reader, caller)
         seen = (
             each
-            for each in newest_backfills(reader, _before(page))
+            for each in newest_backfills(reader, before_number(page, NUMBER_MAX))
             if apps is None or {app_of(ref) for ref in each.tasks} <= apps
         )
         found, cursor = page.cut(list(islice(seen, page.limit + 1)), lambda each: (each.number,))
         return list(progress_of(reader, found)), cursor
-
-
-def _before(page: Page) -> int | None:
-    match page.after:
-        case None:
-            return None
-        case (int(number),) if 0 <= number <= NUMBER_MAX:
-            return number
-        case _:
-            raise foreign()
 
 
 @router.get("/{id}", dependencies=[READ], **contract(ANY_OBJECT))

@@ -21,7 +21,7 @@ from tidegate.server.access import ADMIN, READ, Called, Caller
 from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
 from tidegate.server.deployed import discarded
-from tidegate.server.page import Page, foreign
+from tidegate.server.page import Page, before_number
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import refused_to, visible_apps
@@ -60,7 +60,7 @@ def deployments_page(service: Service, caller: Caller, page: Page) -> tuple[list
     """Return a page of the deployments that a caller sees, and the cursor of the next one."""
     found: list[DeploymentLine] = []
     with service.store.reading() as reader:
-        apps, before = visible_apps(service, reader, caller), _before(page)
+        apps, before = visible_apps(service, reader, caller), before_number(page, NUMBER_MAX)
         while len(found) <= page.limit:
             entries = reader.deployments(before, page.limit + 1)
             seen = (deployment_of(number, entry, apps) for number, entry in entries)
@@ -173,13 +173,3 @@ def number_of(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or not 0 < len(text) < len(str(NUMBER_MAX)):
         raise Problem(400, f"the number of a deployment is a whole number, got {text!r:.100}")
     return int(text)
-
-
-def _before(page: Page) -> int | None:
-    match page.after:
-        case None:
-            return None
-        case (int(number),) if 0 <= number <= NUMBER_MAX:
-            return number
-        case _:
-            raise foreign()
