@@ -11,11 +11,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served, problem
-from tidegate.scheduler.explain.metrics import METRICS
+from tidegate.scheduler.explain.metrics import BYTES, JOBS, METRICS, Sample
 from tidegate.scheduler.launch.active_host import take
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.token import Role
+from tidegate.server.exposition import exposition
 
 pytestmark = [pytest.mark.store]
 
@@ -51,6 +52,16 @@ def scraped(client: Any) -> dict[str, Samples]:
             tuple(sample.labels[label] for label in labels): sample.value for sample in family.samples
         }
     return found
+
+
+def test_values_of_labels_are_read_as_they_were_written():
+    values = ("a\\b", 'in "quotes"', "two\nlines")
+    text = exposition([(JOBS, Sample(values=values, number=2.5)), (BYTES, Sample(number=1e22))])
+    found = {family.name: family for family in text_string_to_metric_families(text)}
+    (jobs,), (size,) = found[JOBS.name].samples, found[BYTES.name].samples
+    assert (tuple(jobs.labels[name] for name in JOBS.labels), jobs.value) == (values, 2.5)
+    assert (size.labels, size.value) == ({}, 1e22)
+    assert {family.documentation for family in found.values()} == {metric.help for metric in METRICS}
 
 
 def test_jobs_events_and_deliveries_by_app(served: Served):
