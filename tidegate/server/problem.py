@@ -5,10 +5,11 @@ messages, what is inside the server (addresses, statements, tracebacks) never is
 """
 
 import logging
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from fastapi import FastAPI, Request, Response
@@ -25,6 +26,8 @@ MEDIA_TYPE = "application/problem+json"
 
 METHODS = ("DELETE", "GET", "POST", "PUT")
 """Of all routes."""
+
+E = TypeVar("E", bound=StrEnum)
 
 LOG = logging.getLogger("tidegate.server")
 
@@ -50,6 +53,22 @@ class Problem(UserError):
         self.status = status
         self.headers = dict(headers or {})
         self.more = more
+
+
+def unknown_value(name: str, value: str, known: Iterable[str]) -> Problem:
+    """Return the refusal of a parameter whose value is none of those that it can have."""
+    return Problem(400, f"{name} has the unknown value {value!r:.100}", hint=f"one of {', '.join(known)}")
+
+
+def one_of(kind: type[E], value: str, name: str) -> E:
+    """Return the member of an enumeration that a parameter names.
+
+    Raises:
+        Problem: 400, there is none of this value.
+    """
+    if value not in list(kind):
+        raise unknown_value(name, value, kind)
+    return kind(value)
 
 
 def answer_of(problem: Problem) -> Response:

@@ -21,7 +21,7 @@ from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import as_form, read_form
 from tidegate.server.page import Page, instant_key
-from tidegate.server.problem import Problem
+from tidegate.server.problem import Problem, unknown_value
 from tidegate.server.routes.backfills import (
     Asked,
     Number,
@@ -102,9 +102,7 @@ def show_page(
 ) -> Response:
     """Show how far a backfill is, and its instances."""
     if status not in ("", *STATUSES):
-        raise Problem(
-            400, f"status has the unknown value {status!r:.100}", hint=f"one of {', '.join(STATUSES)}"
-        )
+        raise unknown_value("status", status, STATUSES)
     with service.store.reading() as reader:
         check_backfill(service, reader, caller, number)
         found, jobs = progress(reader, number), reader.backfill(number)

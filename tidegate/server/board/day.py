@@ -10,7 +10,7 @@ from tidegate.scheduler.explain.instances.day_matrix import HOURS, Matrix, Sign,
 from tidegate.scheduler.explain.instances.listed import chosen_tasks, day_of
 from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
-from tidegate.server.problem import Problem, refused_as
+from tidegate.server.problem import refused_as, unknown_value
 from tidegate.server.service import Here
 from tidegate.server.visible import visible_apps
 
@@ -68,7 +68,7 @@ class Day(Value, kw_only=True):
 def day_page(request: Request, service: Here, caller: Called, day: str = "", sign: str = "") -> Response:
     """Show the instances of a day, today's without one, and list those with a sign."""
     if sign not in ("", *Sign):
-        raise Problem(400, f"sign has the unknown value {sign!r:.100}", hint=f"one of {', '.join(Sign)}")
+        raise unknown_value("sign", sign, Sign)
     now = service.clock()
     with service.store.reading() as reader, refused_as(400):
         apps = visible_apps(service, reader, caller)

@@ -13,7 +13,7 @@ from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
 from tidegate.server.page import Page, before_instant, instant_key
-from tidegate.server.problem import Problem, refused_as
+from tidegate.server.problem import refused_as, unknown_value
 from tidegate.server.routes.schedules import REASON, Reasoned
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import known_app, named
@@ -43,8 +43,7 @@ def alerts_page(
         Problem: 400, the state or the app is unknown; 403 for another app than the token's.
     """
     if state and state.lower() not in list(AlertState):
-        states = ", ".join(AlertState)
-        raise Problem(400, f"state has the unknown value {state!r:.100}", hint=f"one of {states}")
+        raise unknown_value("state", state, AlertState)
     wanted, app = app, name_of(app) or app
     if app:
         caller.check_app(app)

@@ -1,6 +1,6 @@
 """The list of events, each with what became of it in the schedules that have received it."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
@@ -15,7 +15,7 @@ from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
 from tidegate.server.instants import instant_of
 from tidegate.server.page import Page, before_instant, instant_key
-from tidegate.server.problem import Problem
+from tidegate.server.problem import one_of
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import known_app, name_seen, named, visible_apps
 
@@ -103,8 +103,8 @@ def events_page(
             partition=wanted.partition or None,
             schedule=schedule,
             job=wanted.job or None,
-            outcome=None if not wanted.outcome else _one_of(Outcome, wanted.outcome, "outcome"),
-            reason=None if not wanted.reason else _one_of(Reason, wanted.reason, "reason"),
+            outcome=None if not wanted.outcome else one_of(Outcome, wanted.outcome, "outcome"),
+            reason=None if not wanted.reason else one_of(Reason, wanted.reason, "reason"),
             apps=apps,
             since=instant_of("from", wanted.since) if wanted.since else None,
             until=instant_of("until", wanted.until) if wanted.until else None,
@@ -120,9 +120,3 @@ def _seen(each: ListedEvent, apps: frozenset[str] | None) -> ListedEvent:
     """Return an event with the schedules of some apps only."""
     received = tuple(one for one in each.received if apps is None or app_of(one.schedule) in apps)
     return ListedEvent(event=each.event, routed=each.routed, received=received)
-
-
-def _one_of(kind: Any, value: str, name: str) -> Any:
-    if value not in list(kind):
-        raise Problem(400, f"{name} has the unknown value {value!r:.100}", hint=f"one of {', '.join(kind)}")
-    return kind(value)

@@ -7,7 +7,7 @@ from fastapi import Query
 from tidegate.compiler.triggers import KINDS
 from tidegate.scheduler.model.deployed import DeployedApp, Status
 from tidegate.scheduler.store.parts.pages import SchedulesWanted
-from tidegate.server.problem import Problem
+from tidegate.server.problem import unknown_value
 
 TRIGGER_TYPES = (*KINDS, "task")
 
@@ -30,9 +30,9 @@ class Filters:
         program: Annotated[str, Query(description="A program of the app.")] = "",
     ) -> None:
         if trigger_type and trigger_type not in TRIGGER_TYPES:
-            raise _unknown("trigger-type", trigger_type, TRIGGER_TYPES)
+            raise unknown_value("trigger-type", trigger_type, TRIGGER_TYPES)
         if status and status.lower() not in STATUSES:
-            raise _unknown("schedule-status", status, ("active", "SCHEDULED", "suspended", "SUSPENDED"))
+            raise unknown_value("schedule-status", status, ("active", "SCHEDULED", "suspended", "SUSPENDED"))
         self._kind = trigger_type
         self._status: Status | None = STATUSES.get(status.lower())
         self._program = program
@@ -44,14 +44,10 @@ class Filters:
             Problem: 400.
         """
         if self._program and self._program not in deployed.app.programs:
-            raise _unknown("program", self._program, sorted(deployed.app.programs))
+            raise unknown_value("program", self._program, sorted(deployed.app.programs))
 
     def of(self, app: str) -> SchedulesWanted:
         """Return which schedules of an app are listed."""
         return SchedulesWanted(
             app=app, program=self._program or None, kind=self._kind or None, status=self._status
         )
-
-
-def _unknown(name: str, value: str, known: "tuple[str, ...] | list[str]") -> Problem:
-    return Problem(400, f"{name} has the unknown value {value!r:.100}", hint=f"one of {', '.join(known)}")

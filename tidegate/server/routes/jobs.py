@@ -25,7 +25,7 @@ from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
 from tidegate.server.instants import instant_of
 from tidegate.server.page import Page, WholeNumber, before_instant, instant_key
-from tidegate.server.problem import Problem, refused_as
+from tidegate.server.problem import Problem, one_of, refused_as
 from tidegate.server.routes.schedules import REASON, Reasoned
 from tidegate.server.routes.why import TREES, explain_as_json
 from tidegate.server.service import Here, Service
@@ -84,8 +84,8 @@ def jobs_page(
     Raises:
         Problem: 400, a filter has an unknown value.
     """
-    wanted_state = None if not state else _one_of(JobState, state.upper(), "state")
-    wanted_reason = None if not reason else _one_of(Reason, reason.upper(), "reason")
+    wanted_state = None if not state else one_of(JobState, state.upper(), "state")
+    wanted_reason = None if not reason else one_of(Reason, reason.upper(), "reason")
     with service.store.reading() as reader:
         apps = visible_apps(service, reader, caller)
         found = reader.newest_jobs(
@@ -150,12 +150,6 @@ def allowed_actions(reader: Reader, job: Job, now: datetime) -> tuple[str, ...]:
             check(reader, job, now)
             found.append(name)
     return tuple(found)
-
-
-def _one_of(kind: Any, value: str, name: str) -> Any:
-    if value not in list(kind):
-        raise Problem(400, f"{name} has the unknown value {value!r:.100}", hint=f"one of {', '.join(kind)}")
-    return kind(value)
 
 
 def _schedule(service: Service, reader: Reader, caller: Caller, name: str) -> str | None:
