@@ -52,12 +52,20 @@ def test_keys_begin_with_their_cell_and_no_cell_has_keys_before_the_start(cycle:
     assert not keys_of_cell(time, "2019-01-01-00" if cycle == "minute" else "2019-01-01")
 
 
+def reach_of(time: TimeDimension) -> Reach:
+    """A calendar of many pages, whose last cell is not the last one of its block."""
+    last = {"minute": "2011-02-03-07", "hour": "2011-06-09", "day": "2013-06-09"}.get(
+        time.cycle, "2040-01-01"
+    )
+    return Reach(first=block_of(time, "2011-01-02-00").cells()[0], last=last)
+
+
 @pytest.mark.parametrize("parts", [1, 90])
 @pytest.mark.parametrize("cycle", CYCLES)
 def test_older_pages_have_every_cell_once(cycle: Cycle, parts: int):
     time = dimension(cycle)
-    last = {"minute": "2011-02-03-07", "hour": "2011-06-09", "day": "2013-06-09"}.get(cycle, "2040-01-01")
-    reach = Reach(first=block_of(time, "2011-01-02-00").cells()[0], last=last)
+    reach = reach_of(time)
+    last = reach.last
     seen: list[str] = []
     until: str | None = reach.last
     pages = 0
@@ -80,8 +88,8 @@ def test_older_pages_have_every_cell_once(cycle: Cycle, parts: int):
 @pytest.mark.parametrize("cycle", CYCLES)
 def test_newer_pages_lead_to_the_last_cell(cycle: Cycle, parts: int):
     time = dimension(cycle)
-    last = {"minute": "2011-02-03-07", "hour": "2011-06-09", "day": "2013-06-09"}.get(cycle, "2040-01-01")
-    reach = Reach(first=block_of(time, "2011-01-02-00").cells()[0], last=last)
+    reach = reach_of(time)
+    last = reach.last
     until: str | None = reach.first
     seen: list[str] = []
     pages = 0

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from tidegate.domain.model import PartitionScheme, TimeDimension
-from tidegate.domain.partition_key import SEPARATOR, PartitionKeyError, parse_time_key
+from tidegate.domain.partition_key import SEPARATOR, PartitionKeyError, join_key, parse_time_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.parts.partitions import PartitionState
 from tidegate.server.board.datasets.grid import Block, label_of
@@ -85,6 +85,7 @@ class Keys:
 
     def __init__(self, scheme: PartitionScheme, time: TimeDimension) -> None:
         self.time = time
+        self._scheme = scheme
         self._static = scheme.static
         self._time_first = scheme.dimension_names()[0] == time.name
 
@@ -97,9 +98,8 @@ class Keys:
         """Return the keys of partitions with a key of time."""
         if self._static is None:
             return (time_key,)
-        if self._time_first:
-            return tuple(f"{time_key}{SEPARATOR}{key}" for key in self._static.keys)
-        return tuple(f"{key}{SEPARATOR}{time_key}" for key in self._static.keys)
+        of = {self.time.name: time_key}
+        return tuple(join_key(self._scheme, {**of, self._static.name: key}) for key in self._static.keys)
 
     def prefixes(self) -> tuple[str, ...]:
         """Return what all keys begin with, up to the key of time: digits of a year, or a key of the list."""
