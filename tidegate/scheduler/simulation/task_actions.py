@@ -11,7 +11,12 @@ from tidegate.compiler.scenarios.model.tasks import (
     StartBackfill,
 )
 from tidegate.domain.part_name import whole_name
-from tidegate.scheduler.commands.tasks.backfills import Wanted, backfills, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.tasks.backfills import (
+    Wanted,
+    cancel_backfill,
+    newest_backfills,
+    start_backfill,
+)
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
@@ -80,7 +85,7 @@ def _name(action: ActOnInstance) -> InstanceName:
 
 def _newest(reader: Reader, app: str, task: str | None) -> int:
     """Return the number of the newest backfill of a task, or of the app."""
-    for each in reversed(backfills(reader)):
+    for each in newest_backfills(reader):
         if each.app == app and each.task == task:
             return each.number
     raise InstanceRefused("E-TASK", f"there is no backfill of {task or app}")

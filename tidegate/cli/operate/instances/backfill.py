@@ -10,7 +10,6 @@ from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_table
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.commands.tasks.backfills import Progress
     from tidegate.scheduler.model.job import Job
 
 app = typer.Typer(no_args_is_help=True, help="Run tasks for business dates of the past.")
@@ -86,13 +85,13 @@ def status(
     """Show how far the backfills are, or one of them by business date or task."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.backfill_text import COUNTS, print_progress, row
-    from tidegate.scheduler.commands.tasks.backfills import backfills, progress
+    from tidegate.scheduler.commands.tasks.backfills import backfill_of, backfills, progress_of
     from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts, counted
 
     jobs: tuple[Job, ...] = ()
     with opened_store() as store, store.reading() as reader:
-        numbers = [number] if number is not None else [each.number for each in backfills(reader)]
-        found: list[Progress] = [progress(reader, each) for each in numbers]
+        asked = backfills(reader) if number is None else [backfill_of(reader, number)]
+        found = progress_of(reader, asked)
         if number is not None:
             jobs = reader.backfill(number)
     if number is not None:

@@ -204,8 +204,7 @@ def backfill_of(reader: Reader, number: int) -> Backfill:
 
 def backfills(reader: Reader) -> tuple[Backfill, ...]:
     """Return all backfills, the oldest first."""
-    newest: int = reader.cursor(NEWEST) or 0
-    return tuple(backfill_of(reader, number) for number in range(1, newest + 1))
+    return tuple(newest_backfills(reader))[::-1]
 
 
 def newest_backfills(reader: Reader, before: int | None = None) -> Iterator[Backfill]:
