@@ -9,13 +9,11 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
-    ARRAY,
     ColumnElement,
     FromClause,
     Integer,
     Text,
     and_,
-    any_,
     bindparam,
     exists,
     func,
@@ -29,7 +27,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import UNFINISHED, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.parts.event_pages import Outcome
-from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql import counted_events, tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.statements.bulk import among
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement
@@ -261,14 +259,9 @@ def jobs_in_state(shape: Shape) -> Statement:
 @cache
 def in_jobs(shape: Shape) -> Statement:
     """Return the query for events that have the outcome and the reason of the job that they are in."""
-    wanted = select(_J.id).where(*_in_state(shape))
-    # PostgreSQL would read all deliveries for a join with the jobs; an array is looked up in an index.
-    among_jobs = (
-        _D.job == any_(func.array(wanted.scalar_subquery(), type_=ARRAY(Text)))
-        if shape.dialect == "postgresql"
-        else _D.job.in_(wanted)
-    )
-    query = select(_D.arrived, _D.event).distinct().where(_D.reason.is_(None), among_jobs)
+    wanted = select(_J.id).where(*_in_state(shape)).scalar_subquery()
+    of_jobs = counted_events.in_jobs(shape.dialect, wanted)
+    query = select(_D.arrived, _D.event).distinct().where(_D.reason.is_(None), of_jobs)
     query = query.where(*_of_delivery(shape, _D, found_already=True), *_in_page(_D.arrived, _D.event))
     return _newest(_of_known_event(query, shape, _D.event), _D.arrived, _D.event)
 

@@ -4,14 +4,14 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-from sqlalchemy import any_, bindparam, func, select
+from sqlalchemy import bindparam, select
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.job import UNFINISHED
 from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
 from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted
+from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted, in_jobs
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement
 from tidegate.scheduler.store.sql.totals.tables import LEDGER, OUTCOMES, totals
 
@@ -28,15 +28,9 @@ FIRST_PLACES = PLACES_BETWEEN.order_by(totals.c.place).limit(LIMIT)
 def _live(dialect: str, *, of_app: bool) -> tuple[Statement, Statement]:
     """Return the queries for events of unfinished jobs, and for those that were discarded on arrival."""
     delivery = tables.deliveries.c
-    # PostgreSQL would read all deliveries for a join with the jobs; an array is looked up in an index.
-    in_job = (
-        delivery.job == any_(func.array(_UNFINISHED))
-        if dialect == "postgresql"
-        else delivery.job.in_(_UNFINISHED)
-    )
     narrowed = [delivery.schedule > bindparam("after"), delivery.schedule <= bindparam("until")]
     more = narrowed if of_app else []
-    return counted([in_job, *more]), counted([delivery.job == tables.NO_JOB, *more])
+    return counted([in_jobs(dialect, _UNFINISHED), *more]), counted([delivery.job == tables.NO_JOB, *more])
 
 
 class TotalReader(Queries):
