@@ -183,7 +183,8 @@ def _stored(reader: "Reader", kind: str) -> list[str]:
 
 
 def _jobs(reader: "Reader", kind: str) -> Iterator[str]:
-    """Yield the newest jobs: all, or those that a command takes."""
+    """Yield the newest jobs: all, or those that a command does not refuse."""
+    from tidegate.domain.error import UserError
     from tidegate.scheduler.model.job import JobState
     from tidegate.scheduler.model.reason import Reason
     from tidegate.scheduler.store.parts.pages import JobsWanted
@@ -196,19 +197,36 @@ def _jobs(reader: "Reader", kind: str) -> Iterator[str]:
         "dead letters": (JobState.FAILED,),
     }
     reason = Reason.F_LAUNCH if kind == "dead letters" else None
+    check = _check(reader, kind)
     for state in states.get(kind, (None,)):
         for job in reader.newest_jobs(JobsWanted(state=state, reason=reason), JOBS_MAX):
-            if kind == "jobs" or _takes(kind, job):
-                yield job.id
+            try:
+                check(job)
+            except UserError:
+                continue
+            yield job.id
 
 
-def _takes(kind: str, job: "Job") -> bool:
-    """Return whether a command takes a job of one of its states."""
-    if job.instance is not None:
-        return False
-    if job.maintenance is not None:
-        return kind == "jobs to cancel" and job.maintenance.by_hand and job.waiting
-    return kind != "jobs to retry" or not job.waiting or job.retry_at is not None
+def _check(reader: "Reader", kind: str) -> "Callable[[Job], object]":
+    """Return what refuses the jobs that a command would refuse."""
+    from datetime import UTC, datetime
+
+    from tidegate.scheduler.commands.by_hand.force import check_waits
+    from tidegate.scheduler.commands.by_hand.manual import check_cancel
+    from tidegate.scheduler.launch.dead_letter import check_requeue, check_retry
+
+    now = datetime.now(UTC)
+    match kind:
+        case "jobs to cancel":
+            return lambda job: check_cancel(reader, job, now)
+        case "jobs to force":
+            return check_waits
+        case "jobs to retry":
+            return lambda job: check_retry(reader, job, now)
+        case "dead letters":
+            return lambda job: check_requeue(reader, job, now)
+        case _:
+            return lambda job: None
 
 
 def _partitions(dataset: str) -> tuple[str, ...]:

@@ -40,7 +40,12 @@ def check_force(reader: Reader, job: Job, now: datetime) -> None:
     _forced(reader, job, now, NOBODY)
 
 
-def _forced(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
+def check_waits(job: Job) -> None:
+    """Refuse to force a job that is of no kind or in no state to be forced, whatever it has collected.
+
+    Raises:
+        Refused: it does not wait, or is an instance or an operation.
+    """
     refuse_instance(job, "tidegate instances rerun")
     refuse_operation(job)
     if not job.waiting:
@@ -48,6 +53,10 @@ def _forced(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry
             f"job {job.id} is {job.state} and does not wait",
             "`tidegate jobs retry` runs a failed job again; `tidegate schedules trigger` opens another job",
         )
+
+
+def _forced(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
+    check_waits(job)
     state = schedule_state(reader, job.schedule)
     data = {"action": "force", "key": job.key, **by.noted}
     entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=job.schedule, job=job.id, data=data)
