@@ -73,9 +73,9 @@ def store_of(project: Path) -> Store:
 
 
 def _fill(client: httpx.Client) -> None:
-    # The instances of the running day are made while they are ahead, whenever the test runs.
-    shop = {**SHOP, "timezone": where_the_day_begins(datetime.now(UTC))}
-    for spec in (SPEC, shop, YARD, CALENDARS, LATE):
+    # Whenever the test runs, the instances of the running day are ahead, and no window of the yard is open.
+    morning = {"timezone": where_the_day_begins(datetime.now(UTC))}
+    for spec in (SPEC, {**SHOP, **morning}, {**YARD, **morning}, CALENDARS, LATE):
         assert client.put(f"{NS}/apps/{spec['app']}", json={"spec": spec}).status_code == 200
     dates = {"task": "shop.revenue", "from": "2026-03-01", "to": "2026-03-03"}
     for path, body in (
