@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from tests.demo.chaos import KILLS, Chaos
 from tests.effort import longer, much, some
 from tests.spark_jobs.flights.reference import Reference, Row
 from tests.spark_jobs.flights.test_flights import assert_same, collected
-from tests.spark_jobs.iceberg.other_catalogs import other_catalog
 from tidegate.demo.feed import Chunk, days_from, feed_plan
 from tidegate.demo.project import PATIENCE, make_project, replacements
 from tidegate.demo.run import BACKFILLED_DAYS, REFERENCE, WEEKLY, Demo
@@ -33,9 +32,6 @@ from tidegate.scheduler.model.maintenance import Ending, OperationRun
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql.open import open_sql_store
-from tidegate.spark_jobs.iceberg.catalog.options import with_defaults
-from tidegate.spark_jobs.session import session
-from tidegate.spark_jobs.session.session import SparkSettings
 
 pytestmark = [
     pytest.mark.spark,
@@ -304,22 +300,10 @@ def test_the_report_and_the_reference_ran(finished: Finished) -> None:
 
 
 def test_the_summary_reads_the_report_from_the_published_table(
-    finished: Finished,
-    spark: SparkSession,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    finished: Finished, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In the JVM of the tests, with a session that has the catalog of the settings that are asked for."""
-    ends = ExitStack()
-
-    def of_settings(wanted: SparkSettings) -> SparkSession:
-        assert wanted.iceberg is not None
-        options = with_defaults(wanted.iceberg.catalog, wanted.iceberg.warehouse)
-        return ends.enter_context(other_catalog(spark, options))
-
-    monkeypatch.setattr(session, "session", of_settings)
-    store = open_store(finished.settings.store_url)
-    with ends, closing(store), store.reading() as reader:
+    """By a reader that knows nothing of Spark."""
+    with closing(open_store(finished.settings.store_url)) as store, store.reading() as reader:
         print_summary(reader, finished.settings, datetime.now(UTC), print)
     said = capsys.readouterr().out.splitlines()
 

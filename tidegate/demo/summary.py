@@ -45,7 +45,7 @@ def print_summary(reader: Reader, settings: Settings, started: datetime, echo: C
         ("schedule", "reason", "meaning", "waits", "longest"), _waits(reader), right=("waits", "longest")
     )
     echo("\nThe first rows of carrier_report")
-    print_table(REPORT_COLUMNS, _report(reader, settings))
+    print_table(REPORT_COLUMNS, _report(settings))
     echo("\nIncremental reads: moves = parts if every file was loaded once")
     print_table(("program", "source", "parts", "moves"), _incremental(settings), right=("parts", "moves"))
     echo("\nThe ledger: landed = succeeded + running + failed + pending + discarded")
@@ -99,20 +99,16 @@ def _waits(reader: Reader) -> list[tuple[str, ...]]:
     ]
 
 
-def _report(reader: Reader, settings: Settings) -> list[tuple[str, ...]]:
-    """Return the carriers with most flights, from the published table."""
-    from tidegate.project.spark import spark_settings, warehouse
-    from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
-    from tidegate.spark_jobs.publication.table import read
-    from tidegate.spark_jobs.session.session import session
+def _report(settings: Settings) -> list[tuple[str, ...]]:
+    """Return the carriers with most flights, from the published table, read without a JVM."""
+    from pyiceberg.table import StaticTable
 
-    (flights,) = reader.apps(names=[APP])
-    spark = session(spark_settings(settings))
-    report = read(spark, dataset_ref(APP, flights.app.datasets[REPORT]), warehouse(settings))
-    if report is None:
-        return []
-    most = report.orderBy(report.flights.desc()).select(*REPORT_COLUMNS).limit(REPORT_ROWS_SHOWN)
-    return [tuple(_cell(value) for value in row) for row in most.collect()]
+    table = StaticTable.from_metadata(f"{settings.warehouse}/{APP}/{REPORT}")
+    rows = table.scan(selected_fields=REPORT_COLUMNS).to_arrow().sort_by([("flights", "descending")])
+    return [
+        tuple(map(_cell, row.values()))
+        for row in rows.select(REPORT_COLUMNS).slice(0, REPORT_ROWS_SHOWN).to_pylist()
+    ]
 
 
 def _incremental(settings: Settings) -> list[tuple[str, ...]]:

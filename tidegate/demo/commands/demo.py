@@ -52,7 +52,7 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
     from tidegate.demo.summary import print_compaction, print_summary
     from tidegate.spark_jobs.iceberg.catalog.runtime import RUNTIME_WHEEL
 
-    check_packages(*FEED_PACKAGES, RUNTIME_WHEEL)
+    check_packages(*FEED_PACKAGES, RUNTIME_WHEEL, "pyiceberg")
     started = datetime.now(UTC)
     changes = replacements(started)
     typer.echo("The example app, schedules/flights.yaml, with waits shortened for the demo:")
