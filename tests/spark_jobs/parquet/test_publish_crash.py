@@ -37,8 +37,11 @@ from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 MAXIMUM_CALLS = 400
 """More than any publish below makes; reaching it means that the sweep does not end."""
 
-EVERY = every(5)
+EVERY = every(9)
 """The publisher dies before each n-th change; each mode begins at another one."""
+
+EVERY_OF_RECOVERY = every(4)
+"""A recovery dies before each n-th change; the next one has less to do, so it dies soon again."""
 
 
 SOME_CASES = pytest.mark.parametrize(
@@ -152,10 +155,10 @@ def promise_and_die(project: Project) -> None:
 
 
 def kill_points(work: Callable[[], object]) -> int:
-    """How many points at which the work can be killed there are; does the work."""
-    for call in range(1, MAXIMUM_CALLS):
+    """How often the work was killed, each time later, until it got through."""
+    for kills, call in enumerate(range(1, MAXIMUM_CALLS, EVERY_OF_RECOVERY)):
         if in_child(killed_before(call, work)) == 0:
-            return call - 1
+            return kills
     raise AssertionError(f"still killed at call {MAXIMUM_CALLS}")
 
 
