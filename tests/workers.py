@@ -21,9 +21,6 @@ TOGETHER = ("tests/installed",)
 WITH_SPARK = ("tests/spark_jobs/", "tests/dagster_defs/io_manager/")
 """Where files get the session from fixtures of their folder."""
 
-WAITS = "tests/demo/test_demo.py"
-"""It waits for minutes for processes of its own before it uses the session."""
-
 
 class Scheduling(LoadFileScheduling):
     """Hand out files to workers."""
@@ -71,7 +68,7 @@ def choose(scopes: Iterable[str], has_spark: bool, some_has_spark: bool) -> str:
 def needs_spark(scope: str) -> bool:
     """Whether tests of a file use the session of their worker; live tests have processes with their own."""
     file = ROOT / scope
-    if not file.is_file() or scope == WAITS:
+    if not file.is_file():
         return False
     text = file.read_text("utf-8")
     return "SparkSession" in text or (scope.startswith(WITH_SPARK) and "pytest.mark.spark" in text)

@@ -33,7 +33,7 @@ LANDING_SECONDS = 5.0
 AIM_SECONDS = longer(30)
 """How long a kill that is aimed at a publish waits for one, before it strikes at what there is."""
 
-LOOK_SECONDS = 0.02
+LOOK_SECONDS = 0.05
 POLL_SECONDS = 0.5
 DEATHS = 2
 """After so many the engine does not start a job again."""

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 from dagster import DagsterEventType, DagsterInstance
-from pyspark.sql import SparkSession
+from pyiceberg.table import StaticTable
 
 from tests.demo.chaos import KILLS, Chaos
 from tests.effort import longer, much, some
 from tests.spark_jobs.flights.reference import Reference, Row
-from tests.spark_jobs.flights.test_flights import assert_same, collected
+from tests.spark_jobs.flights.test_flights import assert_same
 from tidegate.demo.feed import Chunk, days_from, feed_plan
 from tidegate.demo.project import PATIENCE, make_project, replacements
 from tidegate.demo.run import BACKFILLED_DAYS, REFERENCE, WEEKLY, Demo
@@ -94,10 +94,16 @@ class Finished:
                 for name in ("raw_flights", "raw_weather")
             }
 
-    def table(self, spark: SparkSession, name: str) -> list[Row]:
-        """The rows of a published table, as any other reader of Iceberg finds them by its folder."""
+    def table(self, name: str) -> list[Row]:
+        """The rows of a published table, as a reader of Iceberg without Spark finds them by its folder."""
         folder = Path(self.settings.warehouse) / "flights" / name
-        return collected(spark.read.format("iceberg").load(str(folder)))
+        rows = StaticTable.from_metadata(str(folder)).scan().to_arrow().to_pylist()
+        return [tuple(_plain(value) for value in row.values()) for row in rows]
+
+
+def _plain(value: object) -> object:
+    """An instant as naive UTC, as the reference has it."""
+    return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value
 
 
 def _asset(name: str):
@@ -175,31 +181,29 @@ def finished(request: pytest.FixtureRequest) -> Iterator[Finished]:
 
 
 @pytest.mark.parametrize("table", ["clean_flights", "clean_weather", "delays_by_weather", "carrier_report"])
-def test_the_tables_equal_pandas_row_for_row(finished: Finished, spark: SparkSession, table: str) -> None:
+def test_the_tables_equal_pandas_row_for_row(finished: Finished, table: str) -> None:
     expected = getattr(Reference(finished.days), table)()
 
-    assert_same(finished.table(spark, table), expected)
+    assert_same(finished.table(table), expected)
 
 
-def test_the_backfill_equals_pandas_row_for_row(finished: Finished, spark: SparkSession) -> None:
+def test_the_backfill_equals_pandas_row_for_row(finished: Finished) -> None:
     expected = Reference(finished.days[:BACKFILLED_DAYS]).daily_totals()
 
-    assert_same(finished.table(spark, "daily_totals"), expected)
+    assert_same(finished.table("daily_totals"), expected)
 
 
-def test_the_log_of_readings_is_compacted_and_has_each_of_them_once(
-    finished: Finished, spark: SparkSession
-) -> None:
+def test_the_log_of_readings_is_compacted_and_has_each_of_them_once(finished: Finished) -> None:
     """No hour is repeated in winter, so the log has the rows of the cleaned table."""
     compacted = finished.compacted
     assert compacted.ending is Ending.SUCCEEDED
     assert (compacted.after["files"], compacted.changed) == (1, compacted.before["files"] > 1)
-    assert_same(finished.table(spark, "weather_log"), Reference(finished.days).clean_weather())
+    assert_same(finished.table("weather_log"), Reference(finished.days).clean_weather())
 
 
 @pytest.mark.parametrize("table", ["planes", "airlines", "airports"])
-def test_the_reference_tables_equal_their_files(finished: Finished, spark: SparkSession, table: str) -> None:
-    assert_same(finished.table(spark, table), Reference.reference_table(table))
+def test_the_reference_tables_equal_their_files(finished: Finished, table: str) -> None:
+    assert_same(finished.table(table), Reference.reference_table(table))
 
 
 def test_every_landed_file_of_flights_was_loaded_once(finished: Finished) -> None:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 BLOCK = re.compile(r"^```(sh|sh background|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WAIT_SECONDS = 300
-POLL_SECONDS = 2.0
+POLL_SECONDS = (1.0, 15.0)
+"""Before a command is run again, which is seconds of work: each wait is twice as long, up to the second."""
 END_SECONDS = 60
 
 
@@ -73,13 +74,15 @@ class Reader:
         if step.background:
             self._start(step.commands)
         deadline = time.monotonic() + WAIT_SECONDS
+        wait, longest = POLL_SECONDS
         while True:
             output = self._log.read_text() if step.background else self._run(step.commands)
             lacking = missing(output, step.expected)
             if not lacking:
                 return output
             assert time.monotonic() < deadline, f"{step.commands}printed no {lacking}, but:\n{output}"
-            time.sleep(POLL_SECONDS)
+            time.sleep(wait)
+            wait = wait if step.background else min(2 * wait, longest)
 
     def _run(self, commands: str) -> str:
         keep = f'export -p >"{self._state}"; printf "cd %q\\n" "$PWD" >>"{self._state}"'

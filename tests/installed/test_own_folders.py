@@ -80,14 +80,20 @@ def own(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Itera
     shutil.rmtree(foreign)
 
 
-def test_the_yaml_is_checked_tested_and_deployed(installed: Installed, own: Path) -> None:
+@pytest.fixture(scope="module")
+def deployed(installed: Installed, own: Path) -> str:
+    """What the deployment says."""
+    return installed.run("tidegate", "deploy", cwd=own)
+
+
+def test_the_yaml_is_checked_tested_and_deployed(installed: Installed, own: Path, deployed: str) -> None:
     assert "ok: 1 app" in installed.run("tidegate", "lint", cwd=own)
     assert "1 passed" in installed.run("tidegate", "test", cwd=own)
-    assert "1 to create" in installed.run("tidegate", "deploy", cwd=own)
+    assert "1 to create" in deployed
 
 
+@pytest.mark.usefixtures("deployed")
 def test_a_program_of_its_own_folder_is_launched(installed: Installed, own: Path) -> None:
-    installed.run("tidegate", "deploy", cwd=own)
     # The path with which Dagster's processes are started, as long as the checkout is not installed.
     said = installed.run("python", "-c", LAUNCH, cwd=own, more={"PYTHONPATH": str(own)})
 

@@ -13,7 +13,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tests.effort import EFFORT, some
 from tests.spark_jobs.iceberg.house import D22, D23
 from tests.spark_jobs.iceberg.other_catalogs import JDBC, other_catalog
 from tests.spark_jobs.others_catalogs import Catalogs
@@ -301,11 +300,12 @@ def abandon_a_commit_whose_driver_sleeps(table: Table) -> None:
 
 
 OTHERS = [(name, catalog) for name in ROWS["iceberg"] for catalog in ICEBERG[1:]]
-OTHERS = OTHERS if EFFORT > 1 else some(OTHERS, 1)
 AGAIN = (
-    *("update_what_a_run_replaces", "delete_what_a_run_replaces"),  # test_foreign_writers.py
+    *("insert_into_what_a_run_replaces", "update_what_a_run_replaces"),  # test_foreign_writers.py
+    *("delete_what_a_run_replaces", "write_other_partitions"),
     *("compact", "expire"),  # iceberg/test_evidence.py
-    "drop_and_add_a_column",  # iceberg/test_faults.py
+    *("drop_and_add_a_column", "rollback_before_the_watermark"),  # iceberg/test_faults.py
+    *("lose_a_staged_file", "abandon_a_commit_whose_driver_sleeps"),
 )
 """Rows of which other tests have more."""
 
@@ -314,9 +314,12 @@ CASES = [
         pytest.param(name, ICEBERG[0], marks=[pytest.mark.soak] if name in AGAIN else [])
         for name in ROWS["iceberg"]
     ),
-    *(pytest.param(*case, marks=pytest.mark.endurance) for case in OTHERS),
+    *(pytest.param(*case, marks=[pytest.mark.endurance, pytest.mark.soak]) for case in OTHERS),
 ]
-"""Every row in the first catalog; in the others, which test_catalogs.py tests too, one; each in a soak."""
+"""Every row in the first catalog, but those that others have; the rest, and the other catalogs, in a soak.
+
+What is different in another catalog is how a commit is swapped in: iceberg/test_catalogs.py.
+"""
 
 
 @pytest.mark.parametrize("name", ROWS["parquet"])

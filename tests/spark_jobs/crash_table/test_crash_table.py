@@ -136,7 +136,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> LaterClock:
 
 
 ROWS = [(kind, point) for kind in BOTH for point in {point.row: point for point in points_of(kind)}.values()]
-OWN = [(kind, point) for kind, point in ROWS if len(point.formats) == 1]
+OWN = [
+    (kind, point)
+    for kind, point in ROWS
+    if len(point.formats) == 1 and (kind, point.row) not in (("parquet", "P3"), ("parquet", "P5"))
+]
+"""Of Parquet, parquet/test_publish_crash.py has those two."""
 IN_TURNS = [
     (kind, point)
     for kind, point in ROWS
@@ -167,7 +172,7 @@ def test_killed(case: Case, point: Point) -> None:
     project.warehouse = files
 
 
-@pytest.mark.parametrize("kind", only(BOTH, "iceberg"))
+@pytest.mark.parametrize("kind", only(BOTH, "parquet"))  # the record is that of the store
 def test_a_torn_record_was_never_put(case: Case) -> None:
     """P1, as a database that is not atomic would leave it: half a row, which fits no checksum."""
     commit, new = case.commit(), case.land(2)
@@ -260,14 +265,12 @@ ZOMBIES = [
     (kind, point) for kind in BOTH for point in points_of(kind) if point.where in HANGING or point.row == "P7"
 ]
 PAIRS = [(*zombie, same) for zombie in ZOMBIES for same in (True, False)]
-CHOSEN = (
-    ("parquet", "before put", True),
-    ("iceberg", "before put", False),
-    ("parquet", "version written, not linked", True),
-    ("iceberg", "between two tables", False),
-)
+CHOSEN = (("iceberg", "before put", False), ("parquet", "version written, not linked", True))
 AWAKE = only(PAIRS, *(pair for pair in PAIRS if (pair[0], pair[1].where, pair[2]) in CHOSEN))
-"""Each zombie, and whether the other one works under the same commit id."""
+"""Each zombie, and whether the other one works under the same commit id.
+
+One has read in vain, and one finds its promise kept. In test_two_drivers.py two put the same commit.
+"""
 
 
 @pytest.mark.parametrize(("kind", "point", "same"), AWAKE, ids=str)

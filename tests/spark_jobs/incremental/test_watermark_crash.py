@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from tests.crashes import strikes
 from tests.crashes.processes import SIGKILL, in_child, in_children, kill_self
-from tests.effort import some
+from tests.effort import only, some
 from tests.spark_jobs.staging import DAILY, daily, read_rows, stage_rows
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -172,9 +172,14 @@ def killed(work: Callable[[], object], point: str, *, before: bool, times: int) 
     return dying
 
 
+BEFORE_AND_AFTER = [(point, before) for point in POINTS for before in (True, False)]
+BEFORE_EACH = [(point, True) for point in POINTS]
+AFTER_SOME = [("a folder is moved", False), ("the sequence is removed", False)]
+"""After one point is before the next one, but between two folders and at the end."""
+
+
 @pytest.mark.parametrize("times", some([1, 2], 1))
-@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("point", "before"), only(BEFORE_AND_AFTER, *BEFORE_EACH, *AFTER_SOME))
 def test_a_load_that_is_killed_loses_and_repeats_nothing(
     project: Project, point: str, before: bool, times: int
 ) -> None:
