@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from tests.crashes.statements import dying_before
-from tests.dagster_defs.host.world import HostWorld, Killed, host_world
+from tests.dagster_defs.host.world import HostWorld, Killed, loaded_here
 from tests.effort import every
 from tests.tally import reach
 from tidegate.scheduler.model.job import JobState
@@ -19,7 +19,7 @@ DAYS = 28
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
-    with host_world(tmp_path_factory.mktemp("host")) as made:
+    with loaded_here(tmp_path_factory.mktemp("host")) as made:
         yield made
 
 

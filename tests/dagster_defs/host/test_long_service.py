@@ -12,7 +12,7 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 from dagster._core.events import DagsterEvent, DagsterEventType
 
-from tests.dagster_defs.host.world import HostWorld, host_world
+from tests.dagster_defs.host.world import HostWorld, loaded_here
 from tests.dagster_defs.instance import report_day
 from tests.effort import EFFORT
 from tests.tally import reach
@@ -22,13 +22,16 @@ pytestmark = [pytest.mark.dagster, pytest.mark.endurance]
 
 RUNS = 100_000 if EFFORT >= 5 else 40
 DAYS_AT_ONCE = 20
+LOOPS_MAX = 10
+"""A loop launches nothing where a busy machine has let the lease of the host lapse in the middle of it."""
+
 GROWTH_MB_MAX = 64
 """Of the process in the second half of the runs; a leak of a kilobyte a run would be 50 in a soak."""
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[HostWorld]:
-    with host_world(tmp_path) as made:
+    with loaded_here(tmp_path) as made:
         yield made
 
 
@@ -64,8 +67,11 @@ def test_neither_memory_nor_files_grow_with_the_runs(world: HostWorld) -> None:
     while made < RUNS:
         for _ in range(DAYS_AT_ONCE):
             report_day(world.instance, next(days))
-        host.loop()
-        ended = end_all(world.instance)
+        ended = 0
+        for _ in range(LOOPS_MAX):
+            host.loop()
+            if ended := end_all(world.instance):
+                break
         assert ended, world.said[-3:]
         made += ended
         host.loop()

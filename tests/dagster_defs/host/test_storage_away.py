@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.dagster_defs.host.world import HostWorld, host_world
+from tests.dagster_defs.host.world import HostWorld, loaded_here
 from tests.databases import control, new_database
 from tests.effort import only
 from tests.worlds.by import CLI
@@ -33,7 +33,7 @@ AWAY_SECONDS = 900
 @pytest.fixture
 def world(own_postgres_server: Any, tmp_path: Path) -> Iterator[HostWorld]:
     url = own_postgres_server.get_uri().replace("postgresql://", "postgresql+psycopg2://")
-    with host_world(tmp_path, SETTINGS.format(url=new_database(url))) as made:
+    with loaded_here(tmp_path, SETTINGS.format(url=new_database(url))) as made:
         yield made
 
 

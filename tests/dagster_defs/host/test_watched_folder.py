@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from dagster import AssetKey, AssetRecordsFilter
 
-from tests.dagster_defs.host.world import HostWorld, host_world
+from tests.dagster_defs.host.world import HostWorld, loaded_here
 from tests.dagster_defs.instance import ORIGINS
 from tests.dagster_defs.live.live import live_app
 from tests.dagster_defs.sample import deploy
@@ -23,7 +23,7 @@ DAY = "2023-03-09"
 
 @pytest.fixture
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
-    with host_world(tmp_path_factory.mktemp("watched")) as world:
+    with loaded_here(tmp_path_factory.mktemp("watched")) as world:
         yield world
 
 

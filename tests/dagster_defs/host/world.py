@@ -1,4 +1,7 @@
-"""A project with a code server, and hosts that a test loops itself; nothing takes the queued runs."""
+"""A project, and hosts that a test loops itself; nothing takes the queued runs.
+
+A code server costs seconds of processor time: only those tests have one that are about it, as `test_host.py`.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,15 +9,24 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from dagster import DagsterInstance, DagsterRun
+from dagster._core.remote_origin import InProcessCodeLocationOrigin
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster._core.workspace.context import WorkspaceProcessContext
-from dagster._core.workspace.load_target import WorkspaceFileTarget
+from dagster._core.workspace.load_target import (
+    InProcessWorkspaceLoadTarget,
+    WorkspaceFileTarget,
+    WorkspaceLoadTarget,
+)
 
 from tests.dagster_defs.instance import report_day
 from tests.dagster_defs.live.live import Live
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.host.host import Host
+from tidegate.processes.dagster import LOCATION_NAME, MODULE
 from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME
+from tidegate.project.environment import PROJECT_VARIABLE
 from tidegate.project.location import location_of
 from tidegate.scheduler.model.job import Job
 
@@ -87,8 +99,31 @@ def served(folder: Path, settings: str = NOTHING_EXECUTED) -> Iterator[Live]:
 
 
 @contextmanager
-def host_world(folder: Path, settings: str = NOTHING_EXECUTED) -> Iterator[HostWorld]:
-    with served(folder, settings) as live:
-        target = WorkspaceFileTarget([str(live.site.workspace)])
-        with WorkspaceProcessContext(live.instance, target) as workspace:
-            yield HostWorld(live=live, instance=live.instance, workspace=workspace)
+def loaded_here(folder: Path, settings: str = NOTHING_EXECUTED) -> Iterator[HostWorld]:
+    """The world of a host whose code location is loaded in this process, where none is reloaded or lost."""
+    (folder / SETTINGS_NAME).write_text(settings)
+    live = Live(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PROJECT_VARIABLE, str(folder))
+        origin = InProcessCodeLocationOrigin(
+            LoadableTargetOrigin(module_name=MODULE, working_directory=str(folder)),
+            location_name=LOCATION_NAME,
+        )
+        live.site.prepare()
+        live.open_instance()
+        try:
+            yield from _with_workspace(live, InProcessWorkspaceLoadTarget(origin))
+        finally:
+            live.stop()
+
+
+@contextmanager
+def host_world(folder: Path) -> Iterator[HostWorld]:
+    """The world of a host with a code server."""
+    with served(folder) as live:
+        yield from _with_workspace(live, WorkspaceFileTarget([str(live.site.workspace)]))
+
+
+def _with_workspace(live: Live, target: WorkspaceLoadTarget) -> Iterator[HostWorld]:
+    with WorkspaceProcessContext(live.instance, target) as workspace:
+        yield HostWorld(live=live, instance=live.instance, workspace=workspace)
