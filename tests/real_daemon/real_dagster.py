@@ -26,6 +26,7 @@ SEEN_SECONDS = 2
 
 SETTINGS = """
 telemetry: {enabled: false}
+instance_class: {module: tidegate.dagster_defs.sqlite, class: SqliteInstance}
 sensors: {use_threads: true, num_workers: WORKERS}
 run_coordinator: {module: dagster._core.run_coordinator, class: DefaultRunCoordinator}
 run_launcher: {module: tests.real_daemon.launcher, class: NoProcessLauncher}
