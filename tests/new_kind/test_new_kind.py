@@ -27,6 +27,13 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def story(copy: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The project of the story, once it was played, and what the commands have printed."""
+    project = tmp_path_factory.mktemp("story")
+    return project, printed_by(copy, "story", "play", str(project))
+
+
 def test_files_that_exist_get_a_line_in_each_registry_and_an_entry_in_the_schema() -> None:
     added = added_lines("lines.patch")
     assert sorted(added) == [
@@ -41,8 +48,8 @@ def test_files_that_exist_get_a_line_in_each_registry_and_an_entry_in_the_schema
     assert not [line for line in lines if line[:1] == "-" and line[:3] != "---"]
 
 
-def test_a_schedule_of_the_new_kind_goes_from_lint_to_its_launch(copy: Path, tmp_path: Path) -> None:
-    found = printed_by(copy, "story", "play", str(tmp_path))
+def test_a_schedule_of_the_new_kind_goes_from_lint_to_its_launch(story: tuple[Path, str]) -> None:
+    _, found = story
 
     assert "ok: 1 app, 3 schedules" in found
     assert "trigger.length: 2 -> 3" in found
@@ -57,7 +64,7 @@ def test_a_schedule_of_the_new_kind_goes_from_lint_to_its_launch(copy: Path, tmp
 
 
 @pytest.mark.dagster
-def test_dagster_shows_a_schedule_of_the_new_kind(copy: Path, tmp_path: Path) -> None:
-    printed_by(copy, "story", "play", str(tmp_path))
+def test_dagster_shows_a_schedule_of_the_new_kind(copy: Path, story: tuple[Path, str]) -> None:
+    project, _ = story
 
-    assert "tidegate_dispatcher" in printed_by(copy, "story", "define", str(tmp_path))
+    assert "tidegate_dispatcher" in printed_by(copy, "story", "define", str(project))
