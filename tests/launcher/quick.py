@@ -21,6 +21,7 @@ from tidegate.domain.model import App, Program
 from tidegate.launcher.launcher import TidegateRunLauncher
 from tidegate.launcher.place import Place, place_of
 from tidegate.launcher.records import Records, RunRecord
+from tidegate.processes.dagster import ManagedProcess
 
 PROGRAMS = '''
 """Programs without Spark, of one file that tests write again."""
@@ -123,8 +124,11 @@ run_coordinator: {{module: dagster.core.run_coordinator, class: DefaultRunCoordi
 run_launcher:
   module: tidegate.launcher
   class: TidegateRunLauncher
-  config: {{{config}, preload: [quick_library]}}
+  config: {{{config}, preload: {preload}}}
 """
+
+PRELOAD = ("quick_library",)
+"""What the run server imports; a test changes its file."""
 
 NAMES = ("done", "dirty", "fail", "grow", "linger", "wait")
 
@@ -140,11 +144,12 @@ class Quick(LiveProject):
 
     pause_seconds = 0.05
     workspace: WorkspaceProcessContext
+    code_server: ManagedProcess
 
     def __init__(self, folder: Path, config: str) -> None:
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text('[project]\nname = "quick"\n')
-        (folder / "dagster.yaml").write_text(DAGSTER.format(config=config))
+        (folder / "dagster.yaml").write_text(DAGSTER.format(config=config, preload=list(PRELOAD)))
         self.programs = folder / "quick_programs.py"
         self.programs.write_text(PROGRAMS)
         self.library = folder / "quick_library.py"
@@ -216,7 +221,7 @@ def quick_project(folder: Path, config: str) -> Iterator[Quick]:
     quick = Quick(folder, config)
     try:
         quick.processes.__enter__()
-        quick.processes.start_code_server()
+        quick.code_server = quick.processes.start_code_server()
         quick.open_instance()
         target = WorkspaceFileTarget([str(quick.site.workspace)])
         with WorkspaceProcessContext(quick.instance, target) as quick.workspace:

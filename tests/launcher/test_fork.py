@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from dagster._core.launcher.base import WorkerStatus
 from dagster._core.storage.tags import GRPC_INFO_TAG
 from dagster._serdes import serialize_value
 
-from tests.launcher.quick import PROGRAMS, Quick, quick_project
+from tests.launcher.quick import PROGRAMS, Quick
 from tidegate.launcher.client import launch, stop_servers
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.protocol import Launch
@@ -21,10 +20,9 @@ from tidegate.spark_jobs.commit.process import is_gone
 pytestmark = pytest.mark.dagster
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    with quick_project(tmp_path_factory.mktemp("fork"), "mode: fork") as quick:
-        yield quick
+@pytest.fixture
+def quick(project: Quick) -> Quick:
+    return project
 
 
 def server_of(quick: Quick, run_id: str) -> int:
@@ -56,12 +54,12 @@ def test_a_run_that_fails_says_why(quick: Quick) -> None:
 
 def test_a_run_sees_the_program_as_it_is_on_disk_and_the_plan_that_it_was_made_of(quick: Quick) -> None:
     quick.ended(first := quick.launch("done"))
-    quick.programs.write_text(PROGRAMS.replace('"first"', '"the second"'))
+    quick.programs.write_text(PROGRAMS.replace('"first"', '"second"'))
     quick.deploy(revision=2)
 
     quick.ended(second := quick.launch("done"))
 
-    assert (quick.folder / "said").read_text().startswith("the second ")
+    assert (quick.folder / "said").read_text().startswith("second ")
     assert server_of(quick, second) == server_of(quick, first)
 
 
@@ -99,7 +97,9 @@ def test_a_cancelled_run_and_a_killed_one_end_alone(quick: Quick) -> None:
     assert not quick.launcher.terminate(other)
 
 
-def test_runs_outlive_their_server_and_the_next_server_looks_after_them(quick: Quick) -> None:
+def test_runs_outlive_their_server_and_launchers_at_once_start_one_that_looks_after_them(
+    quick: Quick,
+) -> None:
     cancelled, killed = quick.launch("wait"), quick.launch("wait")
     process = [quick.waiting(run_id) for run_id in (cancelled, killed)][1]
 
@@ -112,21 +112,14 @@ def test_runs_outlive_their_server_and_the_next_server_looks_after_them(quick: Q
     quick.until("its end", lambda: (found := quick.record(killed)) and is_gone(found.process))
     assert quick.launcher.check_run_worker_health(quick.run(killed)).status is WorkerStatus.FAILED
     assert not quick.launcher.terminate(killed)
-    quick.ended(quick.launch("done"))
-    assert quick.ended(killed).status is DagsterRunStatus.CANCELED
-    assert "and so had its run server" in quick.text(killed)
-
-
-def test_launchers_that_start_a_server_at_once_start_one(quick: Quick) -> None:
-    first = quick.launch("done")
-    os.kill(server_of(quick, first), signal.SIGKILL)
-    quick.until("the server's end", lambda: not quick.servers(first))
 
     with ThreadPoolExecutor(2) as launchers:
         runs = list(launchers.map(quick.launch, ["done", "done"]))
 
     assert {quick.ended(run_id).status for run_id in runs} == {DagsterRunStatus.SUCCESS}
-    assert len(quick.servers(first)) == 1
+    assert len(quick.servers(killed)) == 1
+    assert quick.ended(killed).status is DagsterRunStatus.CANCELED
+    assert "and so had its run server" in quick.text(killed)
 
 
 def test_a_run_is_started_once_however_often_that_is_asked_for_and_cancelled_from_elsewhere(

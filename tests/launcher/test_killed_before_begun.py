@@ -5,7 +5,6 @@ Their op is kept from beginning by a lock on the store, in which it would record
 
 import os
 import signal
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from dagster import DagsterRunStatus
 from dagster._core.launcher.base import WorkerStatus
 
 from tests.doubles.dead_process import of_a_dead_process
-from tests.launcher.quick import Quick, quick_project
+from tests.launcher.quick import Quick
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import deployed_plan
 from tidegate.dagster_defs.deployed.tags import LAUNCH
@@ -31,10 +30,9 @@ pytestmark = pytest.mark.dagster
 SETTLED = timedelta(seconds=SETTLED_SECONDS + 5)
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    with quick_project(tmp_path_factory.mktemp("killed"), "mode: fork") as quick:
-        yield quick
+@pytest.fixture
+def quick(project: Quick) -> Quick:
+    return project
 
 
 def sweep(quick: Quick, after: timedelta) -> list[str]:

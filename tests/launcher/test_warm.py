@@ -5,14 +5,13 @@ Spark is a dummy here; `tests/spark_jobs/session/test_renewal.py` has what a run
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from dagster import DagsterRunStatus
 
-from tests.launcher.quick import PROGRAMS, Quick, quick_project
-from tidegate.launcher.config import LauncherConfig
+from tests.launcher.quick import PRELOAD, PROGRAMS, Quick
+from tidegate.launcher.config import LauncherConfig, Mode
 from tidegate.launcher.warm.worker import MEGABYTE, within_limits
 
 pytestmark = pytest.mark.dagster
@@ -20,12 +19,13 @@ pytestmark = pytest.mark.dagster
 RUNS = 6
 """A worker of these tests ends after so many."""
 
+CONFIG = LauncherConfig(mode=Mode.WARM, workers=1, worker_runs=RUNS, worker_growth_mb=64, preload=PRELOAD)
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    config = f"mode: warm, workers: 1, worker_runs: {RUNS}, worker_growth_mb: 64"
-    with quick_project(tmp_path_factory.mktemp("warm"), config) as quick:
-        yield quick
+
+@pytest.fixture
+def quick(project: Quick, monkeypatch: pytest.MonkeyPatch) -> Quick:
+    monkeypatch.setattr(project.launcher, "config", CONFIG)
+    return project
 
 
 def worker_of(quick: Quick, program: str = "done") -> int:
@@ -81,10 +81,10 @@ def test_each_limit_ends_a_worker(runs: int, seconds: float, growth: int, expect
 
 def test_a_changed_program_is_executed_by_a_new_worker(quick: Quick) -> None:
     before = worker_of(quick)
-    quick.programs.write_text(PROGRAMS.replace('"first"', '"second"'))
+    quick.programs.write_text(PROGRAMS.replace('"first"', '"third"'))
 
     assert worker_of(quick) != before
-    assert (quick.folder / "said").read_text().startswith("second ")
+    assert (quick.folder / "said").read_text().startswith("third ")
 
 
 @pytest.mark.soak  # the same calls as of a forked run: test_fork.py

@@ -1,4 +1,7 @@
-"""`tidegate dev` keeps the code server alive: real processes, of which only the inner one is killed."""
+"""`tidegate dev` keeps the code server alive: real processes, of which only the inner one is killed.
+
+By its name it is the last file of this folder: what others have loaded from the code server is lost here.
+"""
 
 import os
 import signal
@@ -9,11 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidegate.project import Project
+from tests.launcher.quick import Quick
 from tidegate.cli.develop import dev
-from tidegate.processes.dagster import DagsterProcesses, ManagedProcess, ProcessFailed
-from tidegate.processes.home import site_of
-from tidegate.project.settings.settings import load_settings
+from tidegate.processes.dagster import ManagedProcess, ProcessFailed
 
 pytestmark = pytest.mark.dagster
 
@@ -32,27 +33,25 @@ def inner(server: ManagedProcess) -> set[int]:
 
 
 def test_the_inner_process_is_started_again(
-    deployed: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Quick, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = load_settings()
     monkeypatch.setattr(dev, "CODE_CHECK_SECONDS", 0)
-    with DagsterProcesses(site_of(settings)) as processes:
-        server = processes.start_code_server()
-        (killed,) = inner(server)
+    server = project.code_server
+    (killed,) = inner(server)
 
-        def no_changes(_: Path) -> Iterator[bool]:
+    def no_changes(_: Path) -> Iterator[bool]:
+        yield False
+        os.kill(killed, signal.SIGKILL)
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not inner(server) - {killed} and time.monotonic() < deadline:
             yield False
-            os.kill(killed, signal.SIGKILL)
-            deadline = time.monotonic() + WAIT_SECONDS
-            while not inner(server) - {killed} and time.monotonic() < deadline:
-                yield False
 
-        monkeypatch.setattr(dev, "_changes", no_changes)
-        dev._serve(settings, processes)
+    monkeypatch.setattr(dev, "_changes", no_changes)
+    dev._serve(project.settings, project.processes)
 
-        assert inner(server) - {killed}, "a new process has the definitions"
-        assert server.alive
-        assert not processes.revive_code_server(), "it answers again"
+    assert inner(server) - {killed}, "a new process has the definitions"
+    assert server.alive
+    assert not project.processes.revive_code_server(), "it answers again"
     assert "the code server's process had ended; it was started again" in capsys.readouterr().err
 
 
