@@ -1,6 +1,7 @@
 """The whole Dagster side, alive: the real daemon, the real UI server, a run in its own process.
 
-The tests share one running Dagster and go through a day of it in order.
+The tests share one running Dagster and go through a day of it in order. An ordinary run kills the daemon and
+a run after its promise; a soak also kills a run together with the code server.
 """
 
 import os
@@ -256,6 +257,7 @@ def test_a_run_that_takes_longer_than_its_timeout_is_terminated_and_has_failed(l
     assert ended(live, job.run_id) in (DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED)
 
 
+@pytest.mark.soak  # found: test_killed_before_begun.py; started again: test_dead_runs.py
 def test_a_run_that_is_killed_with_the_code_server_is_found_and_started_again(live: Live) -> None:
     order = live.folder / "too-long"
     order.touch()
