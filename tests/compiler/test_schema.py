@@ -17,6 +17,7 @@ from tidegate.compiler.scenarios.expect.expectations import EXPECTATIONS
 from tidegate.compiler.scenarios.given.actions import ACTIONS
 from tidegate.compiler.schema import schema_text
 from tidegate.compiler.schema.check import MAX_SCHEMA_ERRORS
+from tidegate.compiler.schema.inline import inlined
 from tidegate.compiler.schema.later import LATER
 from tidegate.compiler.schema.validator import app_validator
 from tidegate.compiler.schema.wording import _WORDS
@@ -59,6 +60,39 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_the_validator_says_what_the_schema_says(value: Any) -> None:
     assert app_validator().is_valid(value) == Draft202012Validator(SCHEMA).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "mistaken", "compared"),
+    [
+        ("{cron: '@daily'}", False, False),
+        ("{any: [{cron: '@daily'}, {partitions: {dataset: d}}]}", False, False),
+        ("{cron: 5}", True, False),
+        ("{cron: '@daily', after: {schedule: s}}", True, False),
+        ("{cron: '@daily', elapsed: 1h}", True, True),
+        ("{any: [{cron: '@daily'}, {}]}", True, True),
+        ("{}", True, True),
+        ("5", True, True),
+    ],
+)
+def test_kinds_are_compared_one_by_one_only_to_describe_a_mistake(
+    trigger: str, mistaken: bool, compared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    ask = Draft202012Validator.VALIDATORS["oneOf"]
+
+    def note(validator: Any, branches: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        asked.append(instance)
+        yield from ask(validator, branches, instance, schema)
+
+    text = f"app: a\nschedules:\n  s: {{program: p, trigger: {trigger}}}\n"
+    root, _ = read("a.yaml", text.encode())
+    assert root is not None
+    expected = [error.message for error in Draft202012Validator(inlined(SCHEMA)).iter_errors(plain(root))]
+    monkeypatch.setitem(Draft202012Validator.VALIDATORS, "oneOf", note)
+    found = [error.message for error in app_validator().iter_errors(plain(root))]
+    assert found == expected
+    assert (bool(found), bool(asked)) == (mistaken, compared)
 
 
 def test_it_is_a_sound_schema() -> None:
