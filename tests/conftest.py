@@ -47,9 +47,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is fast, leave out what only a soak runs, and begin with the files that take longest."""
-    if again := tiers.take_out(items):
-        config.hook.pytest_deselected(items=again)
+    """Mark what is fast, leave out what is not wanted, and begin with the files that take longest."""
+    if out := tiers.take_out(items, config.getoption("markexpr")):
+        config.hook.pytest_deselected(items=out)
     tiers.arrange(items)
 
 

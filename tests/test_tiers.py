@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies
 
 from tests.tiers import is_left_out, take_out
 
@@ -34,3 +35,29 @@ def test_what_proves_something_again_runs_with_more_effort(request: pytest.Fixtu
     items = [once, again]
     assert (take_out(items, effort=5), items) == ([], [once, again])
     assert (take_out(items, effort=1), items) == ([again], [once])
+
+
+@given(strategies.none())
+def tries_values(_: None) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("expression", "taken_out"),
+    [
+        ("fast and not hypothesis and not slow", True),
+        ("not hypothesis", True),
+        ("", False),
+        ("fast", False),
+        ("hypothesis", False),
+        ("fast and not hypothesis or store", False),
+        ("not (fast and not hypothesis)", False),
+    ],
+)
+def test_hypothesis_sees_no_test_of_its_own_where_none_is_wanted(
+    expression: str, taken_out: bool, request: pytest.FixtureRequest
+) -> None:
+    plain = request.node
+    tries = pytest.Function.from_parent(plain.parent, name="tries_values", callobj=tries_values)
+    items = [plain, tries]
+    assert take_out(items, expression) == ([tries] if taken_out else [])
+    assert items == ([plain] if taken_out else [plain, tries])

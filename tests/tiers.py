@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import is_hypothesis_test
 
 from tests.effort import EFFORT
 
@@ -31,13 +32,28 @@ def is_left_out(path: Path, expression: str) -> bool:
 SOAK = "soak"
 
 
-def take_out(items: list[pytest.Item], *, effort: float = EFFORT) -> list[pytest.Item]:
-    """Take out, and return, the tests that prove something again, unless the effort is more than usual."""
-    again = [item for item in items if effort <= 1 and item.get_closest_marker(SOAK)]
-    if again:
-        left_out = set(again)
+def take_out(items: list[pytest.Item], expression: str = "", *, effort: float = EFFORT) -> list[pytest.Item]:
+    """Take out, and return, the tests that prove something again, unless the effort is more than usual.
+
+    So are tests with Hypothesis where the option -m does not want them: if Hypothesis sees one, it looks for
+    constants in every module that is loaded, for one or two seconds.
+    """
+    unwanted = is_without_hypothesis(expression)
+    out = [
+        item
+        for item in items
+        if (effort <= 1 and item.get_closest_marker(SOAK))
+        or (unwanted and isinstance(item, pytest.Function) and is_hypothesis_test(item.obj))
+    ]
+    if out:
+        left_out = set(out)
         items[:] = [item for item in items if item not in left_out]
-    return again
+    return out
+
+
+def is_without_hypothesis(expression: str) -> bool:
+    """Whether the option -m plainly says so."""
+    return not re.search(r"\bor\b|[()]", expression) and "not hypothesis" in expression.split(" and ")
 
 
 def arrange(items: list[pytest.Item]) -> None:
