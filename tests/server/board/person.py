@@ -32,7 +32,7 @@ class Person:
 
     def look(self) -> None:
         """Note the forms of the page."""
-        self.met |= {_named(path) for path in self.page.eval_on_selector_all("form", FORMS)}
+        self.met |= forms(self.page)
 
     def press(self, button: str, done: str, **fields: str) -> None:
         """Fill in a form, press its button, and wait until the page says what was done."""
@@ -60,6 +60,11 @@ class Person:
     def _note(self, request: Request) -> None:
         if request.method == "POST":
             self.pressed.add(_named(urlsplit(request.url).path))
+
+
+def forms(page: Page) -> set[str]:
+    """The forms of a page, see `Person.met`."""
+    return {_named(path) for path in page.eval_on_selector_all("form", FORMS)}
 
 
 def _named(path: str) -> str:

@@ -6,14 +6,14 @@ A headless Chromium opens the pages of a server process. A machine without one h
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.effort import EFFORT
 from tests.server.board.person import STEPS, Person
 from tests.server.board.seeded import TOKEN, report, seeded
+from tests.server.board.visit import NARROW, Visit, visit
 from tidegate.server.access import COOKIE
 from tidegate.server.board.page import PAGES
 
@@ -21,27 +21,33 @@ pytestmark = pytest.mark.store  # a process of its own
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
-NARROW: ViewportSize = {"width": 400, "height": 800}
-SERIOUS = {"serious", "critical"}
 
 OTHER_PAGES = (
     "/board/schedules/sales/each_day",
     "/board/schedules/shop/feed",
-    "/board/schedules?app=sales",
     "/board/datasets/sales/raw",
     "/board/datasets/cal/wide?until=2026-03",
     "/board/datasets/cal/hours?until=2026-03&period=2026-03-03",
-    "/board/datasets/cal/weeks",
     "/board/datasets/cal/minutes?until=2026-03-03",
-    "/board/datasets?app=shop",
-    "/board/events?schedule=sales/each_day",
-    "/board/day?sign=N",
     "/board/maintenance/table?name=yard/report",
     "/board/backfills/1",
     "/board/schedules/sales/daily",
     "/board/schedules?app=yard",
     "/board/sign-in",
 )
+ALIKE = (
+    "/board/schedules?app=sales",
+    "/board/datasets?app=shop",
+    "/board/datasets/cal/weeks",
+    "/board/events?schedule=sales/each_day",
+    "/board/day?sign=N",
+)
+"""Pages that show less of what others show; a soak visits them, too."""
+
+WEAK = """<!doctype html><html lang="en"><title>Weak</title><style>:root {color-scheme: light dark}
+@media (prefers-color-scheme: dark) {p {color: #333; background: #222}}</style>
+<main><h1>Weak</h1><div style="width: 600px"><p>one</p></div><input></main>"""
+"""Without a label, too wide for a narrow screen, and hard to read in the dark."""
 
 
 @pytest.fixture(scope="module")
@@ -66,10 +72,10 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, address: str, scheme: Literal["light", "dark"]) -> Iterator[Page]:
-    """A new page in a colour scheme, signed in; it fails where the browser complains or asks elsewhere."""
+def opened(browser: Browser, address: str) -> Iterator[Page]:
+    """A new page in the light scheme, signed in; it fails where the browser complains or asks elsewhere."""
     wrong: list[str] = []
-    made = browser.new_page(color_scheme=scheme, base_url=address)
+    made = browser.new_page(color_scheme="light", base_url=address)
     made.context.add_cookies([{"name": COOKIE, "value": TOKEN, "url": address}])
     made.on("console", lambda line: wrong.append(line.text) if line.type != "verbose" else None)
     made.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith(address) else None)
@@ -81,32 +87,35 @@ def opened(browser: Browser, address: str, scheme: Literal["light", "dark"]) -> 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """A new page in the light scheme: the schemes differ in colours only."""
-    with opened(browser, address, "light") as made:
+    with opened(browser, address) as made:
         yield made
 
 
-@pytest.fixture
-def dark_page(browser: Browser, address: str) -> Iterator[Page]:
-    """A new page in the dark scheme."""
-    with opened(browser, address, "dark") as made:
-        yield made
+@pytest.fixture(scope="module")
+def visits(browser: Browser, address: str) -> list[Visit]:
+    """What each page is like; each is loaded once."""
+    with opened(browser, address) as page:
+        return [visit(page, path) for path in _all_paths(page)]
 
 
-def test_axe_finds_nothing_serious_on_any_page(page: Page):
-    assert _serious(page, {}) == []
+def test_a_visit_finds_what_is_wrong(page: Page):
+    page.route("**/weak", lambda route: route.fulfill(body=WEAK, content_type="text/html"))
+    found = visit(page, "/weak")
+    assert [rule for _, rule, _ in found.serious] == ["label"]
+    assert [rule for _, rule, _ in found.weak_in_the_dark] == ["color-contrast"]
+    assert found.width_on_narrow > NARROW["width"]
 
 
-def test_axe_finds_no_weak_contrast_in_the_dark(dark_page: Page):
-    colours_only = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
-    assert _serious(dark_page, colours_only) == []
+def test_axe_finds_nothing_serious_on_any_page(visits: list[Visit]):
+    assert [found for each in visits for found in each.serious] == []
 
 
-def test_no_page_is_wider_than_a_narrow_screen(page: Page):
-    page.set_viewport_size(NARROW)
-    for path in _all_paths(page):
-        page.goto(path)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        assert width <= NARROW["width"], path
+def test_axe_finds_no_weak_contrast_in_the_dark(visits: list[Visit]):
+    assert [found for each in visits for found in each.weak_in_the_dark] == []
+
+
+def test_no_page_is_wider_than_a_narrow_screen(visits: list[Visit]):
+    assert [each.path for each in visits if each.width_on_narrow > NARROW["width"]] == []
 
 
 def test_a_person_cancels_a_job_by_the_keyboard(page: Page, address: str, project: Path):
@@ -152,38 +161,36 @@ def test_the_tree_of_a_schedule_refreshes_and_the_focus_and_what_is_typed_stay(p
     expect(page.get_by_role("button", name="Resume refreshing")).to_be_focused()
 
 
-def test_every_button_on_every_page_is_pressed(page: Page, address: str, project: Path):
+def test_every_button_on_every_page_is_pressed(page: Page, address: str, project: Path, visits: list[Visit]):
     person = Person(page, address, project)
-    for path in _all_paths(page):
-        person.open(path)
+    for each in visits:
+        person.met |= each.forms
     for step in STEPS:
         step(person)
     assert person.met == person.pressed
-
-
-def _serious(page: Page, options: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """What axe finds serious: the page, the rule and the element."""
-    found: list[tuple[str, str, str]] = []
-    for path in _all_paths(page):
-        answered = page.goto(path)
-        assert answered is not None and answered.ok, path
-        violations = Axe().run(page, options=options).response["violations"]
-        serious = [each for each in violations if each["impact"] in SERIOUS]
-        found += [(path, each["id"], each["nodes"][0]["html"]) for each in serious]
-    return found
 
 
 def _all_paths(page: Page) -> tuple[str, ...]:
     """The pages of the menu, others with something on them, those of the newest job and deployment, and that
     of a way back.
     """
-    linked = (_links(page, "/board/jobs")[0], *_links(page, "/board/deployments")[:1])
-    back = [path for path in _links(page, "/board/deployments") if path.endswith("/rollback")][-1]
-    return (*(path for path, _ in PAGES), *OTHER_PAGES, *linked, back)
+    deployments = _links(page, "/board/deployments")
+    back = [path for path in deployments if path.endswith("/rollback")][-1]
+    more = ALIKE if EFFORT > 1 else ()
+    return (
+        *(path for path, _ in PAGES),
+        *OTHER_PAGES,
+        *more,
+        _links(page, "/board/jobs")[0],
+        deployments[0],
+        back,
+    )
 
 
 def _links(page: Page, path: str) -> list[str]:
     """The links of the content of a page, in order."""
     page.goto(path)
-    links = page.locator("main section a, main table a").all()
-    return [link.get_attribute("href") or "" for link in links]
+    found: list[str] = page.eval_on_selector_all(
+        "main section a, main table a", "links => links.map(link => link.getAttribute('href'))"
+    )
+    return found
