@@ -5,11 +5,13 @@ what it says. Numbers that a database assigns by itself, such as those of the jo
 not part of it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, Engine, Table, select
 
 from tests.doubles.faulty_store import FaultyStore
 from tidegate.scheduler.model.retention import Snapshot
@@ -25,6 +27,7 @@ from tidegate.scheduler.store.sql.records.expected import DATA, PERIODS, TOTALS
 from tidegate.scheduler.store.sql.records.overrides import OVERRIDES
 from tidegate.scheduler.store.sql.records.partitions_reports import REPORTS
 from tidegate.scheduler.store.sql.records.specifications import SPECIFICATIONS
+from tidegate.scheduler.store.sql.records.tokens import TOKENS
 from tidegate.scheduler.store.sql.records.watched import FOLDERS, PARTITIONS
 from tidegate.scheduler.store.sql.retention import tables as retention_tables
 from tidegate.scheduler.store.sql.statements.codec import Codec
@@ -50,7 +53,7 @@ def dump(store: Store) -> Mapping[str, Any]:
         return _of_memory(store.committed)
     assert isinstance(store, SqlStore), store
     with for_reading(store.engine).connect() as connection, connection.begin():
-        return _of_sql(connection)
+        return _of_sql(store.engine, connection)
 
 
 def _of_memory(held: Tables) -> Mapping[str, Any]:
@@ -94,67 +97,98 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
     )
 
 
-def _of_sql(connection: Connection) -> Mapping[str, Any]:
-    def values(codec: Codec[Any]) -> list[Any]:
-        return [codec.value(row) for row in connection.execute(select(*codec.read))]
+Decoded = tuple[Table, Callable[[Connection], Iterable[Any]]]
+"""A table, and what reads and decodes its rows."""
 
-    def rows(table: Table, *names: str) -> list[list[Any]]:
-        return [list(row) for row in connection.execute(select(*(table.c[name] for name in names)))]
+DUMPED: WeakKeyDictionary[Engine, dict[str, tuple[list[Any], list[Any]]]] = WeakKeyDictionary()
+"""By store and name: the rows as the database gave them the last time, and what was made of them."""
 
+
+def _of_sql(engine: Engine, connection: Connection) -> Mapping[str, Any]:
+    """Decode the tables whose rows have changed since the last time; from dump to dump most have not."""
+    dumped = DUMPED.setdefault(engine, {})
+    asked = connection.connection.cursor()
+    for name, (table, decoded) in _parts().items():
+        asked.execute(f'SELECT * FROM "{table.name}"')
+        rows = asked.fetchall()
+        if name not in dumped or dumped[name][0] != rows:
+            dumped[name] = rows, list(_plain_rows(name, decoded(connection)))
+    asked.close()
+    return {name: plain for name, (_, plain) in dumped.items()}
+
+
+@cache
+def _parts() -> Mapping[str, Decoded]:
+    """What a dump is made of."""
     unrouted = select(tables.events.c.id).where(tables.events.c.unrouted_since.is_not(None))
     journal = select(*JOURNAL.read).order_by(tables.journal.c.number)
-    reader = SqlReader(connection)
-    return _plain(
-        apps=values(APPS),
-        schedules=values(SCHEDULES),
-        subscriptions=values(SUBSCRIPTIONS),
-        events=values(EVENTS),
-        unrouted=connection.execute(unrouted).scalars(),
-        deliveries=[
-            [event, schedule, leaf, job or None, reason, at]
-            for job, event, schedule, leaf, reason, at in rows(tables.deliveries, *DELIVERY_NAMES)
-        ],
-        jobs=values(JOBS),
-        edges=rows(tables.edges, "upstream", "job"),
-        slots=rows(tables.slots, "resource", "holder"),
-        launches=rows(tables.launches, "program", "holder", "at"),
-        gauges=values(GAUGES),
-        runs=values(RUNS),
-        claims=rows(tables.claims, "job", "attempt", "run_id", "at"),
-        cursors=[[name, reader.cursor(name)] for (name,) in rows(tables.cursors, "name")],
-        maintained=values(TABLES),
-        records=values(RECORDS),
-        operation_runs=values(OPERATION_RUNS),
-        pruned=rows(retention_tables.pruned, "kind", "id"),
-        sums=rows(retention_tables.ledger_sums, "schedule", "day", "outcome", "reason", "events"),
-        snapshots=[
-            Snapshot(number=number, at=at, state=state)
-            for number, at, state in rows(retention_tables.snapshots, "number", "at", "state")
-        ],
-        specifications=[[each.ref, each.content] for each in values(SPECIFICATIONS)],
-        tokens=reader.tokens(),
-        partitions_reports=values(REPORTS),
-        watched_folders=values(FOLDERS),
-        watched_partitions=values(PARTITIONS),
-        expected_data=values(DATA),
-        overrides=values(OVERRIDES),
-        expected_periods=values(PERIODS),
-        late_totals=values(TOTALS),
-        incidents=values(INCIDENTS),
-        alerts=values(ALERTS),
-        journal=[JOURNAL.value(row) for row in connection.execute(journal)],
-    )
-
-
-def _plain(*, journal: Iterable[Any], **others: Iterable[Any]) -> Mapping[str, Any]:
-    """The rows as JSON values.
-
-    Args:
-        journal: its entries, in the order in which they were written.
-        others: the rows of each other table, in any order.
-    """
-    dumped: dict[str, Any] = {
-        name: sorted((msgspec.to_builtins(row) for row in rows), key=msgspec.json.encode)
-        for name, rows in others.items()
+    return {
+        "apps": _values(APPS),
+        "schedules": _values(SCHEDULES),
+        "subscriptions": _values(SUBSCRIPTIONS),
+        "events": _values(EVENTS),
+        "unrouted": (tables.events, lambda connection: connection.execute(unrouted).scalars()),
+        "deliveries": _rows(tables.deliveries, *DELIVERY_NAMES, made=_delivery),
+        "jobs": _values(JOBS),
+        "edges": _rows(tables.edges, "upstream", "job"),
+        "slots": _rows(tables.slots, "resource", "holder"),
+        "launches": _rows(tables.launches, "program", "holder", "at"),
+        "gauges": _values(GAUGES),
+        "runs": _values(RUNS),
+        "claims": _rows(tables.claims, "job", "attempt", "run_id", "at"),
+        "cursors": (tables.cursors, _cursors),
+        "maintained": _values(TABLES),
+        "records": _values(RECORDS),
+        "operation_runs": _values(OPERATION_RUNS),
+        "pruned": _rows(retention_tables.pruned, "kind", "id"),
+        "sums": _rows(retention_tables.ledger_sums, "schedule", "day", "outcome", "reason", "events"),
+        "snapshots": _rows(retention_tables.snapshots, "number", "at", "state", made=_snapshot),
+        "specifications": _values(SPECIFICATIONS, made=lambda each: [each.ref, each.content]),
+        "tokens": _values(TOKENS),
+        "partitions_reports": _values(REPORTS),
+        "watched_folders": _values(FOLDERS),
+        "watched_partitions": _values(PARTITIONS),
+        "expected_data": _values(DATA),
+        "overrides": _values(OVERRIDES),
+        "expected_periods": _values(PERIODS),
+        "late_totals": _values(TOTALS),
+        "incidents": _values(INCIDENTS),
+        "alerts": _values(ALERTS),
+        "journal": (tables.journal, lambda connection: map(JOURNAL.value, connection.execute(journal))),
     }
-    return {**dumped, "journal": [msgspec.to_builtins(entry) for entry in journal]}
+
+
+def _values(codec: Codec[Any], made: Callable[[Any], Any] = lambda value: value) -> Decoded:
+    """The values of a codec, or what is made of each."""
+    wanted = select(*codec.read)
+    return codec.table, lambda connection: (made(codec.value(row)) for row in connection.execute(wanted))
+
+
+def _rows(table: Table, *names: str, made: Callable[..., Any] = lambda *row: list(row)) -> Decoded:
+    """Some columns of a table, or what is made of each row."""
+    wanted = select(*(table.c[name] for name in names))
+    return table, lambda connection: (made(*row) for row in connection.execute(wanted))
+
+
+def _delivery(job: str, event: str, schedule: str, leaf: str, reason: Any, at: Any) -> list[Any]:
+    return [event, schedule, leaf, job or None, reason, at]
+
+
+def _snapshot(number: int, at: Any, state: Any) -> Snapshot:
+    return Snapshot(number=number, at=at, state=state)
+
+
+def _cursors(connection: Connection) -> Iterable[Any]:
+    reader = SqlReader(connection)
+    names = connection.execute(select(tables.cursors.c.name)).scalars().all()
+    return [[name, reader.cursor(name)] for name in names]
+
+
+def _plain(**held: Iterable[Any]) -> Mapping[str, Any]:
+    return {name: list(_plain_rows(name, rows)) for name, rows in held.items()}
+
+
+def _plain_rows(name: str, rows: Iterable[Any]) -> Iterable[Any]:
+    """The rows as JSON values: of the journal in the order in which they were written, of others sorted."""
+    plain = (msgspec.to_builtins(row) for row in rows)
+    return plain if name == "journal" else sorted(plain, key=msgspec.json.encode)
