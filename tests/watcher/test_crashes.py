@@ -1,15 +1,21 @@
-"""A watcher that dies at any call, statement or commit, and begins again: each landing is one event."""
+"""A watcher that dies at any call, statement or commit, and begins again: each landing is one event.
 
+In memory it dies at each of these points, on SQLite in an ordinary run at each fifth.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.databases import new_url
 from tests.doubles.faulty_store import Crash, FaultyStore
+from tests.doubles.quick_sqlite import quick_sqlite, wipe
+from tests.effort import every
 from tests.watcher.landing import NORTH, SOUTH, Landing
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
+
+POINTS_LEAST = 20
 
 
 def outcome(landing: Landing, fail_at: int | None) -> tuple[int, list[tuple[str, int | None]]]:
@@ -28,19 +34,30 @@ def outcome(landing: Landing, fail_at: int | None) -> tuple[int, list[tuple[str,
     return faulty.points, landing.events()
 
 
-def stored(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return MemoryStore() if kind == "memory" else open_store(new_url(kind, request, tmp_path))
+@pytest.mark.slow
+def test_a_crash_at_any_point_makes_each_landing_one_event(tmp_path: Path) -> None:
+    sweep(tmp_path, MemoryStore, each=1)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["memory", pytest.param("sqlite", marks=pytest.mark.store)])
-def test_a_crash_at_any_point_makes_each_landing_one_event(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    points, expected = outcome(Landing(tmp_path / "whole", store=stored(kind, request, tmp_path)), None)
-    assert [key for key, _ in expected] == [NORTH, SOUTH, NORTH]
+@pytest.mark.store
+def test_so_it_does_on_sqlite(tmp_path: Path) -> None:
+    store = quick_sqlite(tmp_path)
 
-    for point in range(1, points + 1):
-        landing = Landing(tmp_path / str(point), store=stored(kind, request, tmp_path))
-        assert outcome(landing, point)[1] == expected, point
-        landing.store.close()
+    def emptied() -> Store:
+        wipe(store)
+        return store
+
+    sweep(tmp_path, emptied, each=every(5))
+    store.close()
+
+
+def sweep(folder: Path, empty: Callable[[], Store], *, each: int) -> None:
+    """Die at each n-th point of what a store does."""
+    points, expected = outcome(Landing(folder / "whole", store=empty()), None)
+    assert [key for key, _ in expected] == [NORTH, SOUTH, NORTH]
+    chosen = range(1, points + 1, each)
+    assert len(chosen) >= POINTS_LEAST
+
+    for point in chosen:
+        assert outcome(Landing(folder / str(point), store=empty()), point)[1] == expected, point
