@@ -1,4 +1,4 @@
-"""The server as a process: its start and its end."""
+"""The server as a process: its start and its end, and what it prints in between; one serves all tests."""
 
 import socket
 import subprocess
@@ -13,30 +13,12 @@ from tests.server.process import ServerProcess
 pytestmark = [pytest.mark.store, pytest.mark.endurance]
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "tidegate.toml").write_text("")
-    (tmp_path / "schedules").mkdir()
-    return tmp_path
-
-
-@pytest.fixture
-def process(project: Path) -> Iterator[ServerProcess]:
-    found = ServerProcess(project, "--no-host")
-    yield found
-    if found.process.poll() is None:
-        found.kill()
-
-
-def test_it_says_where_it_answers_and_ends_by_a_signal(process: ServerProcess):
-    with process.client() as client:
-        assert client.get("/healthz").status_code == 200
-        assert client.get("/readyz").status_code == 503
-
-    assert process.end() == 0
-    lines = process.output().splitlines()
-    assert lines[0] == f"serving {process.address}"
-    assert "no token" in lines[1]
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("process")
+    (made / "tidegate.toml").write_text("")
+    (made / "schedules").mkdir()
+    return made
 
 
 def test_without_a_token_it_listens_on_this_machine_only(project: Path):
@@ -46,6 +28,31 @@ def test_without_a_token_it_listens_on_this_machine_only(project: Path):
 
     assert refused.returncode == 1
     assert "token create" in refused.stderr
+
+
+@pytest.fixture(scope="module")
+def process(project: Path) -> Iterator[ServerProcess]:
+    found = ServerProcess(project, "--no-host")
+    yield found
+    if found.process.poll() is None:
+        found.kill()
+
+
+def test_it_says_that_it_is_up_but_not_ready_without_a_scheduler(process: ServerProcess):
+    with process.client() as client:
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 503
+
+
+def test_a_caller_that_goes_in_the_middle_of_its_body_is_no_failure_of_the_server(process: ServerProcess):
+    host, port = process.address.removeprefix("http://").split(":")
+    line = "POST /v3/namespaces/default/gauges/cpu HTTP/1.1"
+    headers = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 100"
+
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(f"{line}\r\n{headers}\r\n\r\n{{".encode())
+    with process.client() as client:
+        assert client.get("/healthz").status_code == 200
 
 
 def test_a_token_of_the_command_line_counts_at_once(process: ServerProcess, project: Path):
@@ -59,15 +66,8 @@ def test_a_token_of_the_command_line_counts_at_once(process: ServerProcess, proj
         assert client.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200
 
 
-def test_a_caller_that_goes_in_the_middle_of_its_body_is_no_failure_of_the_server(process: ServerProcess):
-    host, port = process.address.removeprefix("http://").split(":")
-    line = "POST /v3/namespaces/default/gauges/cpu HTTP/1.1"
-    headers = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 100"
-
-    with socket.create_connection((host, int(port))) as connection:
-        connection.sendall(f"{line}\r\n{headers}\r\n\r\n{{".encode())
-    with process.client() as client:
-        assert client.get("/healthz").status_code == 200
-
+def test_it_has_said_where_it_answers_and_nothing_else_and_ends_by_a_signal(process: ServerProcess):
     assert process.end() == 0
-    assert len(process.output().splitlines()) == len(["serving", "no token"])
+    first, second = process.output().splitlines()
+    assert first == f"serving {process.address}"
+    assert "no token" in second
