@@ -1,6 +1,7 @@
 """One long scenario, in which the process dies once at each point, each time in a history of its own.
 
-In `make test` at each fourth or twelfth call, in a soak at all (see `every`).
+In `make test` at each twelfth call in memory and at each fortieth on SQLite, in a soak at far more (see
+`every`). On SQLite an ordinary run plays each sixth history with a step that was done twice to its end.
 
 A point is a call in a transaction (on SQLite a statement), the moment before a commit, and the one
 after it. The history up to the step with the point is taken from a snapshot; then the process

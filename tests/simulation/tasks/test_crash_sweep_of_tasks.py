@@ -1,6 +1,7 @@
 """One long scenario of cycle tasks, in which the process dies once at each point of each step.
 
-In `make test` at each commit, after each, and at some of the calls; in a soak at many more. What had not been
+In `make test` at each commit, after each, and at some of the calls; in a soak at many more; on SQLite
+each sixth history with a step that was done twice is played on. What had not been
 committed leaves no trace: the store is the same as after the undisturbed step. After a commit of which no
 process heard the step is done twice, and the scenario is played to its end, where every instance must have
 come to the same end, with the same upstream instances and attempts.
