@@ -13,8 +13,8 @@ REACHED: Counter[str] = Counter()
 """What the tests of this process have reached so far."""
 
 PROMISED = {
-    "simulated histories on SQLite": much(12),
-    "crashes in them": much(120),
+    "simulated histories on SQLite": much(6),
+    "crashes in them": much(60),
     "simulated ticks in memory": much(3_000),
     "points of the crash sweep": 300,
     "points of the crash sweep of maintenance": 200,

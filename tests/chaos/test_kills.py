@@ -1,4 +1,7 @@
-"""`kill -9` of a real engine process, again and again, alone and beside another one."""
+"""`kill -9` of a real engine process, again and again, alone and beside another one.
+
+An ordinary run kills the one that is alone on SQLite, and one of two on PostgreSQL; a soak both on both.
+"""
 
 import random
 from pathlib import Path
@@ -7,7 +10,8 @@ import pytest
 
 from tests.chaos.child import Child, Say
 from tests.chaos.engine import Engine, judge, prepare
-from tests.effort import much
+from tests.databases import POSTGRES, SQL_KINDS
+from tests.effort import much, only
 from tests.tally import reach
 
 pytestmark = pytest.mark.endurance  # some seconds: every process opens the store again, and dies
@@ -25,6 +29,7 @@ def engine(url: str, log: Path, rounds: int) -> Child:
     return Child(work)
 
 
+@pytest.mark.parametrize("sql_url", only(SQL_KINDS, "sqlite"), indirect=True)
 def test_an_engine_that_is_killed_loses_and_doubles_nothing(sql_url: str, tmp_path: Path) -> None:
     dice, log = random.Random(3), tmp_path / "outside.log"
     prepare(sql_url)
@@ -40,6 +45,7 @@ def test_an_engine_that_is_killed_loses_and_doubles_nothing(sql_url: str, tmp_pa
     assert sum(job.state == "ended" for job in judge(sql_url, log, ROUNDS).known.jobs.values()) > ROUNDS
 
 
+@pytest.mark.parametrize("sql_url", only(SQL_KINDS, POSTGRES), indirect=True)
 def test_one_of_two_engines_is_killed(sql_url: str, tmp_path: Path) -> None:
     dice, log = random.Random(4), tmp_path / "outside.log"
     prepare(sql_url)

@@ -158,9 +158,9 @@ def test_fires_equal_a_scan_of_every_minute(zone: str, around: str) -> None:
 @pytest.mark.endurance
 @pytest.mark.parametrize("zone", ZONES)
 def test_fires_equal_a_scan_of_every_minute_around_all_changes_of_twenty_zones(zone: str) -> None:
-    # given the changes of two years, or an ordinary day where there are none
-    for year in (YEAR, YEAR + 1):
+    # given the changes of a year, or an ordinary day where there are none; in a soak of two years
+    for year in (YEAR, YEAR + 1)[: much(1)]:
         for change in changes_in(zone, year) or [None]:
             around = change.at if change else datetime(year, 3, 8, tzinfo=UTC)
             # then the fires around each equal those of the scan
-            assert_equal_to_a_scan(zone, around, patterns=much(4))
+            assert_equal_to_a_scan(zone, around, patterns=much(3))

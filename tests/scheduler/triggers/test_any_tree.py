@@ -23,6 +23,7 @@ def test_it_holds_since_the_minute_that_the_reference_finds_whenever_it_is_asked
     agrees_with_the_reference(*job)
 
 
+@pytest.mark.soak
 @pytest.mark.endurance  # hundreds of trees, each at every minute: half a minute
 @given(job=jobs())
 @settings(max_examples=much(30))

@@ -47,6 +47,7 @@ def test_counts_decide_as_all_events_do(job):
     CountedJob(trigger).live(came)
 
 
+@pytest.mark.soak
 @pytest.mark.endurance  # hundreds of trees, each at every minute
 @given(job=jobs())
 @settings(max_examples=much(60))

@@ -33,7 +33,7 @@ def test_a_few_histories_keep_the_promises_and_meet_everything() -> None:
 @pytest.mark.endurance
 @pytest.mark.parametrize("seeds", range(much(2)))
 def test_many_histories_in_memory(seeds: int) -> None:
-    for seed in range(100 + 12 * seeds, 112 + 12 * seeds):
+    for seed in range(100 + 6 * seeds, 106 + 6 * seeds):
         history(MemoryStore(), seed)
         reach("simulated histories of maintenance")
 

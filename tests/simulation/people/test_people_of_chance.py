@@ -65,7 +65,7 @@ def test_so_they_do_in_other_histories(seed: int) -> None:
 @pytest.mark.endurance
 @pytest.mark.parametrize("lot", range(much(2)))
 def test_many_histories_in_memory(lot: int) -> None:
-    for seed in range(100 + 5 * lot, 105 + 5 * lot):
+    for seed in range(100 + 3 * lot, 103 + 3 * lot):
         history(MemoryStore(), seed, after_commit=True)
         reach(WHAT)
 
