@@ -2,7 +2,8 @@
 
 A machine that Hypothesis drives: transactions begin, do a few things and end, well or badly, while readers
 look on and the store is closed and opened again. After each step both stores tell all they hold,
-and it is the same; an open transaction is asked everything, and so is each reader.
+and it is the same; an open transaction is asked everything, and so is each reader. An ordinary run plays
+short histories, a soak also long ones.
 """
 
 from collections.abc import Callable
@@ -137,6 +138,7 @@ def test_sqlite_agrees_with_memory_at_every_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.hypothesis
+@pytest.mark.soak
 @pytest.mark.endurance  # dozens of histories of forty steps, each with two whole dumps
 def test_sqlite_agrees_with_memory_in_long_histories(tmp_path: Path) -> None:
     run_machine(lambda: quick_sqlite(tmp_path), examples=much(2), steps=40)
@@ -145,4 +147,4 @@ def test_sqlite_agrees_with_memory_in_long_histories(tmp_path: Path) -> None:
 @pytest.mark.store
 @pytest.mark.endurance  # a soak plays more of them
 def test_postgres_agrees_with_memory_at_every_step(postgres_url: str) -> None:
-    run_machine(lambda: open_sql_store(postgres_url), examples=much(2), steps=25)
+    run_machine(lambda: open_sql_store(postgres_url), examples=much(1), steps=25)

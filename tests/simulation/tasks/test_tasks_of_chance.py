@@ -66,6 +66,6 @@ def test_many_histories_in_memory(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(500, 500 + much(1)))
 def test_histories_on_sqlite(seed: int, tmp_path: Path) -> None:
     store = quick_sqlite(tmp_path)
-    history(store, seed, steps=30, changes=seed % 2 == 0)
+    history(store, seed, steps=15, changes=seed % 2 == 0)
     store.close()
     reach("simulated histories of tasks")

@@ -165,10 +165,10 @@ def run_machine(url: str, *, examples: int, steps: int) -> None:
 
 @pytest.mark.endurance  # hundreds of histories
 def test_sqlite_agrees_with_memory(tmp_path: Path) -> None:
-    run_machine(f"sqlite:///{tmp_path}/store.db", examples=much(4), steps=40)
+    run_machine(f"sqlite:///{tmp_path}/store.db", examples=much(2), steps=40)
 
 
 @pytest.mark.store
 @pytest.mark.endurance  # a soak plays more of them
 def test_postgres_agrees_with_memory(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    run_machine(new_url("postgres", request, tmp_path), examples=much(4), steps=40)
+    run_machine(new_url("postgres", request, tmp_path), examples=much(2), steps=40)
