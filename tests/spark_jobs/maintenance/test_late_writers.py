@@ -62,15 +62,21 @@ def fill(yard: Yard, commits: int = 4) -> list[int]:
     yard.make()
     for number in range(commits):
         yard.insert((D22, number), (D23, number))
-    return ids(yard)
+    return snapshots_of(yard)
+
+
+def snapshots_of(yard: Yard) -> list[int]:
+    """The snapshots of the table, the oldest first."""
+    found = sorted(each(yard.table().snapshots()), key=lambda one: one.timestampMillis())
+    return [int(one.snapshotId()) for one in found]
 
 
 def ids(yard: Yard) -> list[int]:
     """The snapshots of the table, each of which can be read."""
-    found = sorted(each(yard.table().snapshots()), key=lambda one: one.timestampMillis())
+    found = snapshots_of(yard)
     for one in found:
-        yard.spark.sql(f"SELECT * FROM {yard.full_name} VERSION AS OF {one.snapshotId()}").collect()
-    return [int(one.snapshotId()) for one in found]
+        yard.spark.sql(f"SELECT * FROM {yard.full_name} VERSION AS OF {one}").collect()
+    return found
 
 
 def tag(yard: Yard, snapshot: int) -> None:
