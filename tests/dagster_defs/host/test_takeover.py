@@ -1,4 +1,8 @@
-"""Two host processes on one project: one that is killed is replaced, and no run is lost or made twice."""
+"""Two host processes on one project: one that is killed is replaced, and no run is lost or made twice.
+
+An ordinary run has two hosts in one process (`test_host.py`), and a host whose process is killed and started
+again (`tests/demo/test_demo.py`).
+"""
 
 import signal
 from collections.abc import Iterator
@@ -37,6 +41,7 @@ def runs(live: Live, day: str) -> list[str]:
     return [run.run_id for run in live.instance.get_runs() if run.tags.get("dagster/partition") == day]
 
 
+@pytest.mark.soak
 def test_a_host_that_is_killed_is_replaced_by_the_one_that_waits(live: Live) -> None:
     first = started(live, "is active")
     assert active(live) == str(first.pid)
