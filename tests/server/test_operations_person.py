@@ -1,25 +1,24 @@
 """A person of operations at work, with what the documentation names: the command line, REST and the board.
 
 They stop an app, see why a job waits, force it, find what became of yesterday's event, hear of a
-failure by webhook, and roll back the deployment that caused it all. The server and the commands are
-processes of their own; the test plays the host.
+failure by webhook, and roll back the deployment that caused it all. The server is a process of its own, and
+the commands run beside it; the test plays the host.
 """
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.alerts.receivers import Web, web_server
 from tests.server.process import ServerProcess
 from tests.server.serving import NS
 from tidegate.alerts.deliver import deliver
+from tidegate.cli.main import application
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.alerts.collect import collect
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
@@ -30,7 +29,7 @@ from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.tick.tick import tick
 
-pytestmark = pytest.mark.store  # processes of their own
+pytestmark = pytest.mark.store  # a process of its own
 
 YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
 
@@ -88,13 +87,9 @@ class Night:
         self.store.close()
 
     def cli(self, *arguments: str) -> str:
-        """What a command prints."""
-        command = [sys.executable, "-m", "tidegate.cli.main", *arguments]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        done = subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        """What a command prints, called in the folder of the project."""
+        done = CliRunner().invoke(application, arguments)
+        assert done.exit_code == 0, done.output
         return done.stdout
 
     def get(self, path: str) -> Any:
@@ -131,6 +126,7 @@ class Night:
 def night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Night]:
     for variable in ("TIDEGATE_PROJECT", "TIDEGATE_STORE_URL"):
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.chdir(tmp_path)
     with web_server() as web:
         made = Night(tmp_path, web)
         yield made

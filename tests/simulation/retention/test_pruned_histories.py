@@ -50,9 +50,10 @@ def test_a_crash_at_any_statement_of_a_slice_leaves_no_trace(rewinding: Rewindin
         done = prune_slice(counting, AS_LITTLE_AS_POSSIBLE, world.now, at_once=True)
         counting.release()
         after = dump(rewinding.store)
+        rewinding.back_to(before)
+        untouched = dump(rewinding.store)
         for point in range(1, counting.points):
             rewinding.back_to(before)
-            untouched = dump(rewinding.store)
             dying = FaultyStore(rewinding.store)
             dying.fail_at = point
             with pytest.raises(Crash):
