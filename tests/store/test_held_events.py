@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.crashes.statements import listening
+from tests.effort import much
 from tests.worlds.by import CLI
 from tests.worlds.world import MIDNIGHT, app_of
 from tidegate.domain.model import leaves
@@ -20,8 +21,8 @@ from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.tick import held_events
 from tidegate.scheduler.tick.tick import tick
 
-FEW, SOME, MANY = 10, 1_000, 10_000
-"""How many events each job holds when it gets one more."""
+FEW, SOME, MANY = 10, 500, min(much(2_000), 20_000)
+"""How many events each job holds when it gets one more; ten thousand in a soak."""
 
 SCHEDULES = """
 keys: {program: q, status: active, trigger: {partitions: {dataset: chunks, count: 50000}}}
@@ -120,7 +121,7 @@ both: {program: q, status: active, trigger: {sequence: [
 """
 """Each further event drops the oldest one, of all but the first."""
 
-TEN, VERY_MANY = 10, 20_000
+TEN, VERY_MANY = 10, min(much(4_000), 40_000)
 
 
 def hour(number: int, arrived: datetime) -> Event:
