@@ -37,9 +37,15 @@ INSTEAD = {
 
 THERE = re.compile(r"(?<=\bthere )(?:is|are|was|were) no", re.IGNORECASE)
 CODE = re.compile(r"`[^`\n]*`|\]\([^)\s]*\)|<[^>\s]*>")
+FIRST = "".join({first for words in INSTEAD for first in re.findall(r"(?:^|[|:])(\w)", words)})
 WORDS = re.compile(
-    "|".join(rf"(?P<w{index}>\b(?:{words})\b)" for index, words in enumerate(INSTEAD)), re.IGNORECASE
+    rf"\b(?=[{FIRST}])(?:"
+    + "|".join(rf"(?P<w{index}>(?:{words})\b)" for index, words in enumerate(INSTEAD))
+    + ")",
+    re.IGNORECASE,
 )
+"""With the letters with which they begin, so that other words are passed over in one step."""
+
 HINTS = tuple(INSTEAD.values())
 
 
