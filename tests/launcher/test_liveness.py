@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from dagster import DagsterRun
 
-from tests.doubles.dead_process import of_a_dead_process
+from tests.doubles.dead_process import DEAD, process_of
 from tidegate.dagster_defs.deployed.tags import LAUNCH
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.liveness import NO_SERVER, LaunchNote, liveness_of, note_of_launch
@@ -18,7 +18,7 @@ from tidegate.spark_jobs.commit.process import ProcessState, this_process
 pytestmark = pytest.mark.dagster
 
 ALIVE, ENDED, UNKNOWN = ProcessState.ALIVE, ProcessState.ENDED, ProcessState.UNKNOWN
-HERE, DEAD, ELSEWHERE = this_process(), of_a_dead_process(), "elsewhere/1/m/b/s/9"
+HERE, ELSEWHERE = this_process(), "elsewhere/1/m/b/s/9"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def run_with(note: str) -> DagsterRun:
 
 
 def noted(launcher: str, folder: Path) -> DagsterRun:
-    note = LaunchNote(launcher=launcher, folder=str(folder))
+    note = LaunchNote(launcher=process_of(launcher), folder=str(folder))
     return run_with(msgspec.json.encode(note).decode())
 
 
@@ -57,7 +57,8 @@ def test_the_process_decides_then_the_server_then_the_launcher(tmp_path: Path, c
     records = Records(tmp_path)
     records.create()
     if case.server is not None:
-        records.put("run-1", RunRecord(server=case.server, instance="", folder="", process=case.process))
+        server, own = process_of(case.server), process_of(case.process)
+        records.put("run-1", RunRecord(server=server, instance="", folder="", process=own))
 
     state, text = liveness_of(noted(case.launcher, tmp_path))
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.doubles.dead_process import of_a_dead_process
+from tests.doubles.dead_process import DEAD, of_a_dead_process, process_of
 from tidegate.spark_jobs.commit import process
 from tidegate.spark_jobs.commit.process import (
     UNKNOWN,
@@ -35,7 +35,7 @@ def renamed(**changes: str) -> str:
 ROWS = [
     ("a living process of this machine, whatever its lease says", renamed(), LAPSED, False),
     ("its number belongs to another process now", renamed(begun="1"), VALID, True),
-    ("it was killed", of_a_dead_process(), VALID, True),
+    ("it was killed", DEAD, VALID, True),
     ("this machine was started again", renamed(machine="m", boot="before"), VALID, True),
     ("another machine, with a lease", renamed(host="other", boot="b"), VALID, False),
     ("another machine, whose lease has ended", renamed(host="other", boot="b"), LAPSED, True),
@@ -48,7 +48,7 @@ ROWS = [
 def test_whether_it_has_ended(monkeypatch, sentence, name, until, ended):
     here = this_machine()
     monkeypatch.setattr(process, "this_machine", lambda: here._replace(id="m"))
-    assert has_ended(name, until, NOW) is ended
+    assert has_ended(process_of(name), until, NOW) is ended
 
 
 def test_without_proc_the_lease_decides(monkeypatch):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.doubles.dead_process import of_a_dead_process
+from tests.doubles.dead_process import DEAD, of_a_dead_process, process_of
 from tests.tidegate.project import Project
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
@@ -53,7 +53,7 @@ def running(project: Project, process: str, silent_for: timedelta, program: str 
     [
         # Every worker of the tests has another process in these names, so they need ids.
         pytest.param(
-            of_a_dead_process(),
+            DEAD,
             10,
             "has ended",
             "a dispatcher releases it within 30 s; if the scheduler",
@@ -73,7 +73,7 @@ def running(project: Project, process: str, silent_for: timedelta, program: str 
 def test_a_job_that_waits_for_the_slot_of_a_dead_run_names_it(
     deployed: Project, process: str, silent_for: int, state: str, freed: str
 ) -> None:
-    job = running(deployed, process, timedelta(seconds=silent_for))
+    job = running(deployed, process_of(process), timedelta(seconds=silent_for))
 
     (found,) = deployed.json("why", "report_daily")
     printed = deployed.run("why", "report_daily")
