@@ -91,6 +91,7 @@ class Night(LiveProject):
     """
 
     mode = "warm"
+    at_once = 1
 
     def __init__(self, folder: Path) -> None:
         (folder / "schedules").mkdir()

@@ -31,14 +31,18 @@ class LiveProject:
     """Of the run launcher, where the project has no settings of its own: each run starts a Spark of its own,
     or takes one that was kept ("warm")."""
 
+    at_once = 4
+    """How many runs there are at once; with one, all take one Spark that was kept."""
+
     instance: DagsterInstance
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        assert "mode: fork" in DEVELOPMENT
+        assert "mode: fork" in DEVELOPMENT and "max_concurrent_runs: 4" in DEVELOPMENT
         own = folder / SETTINGS_NAME
         if not own.is_file():
-            own.write_text(DEVELOPMENT.replace("mode: fork", f"mode: {self.mode}"))
+            of_mode = DEVELOPMENT.replace("mode: fork", f"mode: {self.mode}")
+            own.write_text(of_mode.replace("max_concurrent_runs: 4", f"max_concurrent_runs: {self.at_once}"))
         self.settings = load_settings(folder)
         self.store = open_store(self.settings.store_url)
         self.site = site_of(self.settings)

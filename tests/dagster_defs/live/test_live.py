@@ -1,7 +1,7 @@
 """The whole Dagster side, alive: the real daemon, the real UI server, a run in its own process.
 
 The tests share one running Dagster and go through a day of it in order. An ordinary run kills the daemon and
-a run after its promise; a soak also kills a run together with the code server.
+a run after its promise; a soak also kills a run together with the code server, and reloads it.
 """
 
 import os
@@ -221,6 +221,7 @@ def test_a_daemon_that_is_killed_and_started_again_runs_each_job_once(live: Live
         assert len(live.instance.get_runs(filters=RunsFilter(tags={"tidegate/job": job.id}))) == 1
 
 
+@pytest.mark.soak  # the same with `dagster dev`: test_dev.py
 def test_a_reload_shows_what_was_deployed_since(live: Live) -> None:
     app = live_app()
     more = {**app.datasets, "tides": Dataset(name="tides")}
