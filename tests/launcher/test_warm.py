@@ -5,6 +5,7 @@ Spark is a dummy here; `tests/spark_jobs/session/test_renewal.py` has what a run
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,11 @@ CONFIG = LauncherConfig(mode=Mode.WARM, workers=1, worker_runs=RUNS, worker_grow
 
 
 @pytest.fixture
-def quick(project: Quick, monkeypatch: pytest.MonkeyPatch) -> Quick:
+def quick(project: Quick, monkeypatch: pytest.MonkeyPatch) -> Iterator[Quick]:
     monkeypatch.setattr(project.launcher, "config", CONFIG)
-    return project
+    yield project
+    if project.programs.read_text() != PROGRAMS:
+        project.programs.write_text(PROGRAMS)
 
 
 def worker_of(quick: Quick, program: str = "done") -> int:

@@ -5,10 +5,11 @@ deployment in between changes nothing for a run, and needs no other server.
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 
-from dagster import DagsterInstance, DagsterRunStatus
+from dagster import DagsterEventType, DagsterInstance, DagsterRunStatus
 from dagster._core.definitions.reconstruct import ReconstructableJob
 from dagster._core.errors import DagsterExecutionInterruptedError
 from dagster._core.events import EngineEventData
@@ -19,6 +20,8 @@ from dagster._utils.hosted_user_process import recon_job_from_origin
 from dagster._utils.interrupts import capture_interrupts
 
 from tidegate.dagster_defs.definitions.run_scope import run_scope, scope_of
+
+ENDS = {DagsterEventType.RUN_SUCCESS, DagsterEventType.RUN_FAILURE, DagsterEventType.RUN_CANCELED}
 
 
 class Outcome(StrEnum):
@@ -33,8 +36,12 @@ class Outcome(StrEnum):
     UNFINISHED = "unfinished"
 
 
-def execute(run_id: str, instance_ref: str) -> Outcome:
-    """Execute a run in this process."""
+def execute(run_id: str, instance_ref: str, over: Callable[[], None] = lambda: None) -> Outcome:
+    """Execute a run in this process.
+
+    Args:
+        over: called when Dagster has the end of the run, and others may launch the next one.
+    """
     with (
         capture_interrupts(),
         DagsterInstance.from_ref(deserialize_value(instance_ref, InstanceRef)) as instance,
@@ -51,8 +58,9 @@ def execute(run_id: str, instance_ref: str) -> Outcome:
             suppress(Exception, KeyboardInterrupt, DagsterExecutionInterruptedError),
             run_scope(scope_of(run.job_name, run.asset_selection)),
         ):
-            for _ in core_execute_run(job, run, instance, inject_env_vars=True):
-                pass
+            for event in core_execute_run(job, run, instance, inject_env_vars=True):
+                if event.event_type in ENDS:
+                    over()
             calm = True
         instance.report_engine_event(f"Process for run exited (pid: {os.getpid()}).", run)
         ended = instance.get_run_by_id(run_id)

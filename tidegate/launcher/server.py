@@ -86,6 +86,7 @@ class RunServer:
                 elif ready is not self._children.awake:
                     self._done(self._pool.heard(ready))
             self._reap()
+            self._pool.give_postponed()
             self._look()
         self._close()
         self._end_runs()

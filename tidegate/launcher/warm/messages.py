@@ -3,6 +3,12 @@
 from tidegate.domain.value import Value
 
 
+class RunOver(Value, frozen=True, kw_only=True, tag=True):
+    """Dagster has the end of the run; its worker tidies up, and says `Done` then."""
+
+    run_id: str
+
+
 class Done(Value, frozen=True, kw_only=True, tag=True):
     """The worker has no run any more.
 
@@ -22,4 +28,4 @@ class Refused(Value, frozen=True, kw_only=True, tag=True):
     run_id: str
 
 
-Message = Done | Refused
+Message = RunOver | Done | Refused

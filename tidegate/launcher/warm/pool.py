@@ -1,6 +1,12 @@
-"""The workers of a run server: which of them has which run, and which waits for one."""
+"""The workers of a run server: which of them has which run, and which waits for one.
+
+run ─► a worker waits: it gets the run
+  ├──► a worker has a run that is over: the run waits for it, a moment
+  └──► else: a new worker
+"""
 
 import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -8,16 +14,34 @@ from dataclasses import dataclass, field
 import msgspec
 
 from tidegate.launcher.protocol import Launch, receive_line, send
-from tidegate.launcher.warm.messages import Done, Message
+from tidegate.launcher.warm.messages import Done, Message, RunOver
+
+PATIENCE_SECONDS = 5.0
+"""A worker tidies up in less than a second, and a new one needs longer than this to start its Spark."""
+
+MESSAGES = msgspec.json.Decoder(Message)
 
 
 @dataclass
 class Hired:
-    """A worker, as its server knows it. Without a run and not leaving, it waits for the next one."""
+    """A worker, as its server knows it. Without a run and not leaving, it waits for the next one.
+
+    Attributes:
+        over: its run is over, but it still tidies up.
+    """
 
     channel: socket.socket
     run: Launch | None = None
+    over: bool = False
     leaving: bool = False
+
+
+@dataclass
+class Postponed:
+    """A run that waits for a worker whose run is over, until an instant of the monotonic clock."""
+
+    run: Launch
+    until: float
 
 
 @dataclass
@@ -32,6 +56,7 @@ class Pool:
     kept: int
     hire: Callable[[Launch], tuple[int, socket.socket]]
     _workers: dict[int, Hired] = field(default_factory=dict[int, Hired])
+    _postponed: list[Postponed] = field(default_factory=list[Postponed])
 
     @property
     def waiting(self) -> int:
@@ -39,7 +64,7 @@ class Pool:
         return len(self._waiting())
 
     def give(self, run: Launch) -> None:
-        """Give a run to a worker that waits, or to a new one."""
+        """Give a run to a worker that waits or will do so soon, or to a new one."""
         for worker in self._waiting():
             try:
                 send(worker.channel, run)
@@ -47,8 +72,26 @@ class Pool:
                 # It has just ended.
                 self._dismiss(worker)
                 continue
-            worker.run = run
+            worker.run, worker.over = run, False
             return
+        if self.kept and len(self._tidying()) > len(self._postponed):
+            self._postponed.append(Postponed(run, time.monotonic() + PATIENCE_SECONDS))
+        else:
+            self._hire(run)
+
+    def give_postponed(self) -> None:
+        """Give runs that have waited to workers that wait now, or after some time to new ones."""
+        now = time.monotonic()
+        postponed, self._postponed = self._postponed, []
+        for each in postponed:
+            if self._waiting():
+                self.give(each.run)
+            elif now >= each.until or not self._tidying():
+                self._hire(each.run)
+            else:
+                self._postponed.append(each)
+
+    def _hire(self, run: Launch) -> None:
         pid, channel = self.hire(run)
         self._workers[pid] = Hired(channel, run)
         with suppress(OSError):
@@ -56,7 +99,10 @@ class Pool:
             send(channel, run)
 
     def process_of(self, run_id: str) -> int | None:
-        """Return the process that has a run."""
+        """Return the process that has a run; one that waits for a worker gets one."""
+        for each in [each for each in self._postponed if each.run.run_id == run_id]:
+            self._postponed.remove(each)
+            self._hire(each.run)
         for pid, worker in self._workers.items():
             if worker.run is not None and worker.run.run_id == run_id:
                 return pid
@@ -66,19 +112,25 @@ class Pool:
         """Read what a worker says; return the run that it has done."""
         worker = next(each for each in self._workers.values() if each.channel is channel)
         try:
-            message: Message = msgspec.json.decode(receive_line(channel), type=Message)
+            *_, message = MESSAGES.decode_lines(receive_line(channel))
         except OSError:
             # It has ended with its run, which is reported when its process is gone.
             self._dismiss(worker)
             return None
-        run, worker.run = worker.run, None
+        if isinstance(message, RunOver):
+            worker.over = True
+            return None
+        run, worker.run, worker.over = worker.run, None, False
         if run is None:
             return None
         if not isinstance(message, Done):
             self._dismiss(worker)
             self.give(run)
             return None
-        if not message.stays or len(self._waiting()) > self.kept:
+        if not message.stays:
+            self._dismiss(worker)
+        self.give_postponed()
+        if len(self._waiting()) > self.kept:
             self._dismiss(worker)
         return run, message
 
@@ -87,9 +139,10 @@ class Pool:
         worker = self._workers.get(pid)
         if worker is None:
             return None
-        run = worker.run
         # What it has said before its end is still there to be read.
-        done = self.heard(worker.channel) if run is not None else None
+        done = None
+        while done is None and worker.run is not None and not worker.leaving:
+            done = self.heard(worker.channel)
         del self._workers[pid]
         worker.channel.close()
         if done is not None or worker.run is None:
@@ -103,11 +156,17 @@ class Pool:
     def close(self) -> None:
         """Let the workers end that wait for a run, and those that will."""
         self.kept = 0
+        postponed, self._postponed = self._postponed, []
+        for each in postponed:
+            self._hire(each.run)
         for worker in self._waiting():
             self._dismiss(worker)
 
     def _waiting(self) -> list[Hired]:
         return [each for each in self._workers.values() if each.run is None and not each.leaving]
+
+    def _tidying(self) -> list[Hired]:
+        return [each for each in self._workers.values() if each.over and not each.leaving]
 
     def _dismiss(self, worker: Hired) -> None:
         worker.leaving = True

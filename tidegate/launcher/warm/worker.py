@@ -21,7 +21,7 @@ from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.execution import Outcome, execute
 from tidegate.launcher.loaded_files import changed_file, loaded_files
 from tidegate.launcher.protocol import Launch, receive_line
-from tidegate.launcher.warm.messages import Done, Message, Refused
+from tidegate.launcher.warm.messages import Done, Message, Refused, RunOver
 from tidegate.launcher.warm.process_state import ProcessState, seed
 from tidegate.project.settings.settings import SETTINGS_FILE
 from tidegate.spark_jobs.java import jvm
@@ -71,7 +71,7 @@ class Worker:
     def _execute(self, run: Launch) -> Done:
         self._enter(run)
         try:
-            outcome = execute(run.run_id, run.instance)
+            outcome = execute(run.run_id, run.instance, lambda: self._say(RunOver(run_id=run.run_id)))
         finally:
             # A cancel that comes too late must not end the run after it; SIGTERM ends an idle worker.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
