@@ -48,9 +48,9 @@ SHOP: dict[str, Any] = {
 }
 
 
-def where_the_day_begins(now: datetime) -> str:
-    """Return a time zone in which it is after one o'clock, and not yet two, at an instant."""
-    ahead = (1 - now.hour) % 24
+def where_it_is(hour: int, now: datetime) -> str:
+    """Return a time zone in which an hour of the day has come at an instant, and the next one has not."""
+    ahead = (hour - now.hour) % 24
     ahead -= 24 * (ahead > MOST_AHEAD)
     # The sign of these names is that of POSIX: behind UTC is positive.
     return f"Etc/GMT{-ahead:+d}" if ahead else "Etc/GMT"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance, DagsterRun
+from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext
 from dagster._core.remote_origin import InProcessCodeLocationOrigin
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster._core.workspace.context import WorkspaceProcessContext
@@ -103,7 +104,9 @@ def loaded_here(folder: Path, settings: str = NOTHING_EXECUTED) -> Iterator[Host
     """The world of a host whose code location is loaded in this process, where none is reloaded or lost."""
     (folder / SETTINGS_NAME).write_text(settings)
     live = Live(folder)
-    with pytest.MonkeyPatch.context() as patch:
+    # Dagster keeps for the whole process what it has loaded here; later tests load other definitions.
+    kept = DefinitionsLoadContext.scoped(DefinitionsLoadContext.get())
+    with kept, pytest.MonkeyPatch.context() as patch:
         patch.setenv(PROJECT_VARIABLE, str(folder))
         origin = InProcessCodeLocationOrigin(
             LoadableTargetOrigin(module_name=MODULE, working_directory=str(folder)),

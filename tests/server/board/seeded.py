@@ -14,7 +14,7 @@ from tests.server.board.cal import SPEC as CALENDARS
 from tests.server.process import ServerProcess
 from tests.server.sales import EACH_DAY, SPEC
 from tests.server.serving import NS
-from tests.server.shop import SHOP, where_the_day_begins
+from tests.server.shop import SHOP, where_it_is
 from tests.server.yard import YARD
 from tests.worlds.by import CLI
 from tidegate.project.settings.settings import load_settings
@@ -73,9 +73,9 @@ def store_of(project: Path) -> Store:
 
 
 def _fill(client: httpx.Client) -> None:
-    # Whenever the test runs, the instances of the running day are ahead, and no window of the yard is open.
-    morning = {"timezone": where_the_day_begins(datetime.now(UTC))}
-    for spec in (SPEC, {**SHOP, **morning}, {**YARD, **morning}, CALENDARS, LATE):
+    # Whenever the test runs, the instances of the running day are ahead, and no window is open.
+    night, noon = ({"timezone": where_it_is(hour, datetime.now(UTC))} for hour in (1, 12))
+    for spec in ({**SPEC, **noon}, {**SHOP, **night}, {**YARD, **noon}, CALENDARS, {**LATE, **noon}):
         assert client.put(f"{NS}/apps/{spec['app']}", json={"spec": spec}).status_code == 200
     dates = {"task": "shop.revenue", "from": "2026-03-01", "to": "2026-03-03"}
     for path, body in (
