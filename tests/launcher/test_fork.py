@@ -20,11 +20,6 @@ from tidegate.spark_jobs.commit.process import is_gone
 pytestmark = pytest.mark.dagster
 
 
-@pytest.fixture
-def quick(project: Quick) -> Quick:
-    return project
-
-
 def server_of(quick: Quick, run_id: str) -> int:
     (name,) = quick.servers(run_id)
     return int(name.split("/")[1])

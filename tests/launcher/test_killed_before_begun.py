@@ -30,11 +30,6 @@ pytestmark = pytest.mark.dagster
 SETTLED = timedelta(seconds=SETTLED_SECONDS + 5)
 
 
-@pytest.fixture
-def quick(project: Quick) -> Quick:
-    return project
-
-
 def sweep(quick: Quick, after: timedelta) -> list[str]:
     """Look for dead runs, some time from now; returns what is said."""
     with quick.store.reading() as reader:

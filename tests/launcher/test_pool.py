@@ -1,15 +1,15 @@
 """Which worker gets a run, where workers are what the test says they are."""
 
 import socket
+import time
 from collections.abc import Iterator
 
 import msgspec
 import pytest
 
 from tidegate.launcher.protocol import Launch, receive_line
-from tidegate.launcher.warm import pool as pools
 from tidegate.launcher.warm.messages import Done, Message, Refused, RunOver
-from tidegate.launcher.warm.pool import Pool
+from tidegate.launcher.warm.pool import PATIENCE_SECONDS, Pool
 
 KEPT = 2
 
@@ -70,17 +70,22 @@ def busy(workers: Workers) -> Workers:
     return workers
 
 
-def test_a_run_waits_for_a_worker_whose_run_is_over_instead_of_starting_a_third(busy: Workers) -> None:
+@pytest.fixture
+def postponing(busy: Workers) -> Workers:
+    """The run of the first worker is over, and a third run waits for it."""
     assert busy.says(1, over("a")) is None
-
     busy.pool.give(run("c"))
-    busy.pool.give_postponed()
-    assert list(busy.ends) == [1, 2]
+    return busy
 
-    assert busy.says(1, done("a")) == (run("a"), done("a"))
-    assert busy.got(1) == "c"
-    assert busy.pool.process_of("c") == 1
-    assert busy.pool.waiting == 0
+
+def test_a_run_waits_for_a_worker_whose_run_is_over_instead_of_starting_a_third(postponing: Workers) -> None:
+    postponing.pool.give_postponed()
+    assert list(postponing.ends) == [1, 2]
+
+    assert postponing.says(1, done("a")) == (run("a"), done("a"))
+    assert postponing.got(1) == "c"
+    assert postponing.pool.process_of("c") == 1
+    assert postponing.pool.waiting == 0
 
 
 def test_a_run_gets_a_new_worker_where_all_have_one_that_goes_on(busy: Workers) -> None:
@@ -100,39 +105,35 @@ def test_no_more_runs_wait_than_workers_tidy_up(busy: Workers) -> None:
     assert busy.got(1) == "c"
 
 
-def test_a_run_waits_no_longer_than_a_moment(busy: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pools, "PATIENCE_SECONDS", 0)
-    busy.says(1, over("a"))
-    busy.pool.give(run("c"))
+def test_a_run_waits_no_longer_than_a_moment(postponing: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = time.monotonic() + PATIENCE_SECONDS
+    monkeypatch.setattr(time, "monotonic", lambda: later)
 
-    busy.pool.give_postponed()
+    postponing.pool.give_postponed()
 
-    assert busy.got(3) == "c"
-    assert busy.says(1, done("a")) == (run("a"), done("a"))
-    assert busy.pool.waiting == 1
+    assert postponing.got(3) == "c"
+    assert postponing.says(1, done("a")) == (run("a"), done("a"))
+    assert postponing.pool.waiting == 1
 
 
 @pytest.mark.parametrize("end", [done("a", stays=False), Refused(run_id="a")], ids=["leaves", "refuses"])
-def test_a_worker_that_leaves_passes_the_run_that_waits_on_to_a_new_one(busy: Workers, end: Message) -> None:
-    busy.says(1, over("a"))
-    busy.pool.give(run("c"))
+def test_a_worker_that_leaves_passes_the_run_that_waits_on_to_a_new_one(
+    postponing: Workers, end: Message
+) -> None:
+    postponing.says(1, end)
+    postponing.pool.give_postponed()
 
-    busy.says(1, end)
-    busy.pool.give_postponed()
-
-    given = {busy.got(pid) for pid in busy.ends if pid > KEPT}
+    given = {postponing.got(pid) for pid in postponing.ends if pid > KEPT}
     assert given == ({"c"} if isinstance(end, Done) else {"a", "c"})
 
 
-def test_a_worker_that_dies_while_it_tidies_up_keeps_no_run_waiting(busy: Workers) -> None:
-    busy.says(1, over("a"))
-    busy.pool.give(run("c"))
-    busy.ends[1].close()
+def test_a_worker_that_dies_while_it_tidies_up_keeps_no_run_waiting(postponing: Workers) -> None:
+    postponing.ends[1].close()
 
-    assert busy.pool.ended(1) == (run("a"), Done(run_id="a", finished=False, stays=False))
-    busy.pool.give_postponed()
+    assert postponing.pool.ended(1) == (run("a"), Done(run_id="a", finished=False, stays=False))
+    postponing.pool.give_postponed()
 
-    assert busy.got(3) == "c"
+    assert postponing.got(3) == "c"
 
 
 def test_what_a_worker_has_said_before_its_end_is_read_whole(busy: Workers) -> None:
@@ -148,20 +149,14 @@ def test_messages_that_are_read_together_are_each_heeded(busy: Workers) -> None:
     assert busy.pool.waiting == 1
 
 
-def test_a_run_that_is_cancelled_while_it_waits_gets_a_process_to_interrupt(busy: Workers) -> None:
-    busy.says(1, over("a"))
-    busy.pool.give(run("c"))
-
-    assert busy.pool.process_of("c") == 3
-    assert busy.got(3) == "c"
+def test_a_run_that_is_cancelled_while_it_waits_gets_a_process_to_interrupt(postponing: Workers) -> None:
+    assert postponing.pool.process_of("c") == 3
+    assert postponing.got(3) == "c"
 
 
-def test_a_server_that_ends_lets_no_run_wait(busy: Workers) -> None:
-    busy.says(1, over("a"))
-    busy.pool.give(run("c"))
+def test_a_server_that_ends_lets_no_run_wait(postponing: Workers) -> None:
+    postponing.pool.close()
 
-    busy.pool.close()
-
-    assert busy.got(3) == "c"
-    assert busy.says(1, done("a")) == (run("a"), done("a"))
-    assert busy.pool.waiting == 0
+    assert postponing.got(3) == "c"
+    assert postponing.says(1, done("a")) == (run("a"), done("a"))
+    assert postponing.pool.waiting == 0

@@ -5,7 +5,6 @@ Spark is a dummy here; `tests/spark_jobs/session/test_renewal.py` has what a run
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,12 +22,9 @@ RUNS = 6
 CONFIG = LauncherConfig(mode=Mode.WARM, workers=1, worker_runs=RUNS, worker_growth_mb=64, preload=PRELOAD)
 
 
-@pytest.fixture
-def quick(project: Quick, monkeypatch: pytest.MonkeyPatch) -> Iterator[Quick]:
-    monkeypatch.setattr(project.launcher, "config", CONFIG)
-    yield project
-    if project.programs.read_text() != PROGRAMS:
-        project.programs.write_text(PROGRAMS)
+@pytest.fixture(autouse=True)
+def warm(quick: Quick, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick.launcher, "config", CONFIG)
 
 
 def worker_of(quick: Quick, program: str = "done") -> int:

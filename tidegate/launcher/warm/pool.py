@@ -1,8 +1,10 @@
 """The workers of a run server: which of them has which run, and which waits for one.
 
-run ─► a worker waits: it gets the run
-  ├──► a worker has a run that is over: the run waits for it, a moment
-  └──► else: a new worker
+    run ─► a worker waits: it gets the run
+      ├──► a worker has a run that is over: the run waits for it, a moment
+      └──► else: a new worker
+
+Nothing here knows what a run does.
 """
 
 import socket
@@ -65,6 +67,23 @@ class Pool:
 
     def give(self, run: Launch) -> None:
         """Give a run to a worker that waits or will do so soon, or to a new one."""
+        self._postponed.append(Postponed(run, time.monotonic() + PATIENCE_SECONDS))
+        self.give_postponed()
+
+    def give_postponed(self) -> None:
+        """Give the runs that wait, in order, to workers that wait, or to new ones."""
+        now = time.monotonic()
+        postponed, self._postponed = self._postponed, []
+        for each in postponed:
+            if self._is_taken(each.run):
+                continue
+            if self.kept and now < each.until and len(self._tidying()) > len(self._postponed):
+                self._postponed.append(each)
+            else:
+                self._hire(each.run)
+
+    def _is_taken(self, run: Launch) -> bool:
+        """Give a run to a worker that waits; return whether there is one."""
         for worker in self._waiting():
             try:
                 send(worker.channel, run)
@@ -73,23 +92,8 @@ class Pool:
                 self._dismiss(worker)
                 continue
             worker.run, worker.over = run, False
-            return
-        if self.kept and len(self._tidying()) > len(self._postponed):
-            self._postponed.append(Postponed(run, time.monotonic() + PATIENCE_SECONDS))
-        else:
-            self._hire(run)
-
-    def give_postponed(self) -> None:
-        """Give runs that have waited to workers that wait now, or after some time to new ones."""
-        now = time.monotonic()
-        postponed, self._postponed = self._postponed, []
-        for each in postponed:
-            if self._waiting():
-                self.give(each.run)
-            elif now >= each.until or not self._tidying():
-                self._hire(each.run)
-            else:
-                self._postponed.append(each)
+            return True
+        return False
 
     def _hire(self, run: Launch) -> None:
         pid, channel = self.hire(run)
@@ -156,9 +160,7 @@ class Pool:
     def close(self) -> None:
         """Let the workers end that wait for a run, and those that will."""
         self.kept = 0
-        postponed, self._postponed = self._postponed, []
-        for each in postponed:
-            self._hire(each.run)
+        self.give_postponed()
         for worker in self._waiting():
             self._dismiss(worker)
 
