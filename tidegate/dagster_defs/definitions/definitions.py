@@ -11,7 +11,6 @@ pass gets what the first one has built.
 
 import gc
 
-import msgspec
 from dagster import Definitions, JobDefinition, in_process_executor
 
 from tidegate.dagster_defs.definitions.assets import build_assets
@@ -49,9 +48,9 @@ _built_here: dict[str, Definitions] = {}
 
 def build_definitions(location: Location) -> Definitions:
     """Build the definitions of a project's code location."""
-    shipped = reconstructed_plan()
+    scope = current_scope()
+    shipped = reconstructed_plan(scope.apps)
     if shipped is not None:
-        scope = current_scope()
         # The plan is as large as the location, so a run of one program does not encode it.
         built = _built_here.get(ship(shipped)) if scope is EVERYTHING else None
         return built or _built(AssetPlan(shipped), location, scope)
@@ -62,7 +61,7 @@ def build_definitions(location: Location) -> Definitions:
         compute_once()
     built = Definitions.merge(_built(assets, location), _automation(assets, states, location))
     _built_here.clear()
-    _built_here[ship(msgspec.structs.replace(plan, hidden_reads=tuple(sorted(assets.hidden_reads))))] = built
+    _built_here[ship(assets.to_ship)] = built
     return built
 
 

@@ -30,6 +30,11 @@ class RunScope:
 
     assets: frozenset[AssetKey] | None
 
+    @property
+    def apps(self) -> frozenset[str] | None:
+        """The apps of the run's programs; None for a run that needs all, as jobs without assets do."""
+        return frozenset(key.path[0] for key in self.assets) if self.assets else None
+
     def programs(self, plan: AssetPlan) -> tuple[ProgramAssets, ...]:
         """Return the programs whose assets are to be built."""
         if self.assets is None:

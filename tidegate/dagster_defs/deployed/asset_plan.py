@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
+import msgspec
 from dagster import AssetKey, PartitionsDefinition
 
 from tidegate.dagster_defs.deployed.names import Owned, asset_key, program_key, unique_names
@@ -81,7 +82,7 @@ class AssetPlan:
     def hidden_reads(self) -> frozenset[tuple[str, str]]:
         """The (program, dataset) reads that are not shown, since they would close a cycle.
 
-        They depend on all apps. A code server computes them, and its runs get them with the plan.
+        They depend on all apps. A code server computes them, and its runs get them with the plan (`to_ship`).
         """
         known = self.plan.hidden_reads
         return frozenset(_closing_reads(self._known.values()) if known is None else known)
@@ -91,7 +92,20 @@ class AssetPlan:
         return self.plan.by_name
 
     @cached_property
+    def to_ship(self) -> Plan:
+        """The plan with all that depends on all apps, so that a run looks at its own app only."""
+        ops = {each.app.name: dict[str, str]() for each in self.plan.apps}
+        for (app, program), op in self._ops.items():
+            ops[app][program] = op
+        named = (msgspec.structs.replace(each, ops=ops[each.app.name]) for each in self.plan.apps)
+        hidden = tuple(sorted(self.hidden_reads))
+        return msgspec.structs.replace(self.plan, apps=tuple(named), hidden_reads=hidden)
+
+    @cached_property
     def _ops(self) -> Mapping[Owned, str]:
+        known = [(each.app.name, each.ops) for each in self.plan.apps if each.ops is not None]
+        if len(known) == len(self.plan.apps):
+            return {(app, program): op for app, ops in known for program, op in ops.items()}
         return unique_names((each.app.name, name) for each in self.plan.apps for name in each.app.programs)
 
     def _programs_of(self, app: App) -> Iterator[ProgramAssets]:

@@ -2,12 +2,13 @@
 
 A code server reads the store once, when it starts. A run's process reconstructs the same
 definitions later, perhaps while the store is unreachable or holds a newer plan, so Dagster
-ships the apps with the run, as one compressed text. Schedules are not shipped: a run does not
-need them.
+ships the apps with the run, each as a compressed text. A run decodes those that it needs: its cost does not
+grow with the location. Schedules are not shipped, because no run needs them.
 """
 
 import base64
 import zlib
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -19,21 +20,29 @@ from dagster._core.definitions.definitions_load_context import (
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App
+from tidegate.domain.model.others import others_of_programs
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.protocol import Reader
 
 NOTHING_DEPLOYED_TEXT = "nothing deployed, run `tidegate deploy`"
 """What Dagster shows of a code location without apps."""
 
-METADATA_KEY = "tidegate/apps"
-"""Key of the apps in the metadata that Dagster ships to each run."""
+METADATA_KEY = "tidegate/plan"
+"""Key of the plan in the metadata that Dagster ships to each run. A version before had one text of all apps
+under another key: a run that gets it reads the store."""
 
 
 class LoadedApp(Value, frozen=True, kw_only=True):
-    """An app in a code location. `revision` is the revision of the deployment."""
+    """An app in a code location.
+
+    Attributes:
+        revision: the revision of the deployment.
+        ops: the names of the ops of its programs, by program; None where they are not computed yet.
+    """
 
     app: App
     revision: int
+    ops: Mapping[str, str] | None = None
 
 
 class Plan(Value, frozen=True, kw_only=True):
@@ -43,11 +52,13 @@ class Plan(Value, frozen=True, kw_only=True):
         apps: the apps of the location's project: their programs are loaded and launched here.
         others: the apps of other projects in the same store: their datasets may be read and waited for.
         hidden_reads: see `AssetPlan.hidden_reads`; None where they are not computed yet.
+        project: the names of all apps of the project, where `apps` are only those that a run needs.
     """
 
     apps: tuple[LoadedApp, ...]
     others: tuple[LoadedApp, ...] = ()
     hidden_reads: tuple[tuple[str, str], ...] | None = None
+    project: frozenset[str] | None = None
 
     @property
     def everything(self) -> "Plan":
@@ -57,7 +68,7 @@ class Plan(Value, frozen=True, kw_only=True):
     @property
     def own(self) -> frozenset[str]:
         """The names of the project's own apps."""
-        return frozenset(self.own_revisions)
+        return frozenset(self.own_revisions) if self.project is None else self.project
 
     @property
     def own_revisions(self) -> dict[str, int]:
@@ -88,13 +99,25 @@ def deployed_plan(reader: Reader, project: str) -> Plan:
     )
 
 
-def reconstructed_plan() -> Plan | None:
-    """Return the plan that was shipped to this process; None in a process that must read the store."""
+class _Shipped(Value, frozen=True, kw_only=True):
+    """What is shipped: a `Plan` whose apps are texts of their own, by name."""
+
+    apps: dict[str, str]
+    others: dict[str, str]
+    hidden_reads: tuple[tuple[str, str], ...] | None
+
+
+def reconstructed_plan(needed: Collection[str] | None = None) -> Plan | None:
+    """Return the plan that was shipped to this process; None in a process that must read the store.
+
+    Args:
+        needed: see `decode_plan`.
+    """
     context = DefinitionsLoadContext.get()
     if context.load_type is not DefinitionsLoadType.RECONSTRUCTION:
         return None
     shipped = context.reconstruction_metadata.get(METADATA_KEY)
-    return None if shipped is None else decode_plan(shipped)
+    return None if shipped is None else decode_plan(shipped, needed)
 
 
 def ship(plan: Plan) -> str:
@@ -109,18 +132,47 @@ def ship(plan: Plan) -> str:
 
 
 def encode_plan(plan: Plan) -> str:
-    """Encode the plan as text that is safe inside JSON."""
-    without_schedules = msgspec.structs.replace(plan, apps=_bare(plan.apps), others=_bare(plan.others))
-    return base64.b64encode(zlib.compress(msgspec.json.encode(without_schedules, order="sorted"))).decode()
+    """Encode the plan as JSON."""
+    shipped = _Shipped(apps=_encoded(plan.apps), others=_encoded(plan.others), hidden_reads=plan.hidden_reads)
+    return msgspec.json.encode(shipped).decode()
 
 
-def _bare(apps: tuple[LoadedApp, ...]) -> tuple[LoadedApp, ...]:
-    return tuple(
-        msgspec.structs.replace(loaded, app=msgspec.structs.replace(loaded.app, schedules={}))
-        for loaded in apps
+def decode_plan(text: str, needed: Collection[str] | None = None) -> Plan:
+    """Decode a text written by `encode_plan`.
+
+    Args:
+        needed: the apps whose programs run here: the plan has these and those that they read; None for all.
+    """
+    shipped = msgspec.json.decode(text, type=_Shipped)
+    if needed is None:
+        return Plan(
+            apps=_decoded(shipped.apps, shipped.apps),
+            others=_decoded(shipped.others, shipped.others),
+            hidden_reads=shipped.hidden_reads,
+        )
+    named = set(needed)
+    for loaded in _decoded(shipped.apps, needed):
+        named |= others_of_programs(loaded.app.programs.values())
+    return Plan(
+        apps=_decoded(shipped.apps, named),
+        others=_decoded(shipped.others, named),
+        hidden_reads=shipped.hidden_reads,
+        project=frozenset(shipped.apps),
     )
 
 
-def decode_plan(text: str) -> Plan:
-    """Decode a text written by `encode_plan`."""
-    return msgspec.json.decode(zlib.decompress(base64.b64decode(text)), type=Plan)
+def _encoded(apps: Iterable[LoadedApp]) -> dict[str, str]:
+    return {loaded.app.name: _encoded_app(loaded) for loaded in apps}
+
+
+def _encoded_app(loaded: LoadedApp) -> str:
+    bare = msgspec.structs.replace(loaded, app=msgspec.structs.replace(loaded.app, schedules={}))
+    return base64.b64encode(zlib.compress(msgspec.json.encode(bare, order="sorted"))).decode()
+
+
+def _decoded(texts: Mapping[str, str], names: Collection[str]) -> tuple[LoadedApp, ...]:
+    return tuple(
+        msgspec.json.decode(zlib.decompress(base64.b64decode(text)), type=LoadedApp)
+        for name, text in texts.items()
+        if name in names
+    )
