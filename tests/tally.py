@@ -23,7 +23,6 @@ PROMISED = {
     "contested firings": much(2_000),
     "planted bugs found": min(28, much(10)),
     "kills of Spark writers": 23 + much(5),
-    "kills of the plain-Dagster example": much(1),
     "looks of a reader": much(50),
 }
 """What every whole run of the tests reaches at least."""

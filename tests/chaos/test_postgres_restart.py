@@ -8,12 +8,13 @@ import pytest
 from tests.chaos.child import Child, Say
 from tests.chaos.engine import Engine, judge, prepare
 from tests.databases import control
+from tests.effort import much
 from tests.tally import reach
 
 pytestmark = [pytest.mark.store, pytest.mark.endurance]  # a server of its own, which is restarted
 
-RESTARTS = 3
-ROUNDS = 60
+RESTARTS = much(2)
+ROUNDS = much(40)
 STEPS_BETWEEN = 20
 
 

@@ -97,6 +97,7 @@ def example(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
         del sys.modules[name]
 
 
+@pytest.mark.soak  # dagster_defs/io_manager/test_crash_table.py kills the runs of such assets
 def test_tables_equal_those_of_pandas(example: Example, spark: SparkSession) -> None:
     chance, loaded = Random(SEED), 0
     calls = {DAILY: 0, WHOLE: 0}

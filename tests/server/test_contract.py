@@ -89,7 +89,7 @@ def test_every_answer_is_as_described(world: Served, mode: GenerationMode):
 def _draw(operation: Any, mode: GenerationMode) -> None:
     """Make calls of one operation; every second one is about what is there."""
 
-    @settings(max_examples=much(4), deadline=None, derandomize=True, suppress_health_check=UNCHECKED)
+    @settings(max_examples=much(3), deadline=None, derandomize=True, suppress_health_check=UNCHECKED)
     @given(case=operation.as_strategy(generation_mode=mode), exists=st.booleans())
     def call(case: Any, exists: bool) -> None:
         if exists:

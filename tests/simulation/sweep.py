@@ -37,7 +37,7 @@ class Rewinding(Protocol):
 class RewindingMemory:
     """Committed tables are never changed, so a reference to them is a snapshot."""
 
-    every = effort.every(12)
+    every = effort.every(20)
     replayed = 1
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class RewindingMemory:
 class RewindingSqlite:
     """A snapshot is a copy of the database in memory."""
 
-    every = effort.every(40)
+    every = effort.every(70)
     replayed = effort.every(6)
 
     def __init__(self, folder: Path) -> None:

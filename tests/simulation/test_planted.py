@@ -106,8 +106,8 @@ def test_the_copy_as_it_is_has_none(folder: Path) -> None:
     "patch",
     [
         *some(PATCHES, 3),
-        *some(TASK_PATCHES, 5),
-        *some(OPERATION_PATCHES, 2),
+        *some(TASK_PATCHES, 4),
+        *some(OPERATION_PATCHES, 1),
         *some(RETENTION_PATCHES, 1),
         *some(PEOPLE_PATCHES, 1),
     ],

@@ -18,7 +18,7 @@ from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 pytestmark = pytest.mark.spark
 
 COLD, HOT = "2014-01-01", "2014-01-02"
-COMMITS, COMMIT_SECONDS = much(12), 1.0
+COMMITS, COMMIT_SECONDS = much(8), 1.0
 """Of the writer, and from one to the next."""
 
 
