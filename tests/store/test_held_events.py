@@ -87,6 +87,7 @@ def read_for(store: SqlStore, new: Event, *, decided: int = 5) -> tuple[int, int
     return len(statements), sum(rows)
 
 
+@pytest.mark.slow
 def test_one_more_event_reads_no_more_from_a_job_that_holds_many(store: SqlStore) -> None:
     read: dict[int, tuple[int, int]] = {}
     landed, now = 0, MIDNIGHT
@@ -154,6 +155,7 @@ def holding(url: str, held: int) -> SqlStore:
     return opened
 
 
+@pytest.mark.slow
 def test_so_it_does_where_events_count_in_turn_or_drop_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

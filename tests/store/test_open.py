@@ -138,6 +138,7 @@ def test_the_newest_revision_is_the_one_that_the_engine_knows() -> None:
     assert ScriptDirectory.from_config(config).get_heads() == [HEAD]
 
 
+@pytest.mark.slow
 def test_opening_a_current_store_does_not_import_the_migrations(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
     open_store(url).close()

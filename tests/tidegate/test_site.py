@@ -23,6 +23,7 @@ def text_of(site: tuple[Path, list[str]], page: str) -> str:
     return re.sub(r"<[^>]*>", "", (site[0] / page).read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_the_site_is_built_without_a_broken_link(site: tuple[Path, list[str]]) -> None:
     assert site[1] == []
     for page in pages.DOCS.rglob("*.md"):

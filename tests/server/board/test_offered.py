@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from tests.server.board.board import DAYS, job_of, shown
@@ -17,6 +18,7 @@ from tidegate.server.routes.jobs import ACTIONS
 EVERY = (*ACTIONS, *OF_INSTANCES)
 
 
+@pytest.mark.slow
 def test_each_button_succeeds_and_what_would_be_refused_has_none(board: Served):
     shop(board)
     jobs = [job_of(board, DAYS[1]), _instance(board), *_operations(board)]

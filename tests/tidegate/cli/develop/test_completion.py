@@ -177,11 +177,13 @@ def test_jobs_are_completed_that_the_command_takes(deployed: Project, asked: Cal
     assert set(offered("jobs show ")) == jobs.keys()
 
 
+@pytest.mark.slow
 def test_without_a_store_nothing_is_offered_and_nothing_is_made(project: Project, path: str) -> None:
     assert completed(project, path, "tidegate schedules suspend r") == []
     assert not (project.folder / ".tidegate").exists()
 
 
+@pytest.mark.slow
 def test_an_older_store_is_left_as_it_is(
     deployed: Project, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ def imports_of_programs() -> None:
     """The programs are imported here, other than in the other tests of the command line."""
 
 
+@pytest.mark.slow
 def test_lint_imports_on_request_and_plan_and_deploy_by_default(project: Project) -> None:
     project.run("lint")
     printed = project.run("lint", "--imports", exit_code=1)

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.tidegate.project import SALES, Project
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -108,6 +110,7 @@ examples:
     project.run("test")
 
 
+@pytest.mark.slow
 def test_it_loads_neither_dagster_nor_spark_nor_sqlalchemy() -> None:
     code = (
         "import sys; from tidegate.cli.main import main\n"

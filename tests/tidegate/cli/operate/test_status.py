@@ -80,6 +80,7 @@ def test_doctor_and_status_say_the_same_of_each_part(beating: Project) -> None:
     assert doctor == beating.json("status")["parts"][: len(doctor)]
 
 
+@pytest.mark.slow
 def test_the_server_of_the_project_is_asked(beating: Project) -> None:
     beating.arrive("2026-03-09")
     server = ServerProcess(beating.folder, "--no-host")
