@@ -115,7 +115,7 @@ def test_a_crash_at_any_point_changes_nothing(rewinding: Rewinding):
         assert step(world) is not False, name
         after, places = dump(world.store), world.store.places
         world.store.release()
-        for point, place in chosen(places, every=effort.every(9), first=number):
+        for point, place in chosen(places, every=effort.every(8), first=number):
             rewinding.back_to(before)
             faulty = FaultyStore(rewinding.store)
             faulty.fail_at = point
