@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 from dagster import AssetKey
-from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext
+from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext, DefinitionsLoadType
+from dagster._core.definitions.repository_definition import RepositoryLoadData
 
 from tests.dagster_defs.sample import location_of, sample_app, sample_store
 from tests.dagster_defs.shipped import Unreachable, reconstructing
@@ -97,3 +98,13 @@ def test_what_travels_is_small(initializing: DefinitionsLoadContext) -> None:
     build_definitions(location_of(sample_store()))
 
     assert len(initializing.get_pending_reconstruction_metadata()[METADATA_KEY]) < 1000
+
+
+def test_a_run_with_the_plan_of_an_older_version_reads_the_store() -> None:
+    older = RepositoryLoadData(reconstruction_metadata={"tidegate/apps": "one text of all apps"})
+    context = DefinitionsLoadContext(DefinitionsLoadType.RECONSTRUCTION, repository_load_data=older)
+
+    with DefinitionsLoadContext.scoped(context):
+        repository = build_definitions(location_of(sample_store())).get_repository_def()
+
+    assert AssetKey(["flights", "clean"]) in repository.assets_defs_by_key
