@@ -91,13 +91,15 @@ class AssetPlan:
     def _known(self) -> Mapping[str, App]:
         return self.plan.by_name
 
-    @cached_property
+    @property
     def to_ship(self) -> Plan:
         """The plan with all that depends on all apps, so that a run looks at its own app only."""
-        ops = {each.app.name: dict[str, str]() for each in self.plan.apps}
-        for (app, program), op in self._ops.items():
-            ops[app][program] = op
-        named = (msgspec.structs.replace(each, ops=ops[each.app.name]) for each in self.plan.apps)
+        named = (
+            msgspec.structs.replace(
+                each, ops={name: self._ops[each.app.name, name] for name in each.app.programs}
+            )
+            for each in self.plan.apps
+        )
         hidden = tuple(sorted(self.hidden_reads))
         return msgspec.structs.replace(self.plan, apps=tuple(named), hidden_reads=hidden)
 

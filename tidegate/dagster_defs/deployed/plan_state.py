@@ -52,7 +52,8 @@ class Plan(Value, frozen=True, kw_only=True):
         apps: the apps of the location's project: their programs are loaded and launched here.
         others: the apps of other projects in the same store: their datasets may be read and waited for.
         hidden_reads: see `AssetPlan.hidden_reads`; None where they are not computed yet.
-        project: the names of all apps of the project, where `apps` are only those that a run needs.
+        project: the names of all apps of the project, where the plan was shipped: its `apps` may be those
+            that a run needs only.
     """
 
     apps: tuple[LoadedApp, ...]
@@ -144,18 +145,14 @@ def decode_plan(text: str, needed: Collection[str] | None = None) -> Plan:
         needed: the apps whose programs run here: the plan has these and those that they read; None for all.
     """
     shipped = msgspec.json.decode(text, type=_Shipped)
-    if needed is None:
-        return Plan(
-            apps=_decoded(shipped.apps, shipped.apps),
-            others=_decoded(shipped.others, shipped.others),
-            hidden_reads=shipped.hidden_reads,
-        )
-    named = set(needed)
-    for loaded in _decoded(shipped.apps, needed):
-        named |= others_of_programs(loaded.app.programs.values())
+    texts = shipped.apps | shipped.others
+    found = _decoded(texts, texts.keys() if needed is None else needed)
+    if needed is not None:
+        programs = (program for each in found.values() for program in each.app.programs.values())
+        found |= _decoded(texts, others_of_programs(programs) - found.keys())
     return Plan(
-        apps=_decoded(shipped.apps, named),
-        others=_decoded(shipped.others, named),
+        apps=tuple(found[name] for name in shipped.apps if name in found),
+        others=tuple(found[name] for name in shipped.others if name in found),
         hidden_reads=shipped.hidden_reads,
         project=frozenset(shipped.apps),
     )
@@ -170,9 +167,9 @@ def _encoded_app(loaded: LoadedApp) -> str:
     return base64.b64encode(zlib.compress(msgspec.json.encode(bare, order="sorted"))).decode()
 
 
-def _decoded(texts: Mapping[str, str], names: Collection[str]) -> tuple[LoadedApp, ...]:
-    return tuple(
-        msgspec.json.decode(zlib.decompress(base64.b64decode(text)), type=LoadedApp)
-        for name, text in texts.items()
-        if name in names
-    )
+def _decoded(texts: Mapping[str, str], names: Collection[str]) -> dict[str, LoadedApp]:
+    return {
+        name: msgspec.json.decode(zlib.decompress(base64.b64decode(texts[name])), type=LoadedApp)
+        for name in names
+        if name in texts
+    }
