@@ -11,7 +11,7 @@ from operator import and_, or_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampType
+from pyspark.sql.types import DateType, TimestampNTZType, TimestampType
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
@@ -49,16 +49,13 @@ def with_partition_columns(frame: DataFrame, ref: DatasetRef, keys: tuple[str, .
             "return the partition columns; they are optional only when the run writes one partition",
         )
     for name in ref.dimensions():
-        if name in missing:
-            frame = frame.withColumn(name, sf.lit(ref.parts(keys[0])[name]))
-        elif not isinstance(frame.schema[name].dataType, StringType):
-            # Each `withColumn` analyses the plan again, so columns that fit are left alone.
-            frame = frame.withColumn(name, _formatted(frame, ref, name))
+        value = sf.lit(ref.parts(keys[0])[name]) if name in missing else _formatted(frame, ref, name)
+        frame = frame.withColumn(name, value)
     return frame
 
 
 def _formatted(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
-    """Return a partition column that is not a string, formatted like its keys."""
+    """Return a partition column formatted like its keys; strings stay unchanged."""
     column, kind = frame[name], frame.schema[name].dataType
     time = ref.scheme.time if ref.scheme else None
     if time is None or time.name != name or not isinstance(kind, DateType | TimestampType | TimestampNTZType):
