@@ -25,6 +25,7 @@ from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings, iceberg_conf
 from tidegate.spark_jobs.java import jvm
+from tidegate.spark_jobs.java.no_delay import send_without_delay
 from tidegate.spark_jobs.session.java import java_home
 
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
@@ -114,6 +115,7 @@ def session(settings: SparkSettings) -> SparkSession:
         if sessions and known is None:
             forget_jvm()
         started = _kept(_start(settings))
+        send_without_delay(started)
         _replace(_started, _wanted)
         for look in started_hooks:
             look(started)

@@ -26,6 +26,7 @@ from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
 from tidegate.spark_jobs.java.call import call_java
 from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.no_delay import send_without_delay
 
 STAGING_NAMESPACE = "_tidegate_staging"
 """No app has this name: names of apps begin with a letter."""
@@ -205,6 +206,7 @@ class IcebergCatalog:
 
     def _activate(self, spark: SparkSession) -> None:
         self.java.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+        send_without_delay(spark)
         _active.session = spark
 
     def _open(self, spark: SparkSession) -> Any:
