@@ -2,7 +2,8 @@
 
 Two million flight-like rows of eight columns are read from Parquet and written in eight partitions: by
 Spark's own writer, which guarantees nothing after a crash, and by Tidegate. The writers alternate in the same
-session, so that other load affects all of them; the medians are compared. Then sequences alone: one with a
+session, so that other load affects all of them; the medians are compared. The Iceberg table has the log of
+two hundred publishes, as every one has after a while. Then sequences alone: one with a
 thousand files compared with a thousand plain renames, and a hundred unfinished sequences finished by a
 recovery compared with a hundred published directly.
 """
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -28,6 +29,13 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.publish import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.table.log import (
+    PROPERTY,
+    RECENT_PUBLISHES,
+    Publish,
+    PublishLog,
+    encode_log,
+)
 from tidegate.spark_jobs.publication.table import Publication
 from tidegate.spark_jobs.session.session import SparkSettings, session
 
@@ -44,6 +52,7 @@ RECOVERY_LIMIT_SECONDS = 4.0
 LEASE = timedelta(hours=1)
 
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
+DAYS_BEFORE = date(2012, 6, 1)
 DAYS = tuple(f"2013-03-{10 + n:02}" for n in range(PARTITIONS))
 
 
@@ -142,6 +151,8 @@ def _writes(bench: Bench, rounds: int) -> int:
             write(number)
             if number:  # the first round warms everything up
                 times[way].append(time.perf_counter() - began)
+        if not number:
+            _with_a_past(bench)
     medians = {way: statistics.median(found) for way, found in times.items()}
     print(f"{ROWS:,} rows, 8 columns, {PARTITIONS} partitions, median of {rounds} rounds")
     missed = 0
@@ -156,6 +167,17 @@ def _writes(bench: Bench, rounds: int) -> int:
         missed += verdict(f"{format_}, ours to Spark's own write", ratio, limit)
     print(f"  iceberg beside parquet, both ours: {medians['iceberg, ours'] / medians['parquet, ours']:.2f}")
     return missed
+
+
+def _with_a_past(bench: Bench) -> None:
+    """Give the Iceberg table the log of one that has been published into for months."""
+    days = [(DAYS_BEFORE + timedelta(days=n)).isoformat() for n in range(RECENT_PUBLISHES)]
+    log = PublishLog()
+    for number, day in enumerate(days):
+        log = log.with_publish(Publish(commit=f"past{number}", token=1, snapshot=number + 1, keys=(day,)))
+    bench.spark.sql(
+        f"ALTER TABLE tidegate.bench.iceberg SET TBLPROPERTIES ('{PROPERTY}' = '{encode_log(log)}')"
+    )
 
 
 def _source(bench: Bench) -> DataFrame:

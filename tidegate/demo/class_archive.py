@@ -14,10 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:disable" + (
-    # Hadoop's local file system starts a `chmod` for each file that it creates.
-    " -Djdk.lang.Process.launchMechanism=VFORK" if sys.platform == "linux" else ""
-)
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:disable"
 """Options for a JVM that runs for seconds: they minimise the start-up time."""
 
 

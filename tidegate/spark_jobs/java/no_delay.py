@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def send_without_delay(spark: "SparkSession") -> None:
-    """Switch Nagle's algorithm off for what the JVM sends to this Python thread, which has its own connection.
+    """Switch Nagle's algorithm off for what the JVM sends to this Python thread.
 
-    Where PySpark does not give each thread its own (PYSPARK_PIN_THREAD=false), nothing changes.
+    Where PySpark does not give each thread its own connection (PYSPARK_PIN_THREAD=false), nothing changes.
     """
     gateway: Any = spark.sparkContext._gateway
     with suppress(Py4JError, AttributeError):

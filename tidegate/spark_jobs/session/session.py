@@ -30,6 +30,13 @@ from tidegate.spark_jobs.session.java import java_home
 
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
+JAVA_OPTIONS = f"-Dlog4j2.configurationFile=file:{LOG_SETTINGS}" + (
+    # Hadoop's local file system starts a `chmod` for each file that it creates. Java's way to start a process
+    # before version 13 takes half the time: it has no helper process in between.
+    " -Djdk.lang.Process.launchMechanism=VFORK" if sys.platform == "linux" else ""
+)
+"""The driver's options, which are read when its JVM starts, so Spark's own start-up lines are silent too."""
+
 DEFAULTS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -211,9 +218,7 @@ def _start(settings: SparkSettings) -> SparkSession:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         conf.setdefault("spark.driver.host", "127.0.0.1")
         conf.setdefault("spark.driver.bindAddress", "127.0.0.1")
-    if "spark.driver.extraJavaOptions" not in conf:
-        # Read when the JVM starts, so it also silences Spark's own start-up lines.
-        conf["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{LOG_SETTINGS}"
+    conf.setdefault("spark.driver.extraJavaOptions", JAVA_OPTIONS)
     for name, value in conf.items():
         builder = builder.config(name, value)
     started = builder.getOrCreate()
