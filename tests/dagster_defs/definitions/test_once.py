@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 from dagster import Field, serialize_value
+from dagster._core.definitions import input as definitions_input
+from dagster._core.definitions import output as definitions_output
 from dagster._core.definitions import run_config
 from dagster._core.definitions.metadata.metadata_set import TableMetadataSet
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
@@ -21,6 +23,7 @@ from tidegate.dagster_defs.definitions.once import (
     keep_defaults,
     share_schemas,
     share_table_facts,
+    take_types,
 )
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -41,6 +44,8 @@ def replaced(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
         (Field, "default_value_as_json_str"),
         (run_config, "node_config_field"),
         (TableMetadataSet, "extract"),
+        (definitions_input, "resolve_dagster_type"),
+        (definitions_output, "resolve_dagster_type"),
         (DagsterApiServer, "_get_serialized_external_repository_data"),
         (DagsterApiServer, "ExternalJob"),
     ):
@@ -49,7 +54,7 @@ def replaced(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
 
 
 def test_the_installed_dagster_is_as_expected(replaced: tuple[str, ...]) -> None:
-    assert replaced == ("defaults", "schemas", "tables", "answers")
+    assert replaced == ("defaults", "schemas", "tables", "inputs", "outputs", "answers")
 
 
 def test_the_snapshots_are_the_same(store: MemoryStore, request: pytest.FixtureRequest) -> None:
@@ -71,6 +76,7 @@ def test_a_program_costs_fewer_calls() -> None:
     assert more["TableMetadataSet.__init__"] == 0
     assert more["construct_leaf_node_config"] == MANY - FEW
     assert more["_define_shape_key_hash"] < MANY - FEW
+    assert more["is_typing_type"] == 0
 
 
 @pytest.mark.parametrize(
@@ -81,6 +87,8 @@ def test_a_program_costs_fewer_calls() -> None:
         (share_schemas, SimpleNamespace(node_config_field=lambda fields: fields)),
         (share_table_facts, None),
         (share_table_facts, type("Facts", (), {"extract": staticmethod(dict)})),
+        (take_types, None),
+        (take_types, SimpleNamespace(resolve_dagster_type=lambda kind, strict: kind)),
         (keep_answers, None),
         (keep_answers, type("Server", (), {"ExternalJob": lambda self, request: request})),
     ],

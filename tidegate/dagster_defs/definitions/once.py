@@ -3,6 +3,7 @@
     the default of a field as JSON    for each shape and each snapshot that has the field
     the schema of an op               for each op, although all of ours have the same configuration
     table facts of an asset           for each of three graphs, although an asset states none
+    the type of an input or output    for each of them, although it is Dagster's own type already
     the snapshot as text              for each process that reads the location: webserver, daemon, host
 
 The results are the same objects and texts (docs/adr/0044). Only a code server with many programs does this.
@@ -17,7 +18,7 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from dagster import Field, deserialize_value
+from dagster import DagsterType, Field, deserialize_value
 from dagster._core.remote_origin import RemoteRepositoryOrigin
 
 SCHEMAS_KEPT = 1_000
@@ -42,6 +43,8 @@ def compute_once() -> tuple[str, ...]:
         "defaults": keep_defaults(Field),
         "schemas": share_schemas(_module("dagster._core.definitions.run_config")),
         "tables": share_table_facts(_of(metadata, "TableMetadataSet")),
+        "inputs": take_types(_module("dagster._core.definitions.input")),
+        "outputs": take_types(_module("dagster._core.definitions.output")),
         # A run's process does not need the server, so it is not imported above.
         "answers": keep_answers(_of(_module("dagster._grpc.server"), "DagsterApiServer")),
     }
@@ -107,6 +110,20 @@ def share_table_facts(facts: Any) -> bool:
         return original(cls, values) if states else nothing
 
     facts.extract = classmethod(extract)
+    return True
+
+
+def take_types(module: Any) -> bool:
+    """Let a module take Dagster's own types as they are, which it would find out in a dozen questions."""
+    original = _of(module, "resolve_dagster_type")
+    if not _takes(original, "dagster_type"):
+        return False
+
+    @wraps(original)
+    def resolve_dagster_type(dagster_type: object) -> object:
+        return dagster_type if isinstance(dagster_type, DagsterType) else original(dagster_type)
+
+    module.resolve_dagster_type = resolve_dagster_type
     return True
 
 
