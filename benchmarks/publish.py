@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -52,7 +52,6 @@ RECOVERY_LIMIT_SECONDS = 4.0
 LEASE = timedelta(hours=1)
 
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
-DAYS_BEFORE = date(2012, 6, 1)
 DAYS = tuple(f"2013-03-{10 + n:02}" for n in range(PARTITIONS))
 
 
@@ -171,10 +170,9 @@ def _writes(bench: Bench, rounds: int) -> int:
 
 def _with_a_past(bench: Bench) -> None:
     """Give the Iceberg table the log of one that has been published into for months."""
-    days = [(DAYS_BEFORE + timedelta(days=n)).isoformat() for n in range(RECENT_PUBLISHES)]
     log = PublishLog()
-    for number, day in enumerate(days):
-        log = log.with_publish(Publish(commit=f"past{number}", token=1, snapshot=number + 1, keys=(day,)))
+    for number in range(1, RECENT_PUBLISHES + 1):
+        log = log.with_publish(Publish(commit=f"past{number}", token=1, snapshot=number, keys=DAYS[:1]))
     bench.spark.sql(
         f"ALTER TABLE tidegate.bench.iceberg SET TBLPROPERTIES ('{PROPERTY}' = '{encode_log(log)}')"
     )

@@ -32,7 +32,7 @@ LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
 JAVA_OPTIONS = f"-Dlog4j2.configurationFile=file:{LOG_SETTINGS}" + (
     # Hadoop's local file system starts a `chmod` for each file that it creates. Java's way to start a process
-    # before version 13 takes half the time: it has no helper process in between.
+    # before version 13 has no helper process in between: a write of eight files takes a tenth less.
     " -Djdk.lang.Process.launchMechanism=VFORK" if sys.platform == "linux" else ""
 )
 """The driver's options, which are read when its JVM starts, so Spark's own start-up lines are silent too."""
@@ -122,7 +122,6 @@ def session(settings: SparkSettings) -> SparkSession:
         if sessions and known is None:
             forget_jvm()
         started = _kept(_start(settings))
-        send_without_delay(started)
         _replace(_started, _wanted)
         for look in started_hooks:
             look(started)
@@ -222,6 +221,7 @@ def _start(settings: SparkSettings) -> SparkSession:
     for name, value in conf.items():
         builder = builder.config(name, value)
     started = builder.getOrCreate()
+    send_without_delay(started)
     if settings.iceberg is not None:
         _refuse_two_places(started, settings.iceberg.warehouse)
     return started
