@@ -33,7 +33,8 @@ _scripts: dict[tuple[Any, ...], ScriptDirectory] = {}
 _load_scripts = ScriptDirectory.from_config
 _migrate = schema.migrate
 _SENT: dict[str, list[tuple[str, Any]]] = {}
-"""What the migrations of a new database have sent to it, statement by statement, for each dialect."""
+"""What makes a new database, for each dialect: what the migrations of the first one have sent to it, and of
+SQLite the schema and the rows that they have left."""
 
 
 def open_quickly() -> None:
@@ -74,9 +75,13 @@ def _migrate_as_before(connection: Connection) -> None:
     elif dialect in _SENT:
         for statement, parameters in _SENT[dialect]:
             connection.exec_driver_sql(statement, parameters or None)
+    elif dialect == "sqlite":
+        _migrate(connection)
+        raw: Any = connection.connection.driver_connection
+        # Without the statements that begin and commit: this is part of a transaction.
+        _SENT[dialect] = [(statement, None) for statement in list(raw.iterdump())[1:-1]]
     else:
-        sent = _migrate_and_note(connection)
-        _SENT[dialect] = _at_once(sent) if dialect == "postgresql" else sent
+        _SENT[dialect] = _at_once(_migrate_and_note(connection))
 
 
 def _migrate_and_note(connection: Connection) -> list[tuple[str, Any]]:
