@@ -35,6 +35,8 @@ settings.load_profile("default")
 
 TALLY = pytest.StashKey[Counter[str]]()
 LEFT = pytest.StashKey[list[str]]()
+BEGUN: list[str] = []
+"""The first test of this worker, once it has begun."""
 
 LONG_SERVICE = "-XX:ReservedCodeCacheSize=256m"
 """A JVM of tests works for many minutes: with its usual 48 MB for compiled code it discards methods and
@@ -101,6 +103,15 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["JDK_JAVA_OPTIONS"] = f"{java_options(archive_file())} {LONG_SERVICE}"
 
 
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """A worker begins with its first file."""
+    if os.environ.get("PYTEST_XDIST_WORKER") and not BEGUN:
+        from tests.workers import give_way
+
+        BEGUN.append(nodeid)
+        give_way(nodeid.split("::", 1)[0])
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker passes its tally on; without workers it is the only one.
@@ -163,10 +174,12 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
     processes for each file (Hadoop's `chmod`) cost more than the query. Runs of the demo and of the other
     tests with a daemon have Spark as it is.
     """
+    from tests.java_names import ask_each_once
     from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
     from tidegate.spark_jobs.java.classes import java_classes
     from tidegate.spark_jobs.session.session import SparkSettings, session
 
+    ask_each_once()
     started = session(
         SparkSettings(
             master="local[1]",

@@ -1,8 +1,11 @@
 """Files with Spark stay with the worker that has a session, until the others have nothing else to do."""
 
+from collections import OrderedDict
+from typing import Any
+
 import pytest
 
-from tests.workers import choose, needs_spark, scope_of
+from tests.workers import MOST_JVMS, Scheduling, choose, needs_spark, scope_of
 
 SPARK = "tests/spark_jobs/iceberg/test_table.py"
 LIVE = "tests/dagster_defs/live/test_live.py"
@@ -29,6 +32,38 @@ def test_files_that_use_a_session_are_known(file: str, expected: bool) -> None:
 )
 def test_a_worker_takes(queue: list[str], has_spark: bool, some_has_spark: bool, expected: str) -> None:
     assert choose(queue, has_spark, some_has_spark) == expected
+
+
+class Node:
+    """A worker, as the scheduler sees it."""
+
+    def __init__(self) -> None:
+        self.ended = False
+
+    def shutdown(self) -> None:
+        self.ended = True
+
+
+@pytest.mark.parametrize(
+    ("sessions", "queue", "ends"),
+    [(MOST_JVMS, [SPARK], True), (MOST_JVMS, [SPARK, PLAIN], False), (MOST_JVMS - 1, [SPARK], False)],
+)
+def test_when_enough_workers_have_a_session_the_others_end_before_the_last_files(
+    sessions: int, queue: list[str], ends: bool
+) -> None:
+    taken: list[str] = []
+    node: Any = Node()
+    with_session: list[Any] = [Node() for _ in range(sessions)]
+    scheduling = object.__new__(Scheduling)  # it would ask for the workers of a run
+    scheduling._places = {}
+    scheduling.workqueue = OrderedDict((scope, {}) for scope in queue)
+    scheduling.assigned_work = {each: {SPARK: {}} for each in with_session} | {node: {}}
+    scheduling.registered_collections = {node: []}
+    node.send_runtest_some = taken.append
+
+    scheduling._assign_work_unit(node)
+
+    assert (node.ended, len(taken), len(scheduling.workqueue)) == (ends, not ends, len(queue) - (not ends))
 
 
 def test_a_file_is_taken_whole_and_some_folders_too() -> None:

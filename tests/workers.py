@@ -1,10 +1,12 @@
 """Which worker takes which file: those with a Spark session go to one, as long as there are others.
 
 A session costs seconds of processor time, and its JVM is slow until it has compiled what it often does.
-So the first worker begins with Spark, and another one starts a JVM of its own only when nothing else is left.
+So the first worker begins with Spark, and one other starts a JVM of its own when nothing else is left; the
+rest are done then. The others give way to the first one a little (`give_way`), which has the longest queue.
 Files of one folder that share what is built for all of them are taken together.
 """
 
+import os
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,12 @@ TOGETHER = ("tests/installed", "tests/launcher")
 WITH_SPARK = ("tests/spark_jobs/", "tests/dagster_defs/io_manager/")
 """Where files get the session from fixtures of their folder."""
 
+MOST_JVMS = 2
+"""How many workers start a session: each one more costs its start, and compiles all again."""
+
+NICE = 3
+"""By how much workers without Spark lower their priority, and so that of the processes that they start."""
+
 
 class Scheduling(LoadFileScheduling):
     """Hand out files to workers."""
@@ -33,7 +41,11 @@ class Scheduling(LoadFileScheduling):
         return scope_of(nodeid)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        scope = choose(self.workqueue, self._has_spark(node), any(map(self._has_spark, self.nodes)))
+        sessions = sum(map(self._has_spark, self.nodes))
+        if not self._has_spark(node) and sessions >= MOST_JVMS and all(map(needs_spark, self.workqueue)):
+            node.shutdown()
+            return
+        scope = choose(self.workqueue, self._has_spark(node), sessions > 0)
         self.assigned_work.setdefault(node, {})[scope] = unit = self.workqueue.pop(scope)
         if node not in self._places:
             collected = self.registered_collections[node]
@@ -62,6 +74,12 @@ def choose(scopes: Iterable[str], has_spark: bool, some_has_spark: bool) -> str:
     queue = list(scopes)
     wanted = has_spark or not some_has_spark
     return next((scope for scope in queue if needs_spark(scope) == wanted), queue[0])
+
+
+def give_way(scope: str) -> None:
+    """Lower the priority of this worker, which begins with a file that needs no session."""
+    if not needs_spark(scope):
+        os.nice(NICE)
 
 
 @cache
