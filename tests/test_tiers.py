@@ -14,6 +14,8 @@ from tests.tiers import is_left_out, take_out
         ("pytestmark = pytest.mark.spark  # why", "fast", True),
         ("pytestmark = [\n    pytest.mark.dagster,\n]", "fast and not hypothesis", True),
         ("pytestmark = pytest.mark.spark", "", False),
+        ("pytestmark = pytest.mark.slow", "fast and not hypothesis and not slow", True),
+        ("pytestmark = pytest.mark.slow", "fast and not hypothesis", False),
         ("pytestmark = pytest.mark.spark", "fast or spark", False),
         ('pytestmark = pytest.mark.usefixtures("x")', "fast", False),
         ("@pytest.mark.spark", "fast", False),

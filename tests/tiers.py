@@ -19,14 +19,17 @@ TIERS = ("endurance", "spark", "dagster", "store")
 
 FAST = "fast"
 
-SLOW_FILE = re.compile(rf"^pytestmark = \[?\s*pytest\.mark\.({'|'.join(TIERS)})\b", re.MULTILINE)
+SLOW = "slow"
+
+SLOW_FILE = re.compile(rf"^pytestmark = \[?\s*pytest\.mark\.({'|'.join((*TIERS, SLOW))})\b", re.MULTILINE)
 """A file that marks all its tests begins so; it often loads Dagster, or what comes with Spark."""
 
 
 def is_left_out(path: Path, expression: str) -> bool:
     """Whether the option -m wants fast tests only and a file has none, so that it need not be loaded."""
     only_fast = expression == FAST or expression.startswith(f"{FAST} and ")
-    return only_fast and path.suffix == ".py" and SLOW_FILE.search(path.read_text("utf-8")) is not None
+    marked = SLOW_FILE.search(path.read_text("utf-8")) if only_fast and path.suffix == ".py" else None
+    return marked is not None and (marked[1] != SLOW or f"not {SLOW}" in expression.split(" and "))
 
 
 SOAK = "soak"

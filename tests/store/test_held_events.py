@@ -21,6 +21,8 @@ from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.tick import held_events
 from tidegate.scheduler.tick.tick import tick
 
+pytestmark = pytest.mark.slow  # jobs that hold many events
+
 FEW, SOME, MANY = 10, 500, min(much(2_000), 20_000)
 """How many events each job holds when it gets one more; ten thousand in a soak."""
 

@@ -28,7 +28,7 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.schema import HEAD, MIGRATIONS
 from tidegate.scheduler.store.sql.store import SqlStore
 
-pytestmark = pytest.mark.usefixtures("really_migrated")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("really_migrated")]
 
 NOON_MICROSECONDS = 1_773_144_000_000_000
 MINUTE_MICROSECONDS = 60_000_000

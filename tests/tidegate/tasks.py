@@ -5,6 +5,7 @@ has been due since then. So instances of that day are those that waited for a re
 """
 
 from datetime import UTC, datetime
+from functools import cache
 
 from tests.tidegate.project import Project
 from tests.worlds.by import CLI
@@ -106,6 +107,7 @@ class TaskProject:
         tick(self.store, now)
 
 
+@cache
 def app_of(text: str) -> App:
     compilation = compile_files({"shop.yaml": text.encode()})
     assert compilation.ok, [each.summary for each in compilation.diagnostics]

@@ -11,6 +11,8 @@ from docs.site.build import build, loaded_from_elsewhere
 from tidegate.cli.commands import COMMANDS
 from tidegate.compiler.schema import schema_text
 
+pytestmark = pytest.mark.slow  # it builds the whole site
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:

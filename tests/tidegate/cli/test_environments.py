@@ -14,6 +14,8 @@ from tests.tidegate.project import Project
 from tidegate.processes.home import prepare_home, site_of
 from tidegate.project.settings.settings import Settings, SettingsError, load_settings
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 PASSWORD = "p@ss/wörd:1"
 FOLDERS = """\
 [warehouse]

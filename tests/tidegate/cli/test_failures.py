@@ -13,6 +13,8 @@ from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.model.run import RunStatus
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 SAID = "ValueError: no orders (programs/report.py:7)"
 COLUMNS = ("schedule", "landed", "succeeded", "running", "failed", "pending", "discarded")
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)

@@ -6,6 +6,8 @@ import pytest
 
 from tests.tidegate.project import Project
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 FEEDS = """\
 app: feeds
 datasets:

@@ -12,6 +12,8 @@ from tidegate.processes.lock import project_lock
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.open import open_store
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 
 def deployed_schedules(project: Project) -> set[str]:
     store = open_store(load_settings(project.folder).store_url)

@@ -7,6 +7,8 @@ import pytest
 
 from tests.tidegate.project import Project, sales_as
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 
 def git(folder: Path, *arguments: str) -> None:
     who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]

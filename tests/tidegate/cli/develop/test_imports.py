@@ -4,6 +4,8 @@ import pytest
 
 from tests.tidegate.project import Project
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 PROGRAM = "def run(spark, inputs, params):\n    return inputs\n"
 
 

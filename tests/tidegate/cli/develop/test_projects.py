@@ -10,6 +10,8 @@ from tidegate.cli.develop.dev import redeploy
 from tidegate.cli.main import application
 from tidegate.project.settings.settings import load_settings
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 OTHER = sales_as("other")
 STAYS = "= app sales is not in the YAML and stays; `tidegate deploy --remove-apps` removes it"
 

@@ -9,6 +9,8 @@ from typer.testing import CliRunner, Result
 from tests.tidegate.project import Project, sales_as
 from tidegate.cli.main import application
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 
 @pytest.fixture
 def plan(deployed: Project) -> Path:

@@ -8,6 +8,8 @@ import pytest
 
 from tests.tidegate.project import SALES, Project
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 ROOT = Path(__file__).resolve().parents[4]
 
 EXAMPLES = """

@@ -1,6 +1,10 @@
 """`tidegate plan` and `deploy`: what a deployment changes for the tables of the policies."""
 
+import pytest
+
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject
+
+pytestmark = pytest.mark.slow  # whole commands on a real store
 
 
 def test_new_and_lost_tables_and_operations_that_another_policy_takes_over(tables: TableProject) -> None:

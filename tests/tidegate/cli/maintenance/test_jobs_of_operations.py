@@ -1,8 +1,12 @@
 """`tidegate jobs` and the other lists, with operations on tables among the jobs."""
 
+import pytest
+
 from tests.tidegate.tables import EVENTS, ORDERS, TableProject
 from tidegate.scheduler.launch.outbox import reject
 from tidegate.scheduler.model.maintenance import Ending
+
+pytestmark = pytest.mark.slow  # whole commands on a real store
 
 
 def test_the_queue_lists_operations_under_their_policy(tables: TableProject) -> None:

@@ -1,8 +1,12 @@
 """`tidegate maintenance run`: operations by hand, and what a dry run says of them."""
 
+import pytest
+
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject
 from tests.worlds.by import ME
 from tidegate.scheduler.model.job import JobState
+
+pytestmark = pytest.mark.slow  # whole commands on a real store
 
 
 def test_it_starts_all_operations_one_after_the_other(tables: TableProject) -> None:

@@ -2,9 +2,13 @@
 
 from datetime import timedelta
 
+import pytest
+
 from tests.tidegate.project import Project
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject, instant_of
 from tidegate.spark_jobs.maintenance.file_counts import FileCounts, extrapolated
+
+pytestmark = pytest.mark.slow  # whole commands on a real store
 
 DAYS = 86_400
 

@@ -9,6 +9,8 @@ import pytest
 from tests.tidegate.project import Project
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 
 @pytest.fixture
 def measured(tables: TableProject) -> TableProject:

@@ -2,7 +2,11 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject, instant_of
+
+pytestmark = pytest.mark.slow  # whole commands on a real store
 
 
 def test_a_table_has_one_tree_for_each_operation_with_every_check(tables: TableProject) -> None:

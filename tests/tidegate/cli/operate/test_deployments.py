@@ -10,6 +10,8 @@ from tests.tidegate.project import SALES, SETTINGS, Project, sales_as
 from tests.worlds.by import ME
 from tidegate.cli.main import application
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 
 @pytest.fixture(params=SQL_KINDS)
 def shop(

@@ -7,6 +7,8 @@ from tests.worlds.by import ME
 from tidegate.cli import printing
 from tidegate.scheduler.model.journal import EntryKind
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 
 def test_the_list_shows_status_trigger_and_next_fire(deployed: Project) -> None:
     lines = {line.split()[0]: line for line in deployed.run("schedules", "list").splitlines() if "/" in line}

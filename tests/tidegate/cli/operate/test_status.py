@@ -11,6 +11,8 @@ from tests.tidegate.project import Project
 from tidegate.processes import alive
 from tidegate.processes.alive import DagsterState
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 
 @pytest.fixture
 def beating(deployed: Project, monkeypatch: pytest.MonkeyPatch) -> Project:

@@ -10,6 +10,8 @@ import pytest
 from tests.tidegate.project import Project
 from tidegate.scheduler.model.event import Delivery, Event, EventKind, partition_event_key
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 LONG_AGO = timedelta(days=200)
 
 

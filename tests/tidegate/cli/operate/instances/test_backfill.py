@@ -9,6 +9,8 @@ from tests.tidegate.tasks import TaskProject
 from tidegate.scheduler.commands.tasks import backfills, reports
 from tidegate.scheduler.tick.tick import tick
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 PAGE = Path(__file__).parents[5] / "docs/cycles.md"
 
 DATES = ("--from", "2026-03-01", "--to", "2026-03-03")

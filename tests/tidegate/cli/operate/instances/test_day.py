@@ -12,6 +12,8 @@ from tidegate.cli.operate.instances.day_view.page import page
 from tidegate.cli.operate.instances.day_view.terminal import lines
 from tidegate.scheduler.explain.instances.day_matrix import Matrix, Row, Sign, matrix_of, worst
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 
 def matrix(tasks: TaskProject, *, edges: bool = True) -> Matrix:
     with tasks.store.reading() as reader:

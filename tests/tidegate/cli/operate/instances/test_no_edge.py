@@ -10,6 +10,8 @@ from tests.tidegate.project import Project
 from tests.tidegate.tasks import DAY, TaskProject
 from tidegate.scheduler.model.run import RunStatus
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 TEXT = """\
 app: shop
 datasets:

@@ -1,5 +1,7 @@
 """`tidegate tasks`, and the other lists of what is deployed, with cycle tasks in them."""
 
+import pytest
+
 from tests.tidegate.project import Project
 from tests.tidegate.tasks import DAY, EIGHT, NINE, SHOP, TaskProject, at
 from tests.worlds.by import CLI
@@ -7,6 +9,8 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import deployed_apps
+
+pytestmark = pytest.mark.slow  # whole commands on a real store
 
 
 def test_the_list_has_times_upstream_tasks_and_the_next_instance(tasks: TaskProject) -> None:

@@ -16,6 +16,8 @@ from tidegate.scheduler.model.run import RunStatus
 from tidegate.spark_jobs.commit.lease import LEASE
 from tidegate.spark_jobs.commit.process import this_process
 
+pytestmark = pytest.mark.slow  # whole commands on a real store
+
 ELSEWHERE = "node-7/17/m/b/s/9"
 
 
