@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.effort import much
+from tests.effort import EFFORT, much
 from tests.server.sales import deployed
 from tests.server.serving import Served, served
 from tests.server.shop import THIRTEEN, shop
@@ -79,11 +79,20 @@ def test_every_answer_is_as_described(world: Served, mode: GenerationMode):
     for found in described.get_all_operations():
         operation = found.ok()
         drawn.add(operation.label)
-        # Some operations have nothing that can be wrong.
+        if mode is GenerationMode.NEGATIVE and EFFORT <= 1 and has_names_only(operation):
+            # Nothing can be wrong, and to find that out takes most of the time.
+            continue
         with suppress(Unsatisfiable):
             _draw(operation, mode)
 
     assert len(drawn) == sum(map(len, application.openapi()["paths"].values()))
+
+
+def has_names_only(operation: Any) -> bool:
+    """Whether a call consists of names in its path, and any name may be there."""
+    parameters: list[Any] = operation.definition.raw.get("parameters", [])
+    texts = all(each["schema"].get("type") == "string" for each in parameters)
+    return texts and not operation.query and not operation.body
 
 
 def _draw(operation: Any, mode: GenerationMode) -> None:
