@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tidegate.read
-from tests.dagster_defs.live.project import LiveProject
+from tests.dagster_defs.live.project import INTERPRETED, LiveProject
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -97,7 +97,7 @@ class Night(LiveProject):
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text(
             '[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.ui.enabled" = "false"\n'
-            '[warehouse]\ndefault_format = "parquet"\n'
+            f'{INTERPRETED}[warehouse]\ndefault_format = "parquet"\n'
         )
         (folder / "night_programs.py").write_text(PROGRAMS)
         now = datetime.now(UTC)

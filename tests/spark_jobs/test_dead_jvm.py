@@ -28,7 +28,15 @@ from tidegate.spark_jobs.session.session import SparkSettings, session
 
 pytestmark = pytest.mark.spark
 
-SETTINGS = SparkSettings(master="local[1]", conf={"spark.driver.memory": "512m"})
+SETTINGS = SparkSettings(
+    master="local[1]",
+    conf={
+        "spark.driver.memory": "512m",
+        # Each JVM executes a query or two: to compile them takes longer.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    },
+)
 DEATHS: list[int] = []
 DONE_BY: list[int] = []
 

@@ -27,7 +27,13 @@ from tidegate.spark_jobs.session.session import forget_jvm
 
 pytestmark = [pytest.mark.spark, pytest.mark.dagster]
 
-CONF = {"spark.master": "local[1]", "spark.driver.memory": "512m", "spark.ui.enabled": "false"}
+SMALL = {
+    "spark.driver.memory": "512m",
+    # Each JVM executes a few queries only: to compile them takes longer.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+CONF = {"spark.master": "local[1]", "spark.ui.enabled": "false", **SMALL}
 
 
 def kill_jvm() -> None:
@@ -44,7 +50,7 @@ def house_of(folder: Path, instance: DagsterInstance, **more: Any) -> House:
         warehouse=str(folder / "house"),
         store=f"sqlite:///{folder / 's.db'}",
         spark_master="local[1]",
-        spark_conf={"spark.driver.memory": "512m"},
+        spark_conf=SMALL,
         **more,
     )
     return house

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.dagster_defs.instance import ORIGINS
-from tests.dagster_defs.live.project import LiveProject
+from tests.dagster_defs.live.project import INTERPRETED, LiveProject
 from tests.dagster_defs.sample import deploy, sample_app
 from tidegate.domain.model import App
 from tidegate.processes.graphql import ask
@@ -70,7 +70,8 @@ class Live(LiveProject):
     def __init__(self, folder: Path) -> None:
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text(
-            '[spark]\nmaster = "local[1]"\n[warehouse]\ndefault_format = "parquet"\n'
+            f'[spark]\nmaster = "local[1]"\n[spark.conf]\n{INTERPRETED}'
+            '[warehouse]\ndefault_format = "parquet"\n'
         )
         (folder / "live_programs.py").write_text(PROGRAMS)
         super().__init__(folder)

@@ -16,6 +16,13 @@ T = TypeVar("T")
 
 WAIT_SECONDS = 300
 
+INTERPRETED = """\
+"spark.sql.codegen.wholeStage" = "false"
+"spark.sql.codegen.factoryMode" = "NO_CODEGEN"
+"""
+"""Lines of `[spark.conf]`: to compile a query for a few rows takes longer than to execute it. The demo, and
+the pages that tests follow, have Spark as it is."""
+
 
 class LiveProject:
     """A project whose settings are written, with its store and processes.

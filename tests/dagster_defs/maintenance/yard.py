@@ -19,7 +19,7 @@ from typing import Any
 from dagster import AssetKey, AssetObservation, AssetRecordsFilter
 from pyspark.sql import SparkSession
 
-from tests.dagster_defs.live.project import LiveProject
+from tests.dagster_defs.live.project import INTERPRETED, LiveProject
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
@@ -94,6 +94,7 @@ class Yard(LiveProject):
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text(
             '[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.ui.enabled" = "false"\n'
+            f"{INTERPRETED}"
             '"spark.sql.catalog.lake" = "org.apache.iceberg.spark.SparkCatalog"\n'
             '"spark.sql.catalog.lake.type" = "hadoop"\n'
             f'"spark.sql.catalog.lake.warehouse" = "{folder}/lake"\n'
