@@ -100,6 +100,7 @@ def test_a_run_that_is_paused_is_cancelled_and_publishes_nothing(night: Night) -
         assert reader.slots(["runs"]) == {"runs": 0}
 
 
+@pytest.mark.soak  # run again: above; resumed: test_instances.py
 def test_after_a_resume_the_tables_have_the_late_orders(night: Night) -> None:
     night.act("clean", Action.RESUME)
     night.until_status(Status.SUCCESSFUL, "clean", "revenue")
@@ -108,6 +109,7 @@ def test_after_a_resume_the_tables_have_the_late_orders(night: Night) -> None:
     assert night.job("revenue").commit == 2
 
 
+@pytest.mark.soak  # demo/test_demo.py backfills two days on a real Dagster
 def test_a_backfill_across_the_night_computes_both_days(night: Night) -> None:
     first = night.day_before(night.yesterday)
     night.land(first, *BEFORE)

@@ -16,7 +16,7 @@ from tidegate.launcher.warm.worker import MEGABYTE, within_limits
 
 pytestmark = pytest.mark.dagster
 
-RUNS = 6
+RUNS = 5
 """A worker of these tests ends after so many."""
 
 CONFIG = LauncherConfig(mode=Mode.WARM, workers=1, worker_runs=RUNS, worker_growth_mb=64, preload=PRELOAD)

@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.dagster]
 EXAMPLE = CHECKOUT / "examples" / "plain_dagster"
 RUN_SECONDS = 400
 DAY = "2013-01-01"
+PARTITION = ("--partition", DAY)
 
 LOADED = """
 { workspaceOrError { ... on Workspace { locationEntries { locationOrLoadError {
@@ -86,14 +87,10 @@ def run(folder: Path, command: Sequence[str]) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-8000:]
 
 
-def test_the_commands_of_the_readme_and_a_session_of_dagster_pyspark(
-    folder: Path, spark: SparkSession
-) -> None:
+def test_the_commands_of_the_readme(folder: Path, spark: SparkSession) -> None:
     assert commands("dagster dev") == [["dagster", "dev"]]
     of_a_day, whole = commands("dagster asset materialize")
     assert DAY in of_a_day
-    (folder / "own_session.py").write_text(OWN_SESSION)
-    own = ["dagster", "asset", "materialize", "-m", "own_session", "--select", "by_tail", "--partition", DAY]
 
     with ThreadPoolExecutor() as pool:
         loaded = pool.submit(run, folder, of_a_day)
@@ -101,15 +98,23 @@ def test_the_commands_of_the_readme_and_a_session_of_dagster_pyspark(
             (entry,) = ask(url, LOADED, {})["workspaceOrError"]["locationEntries"]
         (repository,) = entry["locationOrLoadError"]["repositories"]
         loaded.result()
-        for ended in [pool.submit(run, folder, command) for command in (whole, own)]:
-            ended.result()
+    run(folder, whole)
 
     assets = {node["assetKey"]["path"][-1] for node in repository["assetNodes"]}
     assert assets == {"flights", "by_carrier", "loads", "carriers"}
     assert [schedule["name"] for schedule in repository["schedules"]] == ["tidegate_recover_commits"]
-    tables = expected((DAY,))
-    for name, wanted in tables.items():
+    for name, wanted in expected((DAY,)).items():
         found = tidegate.read.spark(spark, str(folder / "warehouse" / "delays" / name))
         assert rows(found.select(*COLUMNS[name]).toPandas()) == wanted
+
+
+@pytest.mark.soak  # such a session, in this process: dagster_defs/io_manager/test_dead_jvm.py
+def test_a_session_of_dagster_pyspark(folder: Path, spark: SparkSession) -> None:
+    of_a_day, _ = commands("dagster asset materialize")
+    (folder / "own_session.py").write_text(OWN_SESSION)
+    run(folder, of_a_day)
+
+    run(folder, ["dagster", "asset", "materialize", "-m", "own_session", "--select", "by_tail", *PARTITION])
+
     tails = spark.read.format("iceberg").load(str(folder / "warehouse" / "delays" / "by_tail"))
-    assert sum(row["count"] for row in tails.collect()) == len(tables["flights"])
+    assert sum(row["count"] for row in tails.collect()) == len(expected((DAY,))["flights"])

@@ -1,6 +1,6 @@
-"""`python -m tests.simulation.hunt SECONDS [KIND] [SEED STEPS]`: play until one fails.
+"""`python -m tests.simulation.hunt SECONDS [KIND…] [SEED STEPS]`: play until one fails.
 
-KIND is tasks, changes, maintenance, retention, people or schedules, which are played without it, too.
+A KIND is tasks, changes, maintenance, retention, people or schedules, which are played without it, too.
 
 Prints the seed and what it found, and ends with 1 where something failed, with 0 where nothing did. It
 imports nothing of pytest, and only what its kind of history needs, so it starts fast; it plays the packages
@@ -74,5 +74,6 @@ def hunt(seconds: float, what: str, first: tuple[int, int] | None) -> int:
 if __name__ == "__main__":
     _, seconds, *words = sys.argv
     numbers = [int(word) for word in words if word.isdigit()]
-    kind = " ".join(word for word in words if not word.isdigit())
-    sys.exit(hunt(float(seconds), kind, (numbers[0], numbers[1]) if numbers else None))
+    first = (numbers[0], numbers[1]) if numbers else None
+    kinds = [word for word in words if not word.isdigit()] or ["schedules"]
+    sys.exit(max(hunt(float(seconds), kind, first) for kind in kinds))

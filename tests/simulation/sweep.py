@@ -6,6 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+import pytest
+
 from tests import effort
 from tests.doubles.dump import dump
 from tests.doubles.faulty_store import FaultyStore, Place
@@ -15,6 +17,10 @@ from tests.simulation.long_scenario import Step
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import SqlStore
+
+STORES = effort.only(["memory", pytest.param("sqlite", marks=pytest.mark.endurance)], "memory")
+"""On SQLite in a soak: test_seeds_on_sqlite.py has crashes there, and store/test_rename_crashes.py one before
+each statement of a long transaction."""
 
 Essence = Callable[[Mapping[str, Any]], list[Any]]
 """How all has come out, of the tables of a store."""

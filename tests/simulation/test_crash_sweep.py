@@ -1,7 +1,6 @@
 """One long scenario, in which the process dies once at each point, each time in a history of its own.
 
-In `make test` at each twelfth call in memory and at each fortieth on SQLite, in a soak at far more (see
-`every`). On SQLite an ordinary run plays each sixth history with a step that was done twice to its end.
+In `make test` at each twentieth call in memory; in a soak at far more (see `every`), and on SQLite too.
 
 A point is a call in a transaction (on SQLite a statement), the moment before a commit, and the one
 after it. The history up to the step with the point is taken from a snapshot; then the process
@@ -19,7 +18,7 @@ import pytest
 from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.long_scenario import START, scenario
 from tests.simulation.oracle.oracle import Oracle
-from tests.simulation.sweep import Rewinding, Undisturbed
+from tests.simulation.sweep import STORES, Rewinding, Undisturbed
 from tests.tally import PROMISED, reach
 
 pytestmark = pytest.mark.endurance  # hundreds of histories for each store
@@ -43,6 +42,7 @@ def essence(tables: Mapping[str, Any]) -> list[Any]:
     return [jobs, deliveries, tables["slots"], events, late, tables["late_totals"]]
 
 
+@pytest.mark.parametrize("rewinding", STORES, indirect=True)
 def test_a_crash_at_any_point_of_a_long_scenario_changes_nothing(rewinding: Rewinding) -> None:
     swept = Undisturbed(rewinding, scenario(), START, essence).swept(judge, every=rewinding.every)
     reach("points of the crash sweep", swept)

@@ -84,6 +84,7 @@ def test_a_program_that_reads_its_table_counts_what_others_wrote(make: Make) -> 
     assert shared.rows() == [(D22, 1, 2), (D22, 7, 71)]
 
 
+@pytest.mark.soak  # of our operations: maintenance/test_pipelines.py
 @pytest.mark.parametrize("write", pick(["overwrite_partitions", "merge"], 1))
 def test_maintenance_during_a_run_is_not_a_conflict(make: Make, write: WriteMode) -> None:
     shared = begun(make(write))

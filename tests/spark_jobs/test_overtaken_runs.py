@@ -70,7 +70,7 @@ def test_a_merge_of_old_rows_does_not_replace_newer_ones(make: Make) -> None:
     assert (shared.store.attempts(), shared.store.list_unfinished()) == ((), ())
 
 
-@with_formats(*FORMATS)
+@with_formats("iceberg")  # of Parquet: parquet/test_modes.py, overtaken in the same partition
 def test_merges_of_other_rows_do_not_disturb_each_other(make: Make) -> None:
     shared = make("merge")
     shared.feed((D22, 1, 10), (D22, 2, 20))

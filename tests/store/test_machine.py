@@ -134,7 +134,7 @@ def run_machine(open_store: Callable[[], SqlStore], *, examples: int, steps: int
 
 @pytest.mark.hypothesis
 def test_sqlite_agrees_with_memory_at_every_step(tmp_path: Path) -> None:
-    run_machine(lambda: quick_sqlite(tmp_path), examples=8, steps=20)
+    run_machine(lambda: quick_sqlite(tmp_path), examples=much(5), steps=20)
 
 
 @pytest.mark.hypothesis

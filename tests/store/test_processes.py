@@ -34,7 +34,7 @@ def finish(process: subprocess.Popen[str]) -> None:
 
 
 def test_two_processes_that_open_a_new_store_at_once_both_succeed(sql_url: str) -> None:
-    processes = [worker(sql_url, "open") for _ in range(3)]
+    processes = [worker(sql_url, "open") for _ in range(2)]
     for process in processes:
         finish(process)
     store = open_store(sql_url, create=False)

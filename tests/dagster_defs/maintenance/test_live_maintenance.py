@@ -89,6 +89,7 @@ def test_no_row_has_changed(yard: Yard) -> None:
     assert found[EVENTS]["rows"] == events(INSERTS)
 
 
+@pytest.mark.soak  # spark_jobs/maintenance/test_rewrite.py
 def test_an_operation_makes_room_for_a_pipeline_and_goes_on_after_it(yard: Yard) -> None:
     yard.spark("more")
     yard.maintain(EVENTS)

@@ -16,7 +16,7 @@ import pytest
 from tests import effort
 from tests.doubles.dump import dump
 from tests.doubles.faulty_store import Crash, FaultyStore
-from tests.simulation.sweep import Rewinding, chosen
+from tests.simulation.sweep import STORES, Rewinding, chosen
 from tests.tally import PROMISED, reach
 from tests.worlds.tables import EXPIRE, REWRITE, TableWorld
 from tidegate.domain.model import Operation
@@ -105,6 +105,7 @@ def on(world: TableWorld, store: FaultyStore) -> TableWorld:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("rewinding", STORES, indirect=True)
 def test_a_crash_at_any_point_changes_nothing(rewinding: Rewinding):
     world = world_on(FaultyStore(rewinding.store))
     world.sick("w.a.x", snapshots=500)

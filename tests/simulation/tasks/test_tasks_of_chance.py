@@ -56,7 +56,7 @@ def test_what_failed_once_fails_no_more(seed: int, steps: int) -> None:
 
 
 @pytest.mark.endurance
-@pytest.mark.parametrize("seed", range(100, 100 + much(4)))
+@pytest.mark.parametrize("seed", range(100, 100 + much(2)))
 def test_many_histories_in_memory(seed: int) -> None:
     history(MemoryStore(), seed, changes=seed % 4 != 0)
     reach("simulated histories of tasks")

@@ -68,16 +68,19 @@ def expected() -> Reference:
     return Reference([str(day) for day in WINTER])
 
 
+@pytest.mark.soak  # equal to pandas row for row: demo/test_demo.py
 @pytest.mark.parametrize("table", ["clean_flights", "clean_weather", "delays_by_weather", "carrier_report"])
 def test_days_in_winter_equal_pandas(winter: FlightsProject, expected: Reference, table: str) -> None:
     assert_same(collected(winter.read(table)), getattr(expected, table)())
 
 
+@pytest.mark.soak  # equal to pandas row for row: demo/test_demo.py
 @pytest.mark.parametrize("table", pick(["planes", "airlines", "airports"], 1))
 def test_reference_tables_equal_their_files(winter: FlightsProject, table: str) -> None:
     assert_same(collected(winter.read(table)), Reference.reference_table(table))
 
 
+@pytest.mark.soak  # equal to pandas row for row: demo/test_demo.py
 def test_the_last_day_has_no_weather_and_says_so(winter: FlightsProject) -> None:
     last = winter.read("delays_by_weather", "2013-12-31")
     assert last.agg(sf.sum("flights")).first() == (776,)
@@ -86,12 +89,14 @@ def test_the_last_day_has_no_weather_and_says_so(winter: FlightsProject) -> None
     }
 
 
+@pytest.mark.soak  # equal to pandas row for row: demo/test_demo.py
 def test_the_day_with_57_readings_is_complete_up_to_the_hour_of_the_last(winter: FlightsProject) -> None:
     assert winter.read("clean_weather", "2013-12-30").count() == 57
     by_hour = winter.read("delays_by_weather", "2013-12-30").select("hour", "weather_complete").distinct()
     assert all(row.weather_complete == (row.hour <= 18) for row in by_hour.collect())
 
 
+@pytest.mark.soak  # equal to pandas row for row: demo/test_demo.py
 def test_cancelled_and_diverted_flights_stay(winter: FlightsProject) -> None:
     statuses = winter.read("clean_flights", "2013-12-23").groupBy("status").count().collect()
     assert {row.status: row["count"] for row in statuses} == {"flown": 960, "cancelled": 21, "diverted": 4}

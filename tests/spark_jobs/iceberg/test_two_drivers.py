@@ -116,6 +116,7 @@ def ref_of(name: str, mode: WriteMode) -> DatasetRef:
     return DatasetRef(app=APP, name=name, format="iceberg", scheme=DAILY, write=mode, merge_keys=keys)
 
 
+@pytest.mark.soak  # forks: crash_table/test_two_drivers.py; JVMs: two runs at once in demo/test_demo.py
 def test_two_drivers_at_once(
     tmp_path: Path, spark: SparkSession, iceberg_warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

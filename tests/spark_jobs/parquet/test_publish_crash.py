@@ -31,6 +31,7 @@ from tidegate.spark_jobs.commit.publish import publish, recover, resolve
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import CommitUnknown
 from tidegate.spark_jobs.parquet import merge as parquet_merge
+from tidegate.spark_jobs.parquet import prune
 from tidegate.spark_jobs.parquet.version_log import version_numbers
 from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 
@@ -234,8 +235,12 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> No
 
 
 @pytest.mark.endurance  # two processes publish often enough for a prune
-def test_publishers_of_different_partitions_keep_each_others_rows(project: Project) -> None:
+def test_publishers_of_different_partitions_keep_each_others_rows(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two processes publish at the same time, often enough that old versions are pruned meanwhile."""
+    monkeypatch.setattr(prune, "KEEP_VERSIONS", 15)
+    monkeypatch.setattr(prune, "SURPLUS_VERSIONS", 5)
     states: list[Rows] = []
     codes = in_children(
         *(lambda day=day: _publish_often(project, day) for day in ("2013-12-25", "2013-12-26")),
@@ -253,8 +258,8 @@ def test_publishers_of_different_partitions_keep_each_others_rows(project: Proje
         assert seen == sorted(seen)
 
 
-PUBLISHES = much(38)
-"""Of each of two processes: a table is pruned when it has 70 versions."""
+PUBLISHES = much(14)
+"""Of each of two processes: here a table is pruned when it has 20 versions."""
 
 
 def _publish_often(project: Project, day: str) -> None:
