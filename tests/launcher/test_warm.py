@@ -16,7 +16,7 @@ from tidegate.launcher.warm.worker import MEGABYTE, within_limits
 
 pytestmark = pytest.mark.dagster
 
-RUNS = 5
+RUNS = 6
 """A worker of these tests ends after so many."""
 
 CONFIG = LauncherConfig(mode=Mode.WARM, workers=1, worker_runs=RUNS, worker_growth_mb=64, preload=PRELOAD)
@@ -53,6 +53,7 @@ def test_a_worker_takes_runs_of_other_programs_and_goes_on_after_one_that_fails(
     assert worker_of(quick, "dirty") == before
 
 
+@pytest.mark.soak  # the next test waits for that; how many: test_each_limit_ends_a_worker
 def test_a_worker_ends_after_its_last_run(quick: Quick) -> None:
     pids = [worker_of(quick) for _ in range(2 * RUNS)]
 

@@ -154,6 +154,7 @@ def test_a_dataset_of_one_project_makes_a_job_of_another_project_run(live: Live)
         suspend(transaction, "sales/daily", datetime.now(UTC), by=CLI)
 
 
+@pytest.mark.soak  # a run by hand on a real daemon: tests/real_daemon/kinds.yaml
 def test_a_range_by_hand_is_one_run_that_counts_for_its_program(live: Live) -> None:
     tags = {
         "dagster/asset_partition_range_start": "2023-03-01",
@@ -291,6 +292,7 @@ def test_a_run_that_is_killed_with_the_code_server_is_found_and_started_again(li
     assert ended(live, first.run_id) is DagsterRunStatus.FAILURE
 
 
+@pytest.mark.soak  # alive: demo/test_demo.py; what it reports: run/test_recovery.py
 def test_what_a_killed_run_has_promised_is_finished_by_the_recovery_job(live: Live) -> None:
     order = live.folder / "kill-after-put"
     order.touch()

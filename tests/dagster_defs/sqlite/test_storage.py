@@ -1,7 +1,6 @@
 """Dagster's storage in development: used by threads, processes and forks at once."""
 
 import fcntl
-import multiprocessing
 import os
 import shutil
 import sqlite3
@@ -10,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ import yaml
 from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, EventLogEntry
 from dagster._core.test_utils import create_run_for_test
 
+from tests.crashes.processes import in_children
 from tests.dagster_defs.conftest import KEPT, ONE_FILE, SHARDED
 from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
@@ -63,17 +64,9 @@ def report_in_a_process(home: str, numbers: range) -> None:
 
 def test_the_files_of_a_new_home_are_created_once_by_processes_that_begin_together(tmp_path: Path) -> None:
     (tmp_path / "dagster.yaml").write_text(yaml.dump(KEPT))
-    context = multiprocessing.get_context("spawn")
-    processes = [
-        context.Process(target=report_in_a_process, args=(str(tmp_path), range(n * 5, n * 5 + 5)))
-        for n in range(2)
-    ]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
+    works = [partial(report_in_a_process, str(tmp_path), range(n * 5, n * 5 + 5)) for n in range(2)]
 
-    assert [process.exitcode for process in processes] == [0, 0]
+    assert in_children(*works) == [0, 0]
     with opened(tmp_path) as instance:
         assert reported(instance) == numbers(10)
         for storage in (instance.event_log_storage, instance.run_storage, instance.schedule_storage):

@@ -61,6 +61,7 @@ def _delayed(file: str, minutes: int) -> pa.Table:
     )
 
 
+@pytest.mark.soak  # demo/test_demo.py: each landed file was loaded once
 def test_each_run_loads_what_has_landed_since_the_one_before(load: Load) -> None:
     load.land("JFK")
     assert load.run() == JFK

@@ -157,6 +157,7 @@ def in_own_thread(work: Callable[[], object]) -> Callable[[], None]:
     return run
 
 
+@pytest.mark.soak  # at each named point: crash_table/test_crash_table.py; before any call: its test_sweep.py
 def test_a_driver_killed_before_any_of_its_changes(project: Project) -> None:
     """P0 to P9: after each kill every table is whole, and the next run makes it right."""
     outcomes: set[str] = set()

@@ -171,4 +171,4 @@ def test_sqlite_agrees_with_memory(tmp_path: Path) -> None:
 @pytest.mark.store
 @pytest.mark.endurance  # a soak plays more of them
 def test_postgres_agrees_with_memory(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    run_machine(new_url("postgres", request, tmp_path), examples=much(2), steps=40)
+    run_machine(new_url("postgres", request, tmp_path), examples=much(1), steps=40)
