@@ -13,6 +13,7 @@ from pyspark.sql import functions as sf
 
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.frames import frame_of
+from tests.spark_jobs.iceberg.house import staged_below
 from tests.spark_jobs.staging import DAILY, begin
 from tidegate.domain.model import Dataset, OnForeign, Program, WriteMode
 from tidegate.domain.model.table_format import DatasetFormat
@@ -159,10 +160,13 @@ class Shared:
         self.maintain("expire_snapshots(retain_last => 1, older_than => TIMESTAMP '2999-01-01 00:00:00')")
 
     def staged(self) -> list[str]:
-        """The staging tables of this app."""
+        """What is staged for this app, in tables and without them."""
         catalog = IcebergCatalog(self.spark)
-        names = catalog.names(STAGING_NAMESPACE)
-        return [name for name in names if f"/{self.app}/" in _data_path(catalog, name)]
+        tables = [
+            name for name in catalog.names(STAGING_NAMESPACE) if f"/{self.app}/" in _data_path(catalog, name)
+        ]
+        warehouse = self.spark.conf.get("spark.sql.catalog.tidegate.warehouse").removeprefix("file:")
+        return [*tables, *staged_below(Path(warehouse), f"{self.app}/*/")]
 
 
 def _data_path(catalog: IcebergCatalog, name: str) -> str:

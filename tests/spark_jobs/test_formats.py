@@ -12,7 +12,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.publication.formats import format_of, formats
 
-STEP = {"kind": "drop_staging_tables", "table": ["app", "t"], "commit": "c1"}
+STEP = {"kind": "drop_staging_tables", "table": ["app", "t"], "commit": "c1", "root": ""}
 DECODE = """
 import json, sys
 from tidegate.spark_jobs.commit.step import decode_step, encode_step

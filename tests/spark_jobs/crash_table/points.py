@@ -137,7 +137,7 @@ def _in(kind: str, row: str, where: str, install: Callable[[Strike], None], **mo
 
 
 POINTS: tuple[Point, ...] = (
-    _in("iceberg", "P0", "while staging", before_java("append", 2), promised=False),
+    _in("iceberg", "P0", "while staging", before_java("save", 2), promised=False),
     _in("parquet", "P0", "while staging", before_java("parquet", 2), promised=False),
     Point(row="P0", where="before put", install=before(SqlCommitStepStore, "put"), promised=False),
     Point(

@@ -24,6 +24,7 @@ from tests.spark_jobs.crash_table.oracle import (
     live_files,
     newest_metadata,
 )
+from tests.spark_jobs.iceberg.house import staged_below
 from tidegate.domain.model import Dataset, PartitionScheme, Program, TimeDimension
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -137,6 +138,7 @@ class Project:
     def rubbish(self) -> list[str]:
         """Files and tables that no state of an output names: what no process will ever read or remove."""
         found = [f"staging table {name}" for name in self._staging_tables() - self._staged_by_others]
+        found += [f"staging {name}" for name in staged_below(self.catalog, f"{self.app}/*/")]
         for name, kind in self.outputs.items():
             table = self.table(name)
             found += _iceberg_rubbish(table) if kind == "iceberg" else _parquet_rubbish(table)

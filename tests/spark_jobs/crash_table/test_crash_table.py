@@ -30,6 +30,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.errors import CommitUnknown
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE
+from tidegate.spark_jobs.iceberg.staging.files import FOLDER
 
 pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed one after the other
 
@@ -213,8 +214,13 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(case: Case) -> None:
 def hidden_staging(project: Project) -> Iterator[None]:
     """Whatever is staged is gone, until the block ends."""
     folders = [
-        project.catalog / STAGING_NAMESPACE if kind == "iceberg" else project.table(name) / "_staging"
+        folder
         for name, kind in project.outputs.items()
+        for folder in (
+            (project.catalog / STAGING_NAMESPACE, project.table(name) / "data" / FOLDER)
+            if kind == "iceberg"
+            else (project.table(name) / "_staging",)
+        )
     ]
     there = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
     for folder in there:

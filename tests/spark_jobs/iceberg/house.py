@@ -21,6 +21,7 @@ from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg import output as iceberg
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
 from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
+from tidegate.spark_jobs.iceberg.staging.files import FOLDER, LISTED
 from tidegate.spark_jobs.publication.table import Publication, read
 
 DAY = TimeDimension(name="day", cycle="day", start="2013-01-01", timezone="America/New_York")
@@ -44,7 +45,7 @@ class House:
         self.catalog = IcebergCatalog(spark)
         self._commits = 0
         # The tests of a worker share a catalog: what others have left staged is not this one's rubbish.
-        self._staged_by_others = set(self.catalog.names(STAGING_NAMESPACE))
+        self._staged_by_others = set(self._staged())
 
     def ref(
         self, write: WriteMode, scheme: PartitionScheme | None = DAILY, name: str = "t", *merge_keys: str
@@ -109,8 +110,17 @@ class House:
         )
 
     def staged(self) -> list[str]:
-        """The staging tables that this test has left."""
-        return sorted(set(self.catalog.names(STAGING_NAMESPACE)) - self._staged_by_others)
+        """What this test has left staged, in tables and without them."""
+        return sorted(set(self._staged()) - self._staged_by_others)
+
+    def _staged(self) -> list[str]:
+        warehouse = self.spark.conf.get(f"spark.sql.catalog.{CATALOG}.warehouse", None)
+        if warehouse is None:
+            tables = [self.table(name) for name in self.catalog.names(self.app)]
+            listed = [name for table in tables for name in staged_below(_local(table.location()))]
+        else:
+            listed = staged_below(_local(warehouse), f"{self.app}/*/")
+        return [*self.catalog.names(STAGING_NAMESPACE), *listed]
 
     def operations(self, name: str = "t") -> list[str]:
         """What Iceberg calls each change, oldest first."""
@@ -118,3 +128,12 @@ class House:
 
     def columns(self, name: str = "t") -> list[str]:
         return [field.name() for field in self.table(name).schema().columns()]
+
+
+def staged_below(folder: Path, tables: str = "") -> list[str]:
+    """The names under which something is staged without a table, for the tables whose folders match."""
+    return [file.name for file in folder.glob(f"{tables}data/{FOLDER}/s*") if file.suffix != LISTED]
+
+
+def _local(location: str) -> Path:
+    return Path(location.removeprefix("file:"))

@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.crashes.processes import SIGKILL, in_child, kill_self
 from tests.crashes.strikes import before_remote_change, each_call, each_java
 from tests.effort import every, pick
+from tests.spark_jobs.iceberg.house import staged_below
 from tests.spark_jobs.staging import begin
 from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -33,15 +34,18 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitUnknown
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
+from tidegate.spark_jobs.iceberg.staging.files import FOLDER
 from tidegate.spark_jobs.publication.table import Publication, read, top_token
 from tidegate.spark_jobs.session.session import SparkSettings, session
 
 pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed one after the other
 
 MAXIMUM_CHANGES = 200
-EVERY = every(7)
+EVERY = every(5)
 """The driver dies before each n-th change."""
-CHANGING_JAVA = ("append", "commit", "create", "createNamespace", "delete", "dropTable", "parquet")
+CHANGING_JAVA = (
+    "addAll", "append", "commit", "create", "createNamespace", "createOrOverwrite", "delete", "dropTable", "save",
+)  # fmt: skip
 
 DAY = "2013-12-22"
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
@@ -60,7 +64,7 @@ class Project:
         self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
         self._url = f"sqlite:///{folder / 'store.db'}"
         # The tests of a worker share a catalog; what others have left staged is not this one's rubbish.
-        self._staged_by_others = set(IcebergCatalog(spark).names(STAGING_NAMESPACE))
+        self._staged_by_others = self._staged()
 
     def store(self) -> SqlCommitStepStore:
         return SqlCommitStepStore(open_sql_store(self._url).engine)
@@ -107,8 +111,21 @@ class Project:
     def check(self, last: int) -> None:
         """Exactly the commits so far, and nothing that is unfinished or staged."""
         assert self.seen() == self.expected(last)
-        assert set(IcebergCatalog(self.spark).names(STAGING_NAMESPACE)) <= self._staged_by_others
+        assert self._staged() <= self._staged_by_others
         assert self.store().list_unfinished() == ()
+
+    def _staged(self) -> set[str]:
+        """What is staged in the catalog, in tables and without them."""
+        warehouse = Path(self.spark.conf.get("spark.sql.catalog.tidegate.warehouse").removeprefix("file:"))
+        return {*IcebergCatalog(self.spark).names(STAGING_NAMESPACE), *staged_below(warehouse, "*/*/")}
+
+    def lose_staging(self) -> None:
+        """Somebody removes what is staged for the tables."""
+        catalog = IcebergCatalog(self.spark)
+        for name in catalog.names(STAGING_NAMESPACE):
+            catalog.drop((STAGING_NAMESPACE, name))
+        for ref in TABLES:
+            catalog.files.delete(f"{catalog.table((ref.app, ref.name)).location()}/data/{FOLDER}")
 
     def check_history(self, last: int) -> None:
         """One snapshot for each commit so far, and not a data file that belongs to none."""
@@ -239,12 +256,12 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> No
 
     assert in_child(in_own_thread(dying)) == SIGKILL
     assert project.store().exists(f"c{number}")
-    catalog = IcebergCatalog(project.spark)
-    for name in catalog.names(STAGING_NAMESPACE):
-        catalog.drop((STAGING_NAMESPACE, name))
+    project.lose_staging()
 
     for _ in range(2):
-        with pytest.raises(CommitUnknown, match=r"step \d of \d .*its staging table \S+ does not exist"):
+        with pytest.raises(
+            CommitUnknown, match=r"step \d of \d .*does not list the commit, and .* does not exist"
+        ):
             project.write(number + 1)
     assert project.store().exists(f"c{number}")
     assert project.seen() == project.expected(number - 1)

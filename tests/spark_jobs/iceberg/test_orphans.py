@@ -10,7 +10,7 @@ from tests.spark_jobs.iceberg.house import D22, D23, NEVER, House
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE
 from tidegate.spark_jobs.iceberg.output import discard, table_name
-from tidegate.spark_jobs.iceberg.staging.staging import staging_name
+from tidegate.spark_jobs.iceberg.staging.names import staging_name
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.publication.table import Publication
 from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans

@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark_jobs.frames import frame_of
-from tests.spark_jobs.iceberg.house import D22, D23, DAILY
+from tests.spark_jobs.iceberg.house import D22, D23, DAILY, staged_below
 from tests.spark_jobs.staging import begin
 from tidegate.domain.model import WriteMode
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -176,6 +176,9 @@ def test_two_drivers_at_once(
     catalog = IcebergCatalog(spark)
     assert [len(list(catalog.table((APP, name)).snapshots())) for name in rows] == [6, 4, 2, 2, 2]
     assert not [name for name in catalog.names(STAGING_NAMESPACE) if _is_ours(catalog, name)]
+    for name in rows:
+        location = str(catalog.table((APP, name)).location())
+        assert staged_below(Path(location.removeprefix("file:"))) == []
 
 
 def _rows(spark: SparkSession, folder: Path, name: str) -> list[Row]:

@@ -15,7 +15,7 @@ from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
-from tidegate.spark_jobs.iceberg.orphans import drop_orphan, staging_tables
+from tidegate.spark_jobs.iceberg.orphans import drop_orphan, staged_items
 from tidegate.spark_jobs.iceberg.output import (
     StagedIceberg,
     discard,
@@ -88,7 +88,7 @@ class IcebergFormat:
 
     def staged(self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Spark) -> Iterable[Orphan]:
         """See `TableFormat.staged`."""
-        return staging_tables(refs, catalog_of(spark()))
+        return staged_items(refs, catalog_of(spark()))
 
     def remove(
         self,

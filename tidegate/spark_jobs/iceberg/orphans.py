@@ -1,7 +1,8 @@
-"""Staging tables in the catalog: the dataset of each, and its removal.
+"""What is staged for Iceberg tables: the dataset of each item, and its removal.
 
-The dataset of a staging table follows only from the folder of its data files, which is inside that of
-the dataset's table. `repair.orphans` decides which staging tables are orphans.
+Staged files are found in the folder of their dataset's table. The dataset of a staging table follows only
+from the folder of its data files, which is inside that of the dataset's table. `repair.orphans` decides what
+is an orphan.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,14 +14,29 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, Icebe
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.half_created import STAGING_TABLE, half_created, place_of
 from tidegate.spark_jobs.iceberg.output import table_name
-from tidegate.spark_jobs.iceberg.staging.staging import DATA_PATH, drop_staging
+from tidegate.spark_jobs.iceberg.staging.files import staging_folder
+from tidegate.spark_jobs.iceberg.staging.names import DATA_PATH, data_root
+from tidegate.spark_jobs.iceberg.staging.staging import drop_staging
 from tidegate.spark_jobs.iceberg.table.table import draft_table
 
 FORMAT = "iceberg"
 
 
-def staging_tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Iterable[Orphan]:
-    """Yield the staging tables of these datasets. Others in the catalog may belong to another project.
+def staged_items(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Iterable[Orphan]:
+    """Yield all that is staged for these datasets. Other staging may belong to another project."""
+    for ref in refs:
+        folder = staging_folder(catalog, table_name(ref))
+        for name in folder.names() if folder is not None else ():
+            found = STAGING_TABLE.fullmatch(name)
+            if folder is not None and found is not None:
+                yield Orphan(
+                    token=int(found[1]), dataset=ref.id, place=folder.place(name), format=FORMAT, table=name
+                )
+    yield from _staging_tables(refs, catalog)
+
+
+def _staging_tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Iterable[Orphan]:
+    """Yield the staging tables of these datasets.
 
     A half-created one is yielded too, whatever its dataset, which is not known: it holds no rows.
     """
@@ -47,7 +63,7 @@ def staging_tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Itera
 
 def _data_folder(catalog: IcebergCatalog, ref: DatasetRef) -> str | None:
     table = catalog.table(table_name(ref))
-    return None if table is None else _folder_of(table)
+    return None if table is None else data_root(table)
 
 
 def _dataset_of_draft(
@@ -55,23 +71,22 @@ def _dataset_of_draft(
 ) -> str | None:
     """Return the dataset whose first publish would create a table with its data in this folder."""
     for ref in refs:
-        if folder == _folder_of(draft_table(catalog, table_name(ref), schema, ()).table()):
+        if folder == data_root(draft_table(catalog, table_name(ref), schema, ()).table()):
             return ref.id
     return None
 
 
-def _folder_of(table: Any) -> str:
-    return str(table.properties().get(DATA_PATH) or f"{table.location()}/data")
-
-
 def drop_orphan(catalog: IcebergCatalog, name: str, ref: DatasetRef | None) -> None:
-    """Drop a staging table and its data files, except the files that were published.
+    """Remove what is staged under a name, except the files that were published.
 
     Every existing snapshot of the dataset's table is searched for them, because the commit may be
     finished and only its last step, which cleans up, have failed. Without a dataset, all files are kept.
     """
     published = None if ref is None else _published_files(catalog, name, ref)
     drop_staging(catalog, [name], published)
+    folder = None if ref is None else staging_folder(catalog, table_name(ref))
+    if folder is not None:
+        folder.remove(name, published)
 
 
 def _published_files(catalog: IcebergCatalog, name: str, ref: DatasetRef) -> frozenset[str]:

@@ -1,10 +1,9 @@
 """Iceberg tables that programs write: staging, the steps that publish it, and reading.
 
-A run writes its rows into a private staging table (staging.py) and publishes them
-by one commit on the table itself, which adds data, commit id and token at once
-(steps/publish_iceberg.py). Readers read one snapshot. The publishing step applies the write mode
-to the existing rows. Staging is the same for all modes, except that a merge
-requires unique keys.
+A run writes its rows into data files that no table has yet (staging/files.py; for a merge, in a private
+staging table) and publishes them by one commit on the table itself, which adds data, commit id and token at
+once (steps/publish_iceberg.py). Readers read one snapshot. The publishing step applies the write mode
+to the existing rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,13 +24,10 @@ from tidegate.spark_jobs.datasets.partition_columns import (
 )
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, TableName, catalog_of, sql_name
-from tidegate.spark_jobs.iceberg.catalog.half_created import may_exist, remove_half_created, staged_names
-from tidegate.spark_jobs.iceberg.staging.staging import (
-    drop_staging,
-    published_locations,
-    staging_name,
-    write_staging,
-)
+from tidegate.spark_jobs.iceberg.catalog.half_created import may_exist, staged_names
+from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files, staging_folder
+from tidegate.spark_jobs.iceberg.staging.names import data_root, staging_name
+from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, write_staging
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.iceberg.table.table import added_files, data_file, log_of, write_target
@@ -50,11 +46,13 @@ class StagedIceberg(Value, kw_only=True):
 
     Attributes:
         step: the step that publishes it.
+        root: the folder of the table's data.
         partitions: every partition that the run writes, by key.
     """
 
     ref: DatasetRef
     step: PublishIceberg
+    root: str
     partitions: dict[str, StagedPartition]
 
     def folder_steps(self) -> tuple[CommitStep, ...]:
@@ -71,7 +69,7 @@ class StagedIceberg(Value, kw_only=True):
 
     def cleaning_step(self) -> CommitStep:
         """See `StagedOutput.cleaning_step`."""
-        return DropStagingTables(table=self.step.table, commit=self.step.commit)
+        return DropStagingTables(table=self.step.table, commit=self.step.commit, root=self.root)
 
     def result(self) -> tuple[PublishedPartition, ...]:
         """See `StagedOutput.result`."""
@@ -100,7 +98,7 @@ def stage(
     state: TableState | None = None,
     reads: bool = False,
 ) -> StagedIceberg:
-    """Run the program's plan and write its rows into a staging table, which no reader sees.
+    """Run the program's plan and write its rows where no reader sees them.
 
     Args:
         state: the table when the run began; None for its current state.
@@ -117,9 +115,15 @@ def stage(
         refuse_missing(ref, frame)
     target = write_target(catalog, name, frame.schema, dimensions)
     log = log_of(target.table)
-    staging = write_staging(catalog, staging_name(name, commit, token), target.table, frame, target.schema)
-    snapshot = staging.currentSnapshot()
-    files = [data_file(catalog, file, dimensions) for file in added_files(staging, snapshot)]
+    own, snapshot = staging_name(name, commit, token), 0
+    if ref.write == "merge":
+        staging = write_staging(catalog, own, target.table, frame, target.schema)
+        snapshot = int(staging.currentSnapshot().snapshotId())
+        manifest, written = "", tuple(added_files(staging, staging.currentSnapshot()))
+    else:
+        staged = stage_files(catalog, own, target.table, frame, target.schema)
+        manifest, written = staged.manifest, staged.files
+    files = [data_file(catalog, file, dimensions) for file in written]
     partitions = dict.fromkeys(keys, StagedPartition())
     for file in files:
         key = _key(file.values)
@@ -129,12 +133,12 @@ def stage(
         )
     refuse_surplus(ref, keys, {key: part.rows for key, part in partitions.items()})
     if ref.write == "merge":
-        staged = frame.sparkSession.table(sql_name((STAGING_NAMESPACE, staging_name(name, commit, token))))
-        refuse_repeated(ref, staged)
+        refuse_repeated(ref, frame.sparkSession.table(sql_name((STAGING_NAMESPACE, own))))
     step = PublishIceberg(
         table=name,
-        staging=staging_name(name, commit, token),
-        snapshot=snapshot.snapshotId(),
+        staging=own,
+        manifest=manifest,
+        snapshot=snapshot,
         mode=ref.write,
         merge_keys=ref.merge_keys,
         dimensions=dimensions,
@@ -150,28 +154,35 @@ def stage(
         on_foreign=ref.on_foreign,
         facts=dict(facts or {}),
     )
-    return StagedIceberg(ref=ref, step=step, partitions=partitions)
+    return StagedIceberg(ref=ref, step=step, root=data_root(target.table), partitions=partitions)
 
 
 def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) -> None:
-    """Remove the staging table of an attempt whose commit was never stored, or is finished.
+    """Remove what an attempt has staged whose commit was never stored, or is finished.
 
     The data files that were published stay: they belong to the table, even if only the last step of the
     sequence, which cleans up, has failed.
     """
     catalog, name = catalog_of(spark), table_name(ref)
     mine = staging_name(name, commit, token)
-    if not may_exist(catalog, mine):
-        return
-    if not catalog.exists((STAGING_NAMESPACE, mine)):
-        remove_half_created(catalog, mine)
+    known: StagedFiles | None = catalog.staged.pop(mine, None)
+    folder = staging_folder(catalog, name, "" if known is None else known.root)
+    # With what a process that died in a merge has written.
+    staged = [one for one in (folder.names() if folder else ()) if _is_of(mine, one)]
+    tables = [one for one in staged_names(catalog) if _is_of(mine, one)] if may_exist(catalog, mine) else []
+    if not staged and not tables:
         return
     table = catalog.table(name)
     ours = None if table is None else log_of(table).find(commit)
     published = frozenset[str]() if ours is None else published_locations(table, ours.snapshot)
-    # With what a process that died in a merge has written.
-    names = [one for one in staged_names(catalog) if one == mine or one.startswith(f"{mine}_")]
-    drop_staging(catalog, names, published)
+    drop_staging(catalog, tables, published)
+    if folder is not None:
+        for one in staged:
+            folder.remove(one, published)
+
+
+def _is_of(attempt: str, name: str) -> bool:
+    return name == attempt or name.startswith(f"{attempt}_")
 
 
 def table_state(spark: SparkSession, ref: DatasetRef) -> TableState:

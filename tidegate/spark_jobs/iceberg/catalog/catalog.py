@@ -23,6 +23,7 @@ from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTa
 from tidegate.spark_jobs.iceberg.catalog.java_texts import JavaTexts
 from tidegate.spark_jobs.iceberg.catalog.options import opening_fault
 from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
+from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
 from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
 from tidegate.spark_jobs.java.call import call_java
 from tidegate.spark_jobs.java.classes import java_classes
@@ -74,6 +75,7 @@ class IcebergCatalog:
         files: the files and folders of tables.
         published: the data files that this process has added by a commit to a table, until its staging tables
             are dropped. They are facts of a snapshot, which never change.
+        staged: the data files that this process has staged, by the name of an attempt's staging.
 
     Raises:
         OutputError: the session has no Iceberg, or the settings of its catalog are wrong.
@@ -95,6 +97,7 @@ class IcebergCatalog:
         self.texts = JavaTexts(self.java)
         self.files = TableFiles(spark)
         self.published: dict[tuple[TableName, str], frozenset[str]] = {}
+        self.staged: dict[str, Any] = {}
         self._identifiers: dict[TableName, Any] = {}
         self._namespaces: dict[str, Any] = {}
 
@@ -118,6 +121,11 @@ class IcebergCatalog:
         """Return whether a table exists."""
         with java_failures(f"look for {sql_name(name)}"):
             return self._catalog.tableExists(self._identifier(name))
+
+    def has_namespace(self, namespace: str) -> bool:
+        """Return whether a namespace exists."""
+        with java_failures(f"look for {namespace}"):
+            return bool(self._catalog.namespaceExists(self._namespace(namespace)))
 
     def draft(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
         """Return a transaction that creates a table; the table does not exist before `swap`.
@@ -260,6 +268,11 @@ class IcebergCatalog:
         return str(self.spark.conf.get(f"{prefix}.warehouse")).rstrip("/")
 
     # Each lookup of a Java name is a call to the JVM, so frequently used classes are cached.
+
+    @cached_property
+    def cache(self) -> Any:
+        """Iceberg's cache of tables that are in no catalog."""
+        return table_cache(self.java, self.spark)
 
     @cached_property
     def data_files(self) -> Any:

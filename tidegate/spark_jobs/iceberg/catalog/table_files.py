@@ -53,12 +53,18 @@ class TableFiles:
             entries = [listed[number] for number in range(len(listed))]
             return tuple(sorted(entry.getPath().getName() for entry in entries if entry.isDirectory()))
 
-    def entries_in(self, folder: str, name: re.Pattern[str]) -> tuple[str, ...]:
+    def entries_in(self, folder: str, name: re.Pattern[str], io: Any | None = None) -> tuple[str, ...]:
         """Return the files and folders in a folder whose name matches; none for one that does not exist.
 
         Args:
             name: of names without commas.
+            io: see `below`; it lists files only.
         """
+        if self._has_prefixes(io):
+            # Some list "file:/x" below "/x".
+            inside = f"/{folder.rpartition('/')[2]}/"
+            files = (path.rpartition(inside)[2] for path in self.below(folder, io))
+            return tuple(file for file in files if name.fullmatch(file))
         with java_failures(f"list {folder}"):
             path, system = self.hadoop(folder)
             if not system.exists(path):
@@ -79,7 +85,7 @@ class TableFiles:
         """Return the length in bytes of each file in a folder by name; none for a folder that does not exist.
 
         Args:
-            io: see `files_below`.
+            io: see `below`.
         """
         with java_failures(f"list {folder}"):
             if self._has_prefixes(io):
@@ -109,7 +115,7 @@ class TableFiles:
         """Remove a file, or a folder with its content; a path that does not exist is not an error.
 
         Args:
-            io: see `files_below`.
+            io: see `below`.
         """
         with java_failures(f"delete {path}"):
             if self._has_prefixes(io):

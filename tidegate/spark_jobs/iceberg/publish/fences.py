@@ -12,10 +12,11 @@ from tidegate.domain.partition_key import SEPARATOR
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
+from tidegate.spark_jobs.iceberg.staging.files import StagedFiles
 from tidegate.spark_jobs.iceberg.staging.merge import merged_rows_differ
 from tidegate.spark_jobs.iceberg.table.changes import History, Replaced, find_conflict
 from tidegate.spark_jobs.iceberg.table.log import Publish, PublishLog
-from tidegate.spark_jobs.iceberg.table.table import added_files, keys_of, log_of, partition_values
+from tidegate.spark_jobs.iceberg.table.table import keys_of, log_of, partition_values
 
 Partitions = Mapping[str, tuple[str, ...]]
 """The values of the partition columns of each partition, by key."""
@@ -62,13 +63,13 @@ def has_changed(step: PromisedPublish, table: Any) -> bool:
 
 
 def conflict_of(
-    catalog: IcebergCatalog, step: PromisedPublish, history: History, table: Any, staged: Any
+    catalog: IcebergCatalog, step: PromisedPublish, history: History, table: Any, staged: StagedFiles
 ) -> CommitConflict | None:
     """Return what the publish into this state of the table would lose; None for nothing.
 
     Args:
         history: the changes of the table.
-        staged: the staging table.
+        staged: what is published.
     """
     if step.state is None or not has_changed(step, table):
         return None
@@ -78,8 +79,7 @@ def conflict_of(
         # What later runs have written is not replaced, so it is not lost.
         keys, kept = keys_to_write(step, table, log_of(table))
     if step.mode in ("append", "merge"):
-        files = added_files(staged, staged.currentSnapshot())
-        filled = {SEPARATOR.join(partition_values(catalog, file, step.dimensions)) for file in files}
+        filled = {SEPARATOR.join(partition_values(catalog, file, step.dimensions)) for file in staged.files}
         keys = {key: values for key, values in keys.items() if key in filled}
     publish = Replaced(
         table=sql_name(step.table),

@@ -14,17 +14,18 @@ from tidegate.spark_jobs.iceberg.staging.merge import Merge
 
 
 class PromisedPublish(Value, kw_only=True):
-    """The data files of a staging table that are to be added to a table.
+    """The staged data files that are to be added to a table.
 
     Attributes:
         table: namespace and name.
-        staging: name of the staging table.
-        snapshot: id of the staging table's snapshot, which identifies it.
+        staging: name under which they are staged.
+        manifest: the list of the staged files, see `staging.files`; "" if they are in a staging table.
+        snapshot: id of the staging table's snapshot, which identifies it; 0 without one.
         mode: how existing rows are treated.
         merge_keys: columns that identify a row within its partition.
         dimensions: the partition columns.
-        new_columns: columns of the staging table that the table did not have, or had with a narrower type.
-        columns: columns of the output; the staging table has those of the table too.
+        new_columns: staged columns that the table did not have, or had with a narrower type.
+        columns: columns of the output; the staged files have those of the table too.
         partitions: the values of the partition columns of each written partition, by key.
         commit: commit id of the publish.
         token: fencing token of the run.
@@ -38,6 +39,7 @@ class PromisedPublish(Value, kw_only=True):
 
     table: tuple[str, str]
     staging: str
+    manifest: str = ""
     snapshot: int
     mode: WriteMode
     merge_keys: tuple[str, ...]

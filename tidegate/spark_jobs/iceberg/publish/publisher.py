@@ -12,18 +12,19 @@ from types import TracebackType
 from typing import Any
 
 from tidegate.spark_jobs.errors import CommitConflict
-from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, sql_name
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.publish.fences import Partitions, conflict_of, has_changed, keys_to_write
 from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
+from tidegate.spark_jobs.iceberg.publish.staged import staged_files
+from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files, staging_folder
 from tidegate.spark_jobs.iceberg.staging.merge import MergedFiles, merge_files
-from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, write_staging
+from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, rows_of_files
 from tidegate.spark_jobs.iceberg.table.changes import SUMMARY_COMMIT, SUMMARY_MODE, History
-from tidegate.spark_jobs.iceberg.table.data_files import lost_staged_files
+from tidegate.spark_jobs.iceberg.table.data_files import lost_data_files
 from tidegate.spark_jobs.iceberg.table.log import PROPERTY, Publish, encode_log
 from tidegate.spark_jobs.iceberg.table.table import (
     SUMMARY_KEYS,
-    added_files,
     all_but,
     check_partitions,
     data_file,
@@ -38,13 +39,6 @@ from tidegate.spark_jobs.iceberg.table.table import (
 )
 
 log = logging.getLogger(__name__)
-
-
-def staged_table(catalog: IcebergCatalog, step: PromisedPublish) -> Any | None:
-    """Return the staging table of a publish; None when it does not exist or has another snapshot."""
-    staged = catalog.table((STAGING_NAMESPACE, step.staging))
-    snapshot = None if staged is None else staged.currentSnapshot()
-    return staged if snapshot is not None and snapshot.snapshotId() == step.snapshot else None
 
 
 class Publisher:
@@ -74,7 +68,7 @@ class Publisher:
         table = catalog.table(step.table)
         if table is None or not has_changed(step, table) or log_of(table).find(step.commit) is not None:
             return None
-        staged = staged_table(catalog, step)
+        staged = staged_files(catalog, step, table)
         if staged is None:
             return None
         with java_failures(f"read {sql_name(step.table)}"):
@@ -90,13 +84,18 @@ class Publisher:
             OSError: the catalog failed. The caller must verify whether the swap happened.
         """
         step, catalog = self._step, self._catalog
-        staged, table = staged_table(catalog, step), catalog.table(step.table)
-        if staged is None or (table is None and step.base) or lost_staged_files(catalog, staged):
+        table = catalog.table(step.table)
+        staged = staged_files(catalog, step, table)
+        if (
+            staged is None
+            or (table is None and step.base)
+            or lost_data_files(catalog, staged.io, staged.files)
+        ):
             return
         with java_failures(f"publish into {sql_name(step.table)}"):
             # From here on all is read from this one state of the table, which the swap expects.
             if table is None:
-                transaction = draft_table(catalog, step.table, staged.schema(), step.dimensions)
+                transaction = draft_table(catalog, step.table, staged.schema, step.dimensions)
             else:
                 transaction = table.newTransaction()
             read, view = transaction.startMetadata(), transaction.table()
@@ -183,14 +182,14 @@ class Publisher:
             change.overwriteByRowFilter(partition_filter(catalog, step.dimensions, keys.values()))
         return change
 
-    def _files(self, transaction: Any, staged: Any, keys: Partitions) -> list[Any]:
+    def _files(self, transaction: Any, staged: StagedFiles, keys: Partitions) -> list[Any]:
         """Add the columns that the table lacks, and return the data files to add.
 
         Data files name their columns by field ids. Where the table has the name of a column with another id
         (two runs have added columns at once, or a person has dropped and added one), rows are written again.
         """
         catalog, step = self._catalog, self._step
-        table, schema = transaction.table(), staged.schema()
+        table, schema = transaction.table(), staged.schema
         if not schema.sameSchema(table.schema()):
             lacking = (*step.new_columns, *dropped_columns(step.columns, schema, table.schema()))
             if lacking:
@@ -198,9 +197,9 @@ class Publisher:
                 with_columns(transaction.updateSchema(), new).commit()
                 table = transaction.table()
             if not same_numbers(schema, table.schema()):
-                rows = catalog.spark.table(sql_name((STAGING_NAMESPACE, step.staging)))
-                staged = write_staging(catalog, self._new(), table, rows)
-        files = list(added_files(staged, staged.currentSnapshot()))
+                rows = rows_of_files(catalog, self._new(), table, staged)
+                staged = stage_files(catalog, self._new(), table, rows)
+        files = list(staged.files)
         if len(keys) == len(step.partitions):
             return files
         wanted = set(keys.values())
@@ -217,7 +216,7 @@ class Publisher:
         }
 
     def _new(self) -> str:
-        """Return a unique name for a staging table: another process may finish the same sequence."""
+        """Return a unique name for staging: another process may finish the same sequence."""
         self._written.append(f"{self._step.staging}_{uuid.uuid4().hex}")
         return self._written[-1]
 
@@ -225,5 +224,8 @@ class Publisher:
         names, self._written = self._written, []
         try:
             drop_staging(self._catalog, names)
+            if names and (folder := staging_folder(self._catalog, self._step.table)) is not None:
+                for name in names:
+                    folder.remove(name)
         except OSError as error:
             log.warning("left to the last step of commit %s: %s", self._step.commit, error)

@@ -1,7 +1,7 @@
 """Merges by keys: finds the data files with rows that staged rows replace, and keeps their other rows.
 
 The merge is copy-on-write: a data file with replaced rows is itself replaced by its other rows,
-the survivors, which are written into a staging table of their own. The result is computed for one
+the survivors, which are staged under a name of their own. The result is computed for one
 state of the table and is valid only if the commit is made on that state.
 """
 
@@ -18,8 +18,8 @@ from tidegate.spark_jobs.datasets.changed_rows import matching, rows_differ
 from tidegate.spark_jobs.datasets.partition_columns import in_partitions
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
-from tidegate.spark_jobs.iceberg.staging.staging import write_staging
-from tidegate.spark_jobs.iceberg.table.table import added_files, partition_filter
+from tidegate.spark_jobs.iceberg.staging.files import stage_files
+from tidegate.spark_jobs.iceberg.table.table import partition_filter
 
 FILE_COLUMN = "__tidegate_file"
 
@@ -87,7 +87,7 @@ def merge_files(
 
     Args:
         table: the state of the table that the merge is computed for.
-        survivors: name of the staging table for the survivors, if there are any.
+        survivors: name under which the survivors are staged, if there are any.
 
     Raises:
         StaleTable: the table has changed since its state was read.
@@ -128,11 +128,11 @@ def merge_files(
     if len(replaced) < len(hit):
         raise StaleTable(f"merge into {sql_name(name)}: the table has changed since it was read")
     left = existing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(incoming, same, "left_anti")
-    written = write_staging(catalog, survivors, table, left.drop(FILE_COLUMN))
+    written = stage_files(catalog, survivors, table, left.drop(FILE_COLUMN))
     return replace(
         nothing,
         replaced=tuple(replaced.values()),
-        survivors=tuple(added_files(written, written.currentSnapshot())),
+        survivors=written.files,
     )
 
 

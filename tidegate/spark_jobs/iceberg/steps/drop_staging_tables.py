@@ -1,6 +1,6 @@
-"""The step that removes the staging tables of a commit after it was published.
+"""The step that removes what was staged for a commit after it was published.
 
-It removes those of all attempts, because a failed attempt leaves its table and data files behind.
+It removes what all attempts have staged, because a failed attempt leaves its data files behind.
 Published data files are kept, all other files in the staging folders are deleted. When the
 publish's snapshot has expired, the published files are unknown, and all files are kept.
 """
@@ -11,31 +11,52 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.staging.files import StagingFolder, staging_folder
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, staged_with
 from tidegate.spark_jobs.iceberg.table.table import log_of
 
 
 @step_kind("drop_staging_tables")
 class DropStagingTables(Value, kw_only=True):
-    """Drops the staging tables of the commit `commit` into the table `table`."""
+    """Removes what was staged for the commit `commit` into the table `table`.
+
+    Attributes:
+        root: the folder of the table's data when it was staged; "" in a sequence of an older version, which
+            has staging tables only.
+    """
 
     effect: ClassVar[Effect] = Effect.CLEANS
     compares: ClassVar[bool] = True
 
     table: tuple[str, str]
     commit: str
+    root: str = ""
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
         catalog = catalog_of(context.spark())
-        return NOT_DONE if staged_with(catalog, self.table, self.commit) else DONE
+        folder = self._folder(catalog)
+        left = staged_with(catalog, self.table, self.commit) or (
+            folder is not None and folder.names_of(self.table, self.commit)
+        )
+        return NOT_DONE if left else DONE
 
     def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
         catalog = catalog_of(context.spark())
-        staged = staged_with(catalog, self.table, self.commit)
-        if staged:
-            drop_staging(catalog, staged, self._published(catalog))
+        folder = self._folder(catalog)
+        names = () if folder is None else folder.names_of(self.table, self.commit)
+        tables = staged_with(catalog, self.table, self.commit)
+        if not names and not tables:
+            return
+        published = self._published(catalog)
+        drop_staging(catalog, tables, published)
+        if folder is not None:
+            for name in names:
+                folder.remove(name, published)
+
+    def _folder(self, catalog: IcebergCatalog) -> StagingFolder | None:
+        return staging_folder(catalog, self.table, self.root) if self.root else None
 
     def _published(self, catalog: IcebergCatalog) -> frozenset[str] | None:
         """Return the data files that the commit has added; None when they are unknown."""
@@ -48,4 +69,4 @@ class DropStagingTables(Value, kw_only=True):
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
-        return f"drop the staging tables of {sql_name(self.table)}"
+        return f"remove what was staged for {sql_name(self.table)}"

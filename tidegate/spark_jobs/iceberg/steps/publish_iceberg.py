@@ -27,10 +27,12 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, catalog_
 from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable
 from tidegate.spark_jobs.iceberg.publish.fences import fences
 from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
-from tidegate.spark_jobs.iceberg.publish.publisher import Publisher, staged_table
+from tidegate.spark_jobs.iceberg.publish.publisher import Publisher
 from tidegate.spark_jobs.iceberg.publish.refusal import refuse_commit
+from tidegate.spark_jobs.iceberg.publish.staged import staged_files
+from tidegate.spark_jobs.iceberg.staging.files import manifest_path
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
-from tidegate.spark_jobs.iceberg.table.data_files import lost_staged_files
+from tidegate.spark_jobs.iceberg.table.data_files import lost_data_files
 from tidegate.spark_jobs.iceberg.table.lineage import verify_publish
 from tidegate.spark_jobs.iceberg.table.log import PROPERTY, PublishLog
 from tidegate.spark_jobs.iceberg.table.table import keys_of, log_of
@@ -42,7 +44,7 @@ CONFLICT_TRIES = 100
 
 @step_kind("publish_iceberg")
 class PublishIceberg(PromisedPublish, kw_only=True):
-    """Adds the data files of a staging table to a table."""
+    """Adds staged data files to a table."""
 
     effect: ClassVar[Effect] = Effect.PUBLISHES
     compares: ClassVar[bool] = True
@@ -50,11 +52,12 @@ class PublishIceberg(PromisedPublish, kw_only=True):
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
         catalog = catalog_of(context.spark())
-        answer = self._logged(catalog, catalog.table(self.table))
+        table = catalog.table(self.table)
+        answer = self._logged(catalog, table)
         if answer.verdict is not Verdict.NOT_DONE:
             return answer
-        staged = staged_table(catalog, self)
-        lost = () if staged is None else lost_staged_files(catalog, staged)
+        staged = staged_files(catalog, self, table)
+        lost = () if staged is None else lost_data_files(catalog, staged.io, staged.files)
         if staged is not None and not lost:
             return answer
         # Staging is dropped only after the publish: another process may have done both since the first read.
@@ -66,10 +69,12 @@ class PublishIceberg(PromisedPublish, kw_only=True):
                 f"{len(lost)} of its staged data files do not exist or have another length than was written: "
                 f"{', '.join(lost[:SHOWN_FILES])}; restore them, or abandon the commit and run it again"
             )
-        return unknown(
-            f"{sql_name(self.table)} does not list the commit, and its staging table {self.staging} "
-            "does not exist"
+        missing = (
+            f"the list of its staged files, {manifest_path(catalog, self.manifest)},"
+            if self.manifest
+            else (f"its staging table {self.staging}")
         )
+        return unknown(f"{sql_name(self.table)} does not list the commit, and {missing} does not exist")
 
     def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""

@@ -11,7 +11,6 @@ from tidegate.spark_jobs.datasets.table_report import MissingData
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
-from tidegate.spark_jobs.iceberg.table.table import added_files
 
 FILES_ASKED = 2
 """Up to so many files of a folder are asked for one by one: on an object store, a listing costs as much."""
@@ -45,12 +44,11 @@ def _sizes(catalog: IcebergCatalog, io: Any, folder: str, names: Sequence[str]) 
     return catalog.files.sizes_in(folder, io)
 
 
-def lost_staged_files(catalog: IcebergCatalog, staging: Any) -> tuple[str, ...]:
-    """Return the data files of a staging table that do not exist or have another length."""
+def lost_data_files(catalog: IcebergCatalog, io: Any, files: Iterable[Any]) -> tuple[str, ...]:
+    """Return the locations of those of Iceberg's data files that do not exist or have another length."""
     with java_failures("list the staged data files"):
-        files = added_files(staging, staging.currentSnapshot())
         expected = [(str(file.location()), int(file.fileSizeInBytes())) for file in files]
-    return lost_files(catalog, staging.io(), expected)
+    return lost_files(catalog, io, expected)
 
 
 def missing_data(catalog: IcebergCatalog, name: TableName) -> tuple[MissingData, ...]:

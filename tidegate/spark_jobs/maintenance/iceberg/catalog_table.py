@@ -18,6 +18,7 @@ from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.iceberg.catalog.catalog import NO_TABLE, IcebergCatalog, catalog_of
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
+from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
 from tidegate.spark_jobs.java.classes import java_classes
 from tidegate.spark_jobs.maintenance.progress import TableGone
 
@@ -49,6 +50,11 @@ class CatalogTable:
         self.java: Any = java_classes(spark)
         self.api: Any = self.java.org.apache.iceberg
         self._parts = parts
+
+    @cached_property
+    def cache(self) -> Any:
+        """Iceberg's cache of tables that are in no catalog."""
+        return table_cache(self.java, self.spark)
 
     @property
     def sql(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.table_cache import cached_table
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.plan import Group, Plan
 from tidegate.spark_jobs.maintenance.progress import MaintenanceRefused
@@ -106,34 +107,32 @@ def _rewrite(table: CatalogTable, plan: Plan, group: Group, strategy: str) -> Re
     session = _session(table, group, strategy)
     spark = table.api.spark
     tasks, written = spark.ScanTaskSetManager.get(), spark.FileRewriteCoordinator.get()
-    cache = _table_cache(table)
-    cache.add(task, java)
-    tasks.stageTasks(java, task, group.java.fileScanTasks())
-    try:
-        rows = (
-            session.read()
-            .format("iceberg")
-            .option("scan-task-set-id", task)
-            .option("split-size", group.java.inputSplitSize())
-            .option("file-open-cost", "0")
-            .load(task)
-        )
-        (
-            rows.write()
-            .format("iceberg")
-            .option("rewritten-file-scan-task-set-id", task)
-            .option("target-file-size-bytes", group.java.maxOutputFileSize())
-            .option("distribution-mode", _distribution(java, group, strategy))
-            .option("output-spec-id", group.java.outputSpecId())
-            .mode("append")
-            .save(task)
-        )
-        added = tuple(each(written.fetchNewFiles(java, task)))
-        return Rewritten(group=group, added=added, deletes=tuple(_deletes(table, plan, group)))
-    finally:
-        cache.remove(task)
-        tasks.removeTasks(java, task)
-        written.clearRewrite(java, task)
+    with cached_table(table.cache, task, java):
+        tasks.stageTasks(java, task, group.java.fileScanTasks())
+        try:
+            rows = (
+                session.read()
+                .format("iceberg")
+                .option("scan-task-set-id", task)
+                .option("split-size", group.java.inputSplitSize())
+                .option("file-open-cost", "0")
+                .load(task)
+            )
+            (
+                rows.write()
+                .format("iceberg")
+                .option("rewritten-file-scan-task-set-id", task)
+                .option("target-file-size-bytes", group.java.maxOutputFileSize())
+                .option("distribution-mode", _distribution(java, group, strategy))
+                .option("output-spec-id", group.java.outputSpecId())
+                .mode("append")
+                .save(task)
+            )
+            added = tuple(each(written.fetchNewFiles(java, task)))
+            return Rewritten(group=group, added=added, deletes=tuple(_deletes(table, plan, group)))
+        finally:
+            tasks.removeTasks(java, task)
+            written.clearRewrite(java, task)
 
 
 def _deletes(table: CatalogTable, plan: Plan, group: Group) -> Iterator[Any]:
@@ -160,13 +159,3 @@ def _distribution(java: Any, group: Group, strategy: str) -> str:
     """Return how rows are spread over tasks: a file of an earlier partitioning may have any partition."""
     specs = {int(task.file().specId()) for task in each(group.java.fileScanTasks())}
     return "range" if strategy == "sort" or specs != {int(java.spec().specId())} else "none"
-
-
-def _table_cache(table: CatalogTable) -> Any:
-    # It has another method of this name, so that Py4J does not find the static one.
-    java, context = table.java.java.lang, table.spark.sparkContext
-    gateway: Any = context._gateway
-    get = java.Class.forName("org.apache.iceberg.spark.SparkTableCache").getMethod(
-        "get", gateway.new_array(java.Class, 0)
-    )
-    return get.invoke(None, gateway.new_array(java.Object, 0))

@@ -2,7 +2,7 @@
 
 A run stages its files in a folder whose name begins with an underscore, and publishes them where they are. So
 Iceberg's own search for orphans passes all of them over. Here these folders are searched too, except those
-whose staging table exists: what is in them may still be published.
+of names under which something is staged: it may still be published.
 """
 
 import re
@@ -16,8 +16,8 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.catalog.half_created import STAGING_TABLE
 from tidegate.spark_jobs.iceberg.catalog.table_files import HADOOP_IO
-from tidegate.spark_jobs.iceberg.orphans import staging_tables
-from tidegate.spark_jobs.iceberg.staging.staging import DATA_PATH
+from tidegate.spark_jobs.iceberg.orphans import staged_items
+from tidegate.spark_jobs.iceberg.staging.names import data_root
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
 _FOLDER = re.compile(rf"_{STAGING_TABLE.pattern}")
@@ -25,7 +25,7 @@ _FOLDER = re.compile(rf"_{STAGING_TABLE.pattern}")
 
 def unpublished(table: CatalogTable, ref: DatasetRef) -> frozenset[str]:
     """Return the names of the staging folders of a dataset that some run may still publish."""
-    orphans = staging_tables([ref], catalog_of(table.spark))
+    orphans = staged_items([ref], catalog_of(table.spark))
     return frozenset(f"_{one.table}" for one in orphans)
 
 
@@ -38,7 +38,7 @@ def published_files(table: CatalogTable, java: Any, waiting: Collection[str]) ->
     Returns:
         None where there are none, or where the store of the table can only be listed by Iceberg.
     """
-    root = str(java.properties().get(DATA_PATH) or f"{java.location()}/data")
+    root = data_root(java)
     if java.io().getClass().getName() != HADOOP_IO:
         return None
     names = catalog_of(table.spark).files.folders_in(root)

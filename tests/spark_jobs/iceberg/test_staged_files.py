@@ -1,0 +1,139 @@
+"""What is staged without a table: its list, its folder, and sequences of versions that staged in tables."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.effort import only
+from tests.spark_jobs.iceberg.house import D22, D23, NEVER, House
+from tests.spark_jobs.staging import put
+from tidegate.domain.model import WriteMode
+from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
+from tidegate.spark_jobs.iceberg.output import StagedIceberg, table_name
+from tidegate.spark_jobs.iceberg.staging.files import FOLDER, LISTED, staging_folder
+from tidegate.spark_jobs.iceberg.staging.names import staging_name
+from tidegate.spark_jobs.iceberg.staging.staging import write_staging
+from tidegate.spark_jobs.iceberg.table.table import added_files
+from tidegate.spark_jobs.publication.table import sequence_of
+from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
+
+pytestmark = pytest.mark.spark
+
+NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def house(tmp_path: Path, spark: SparkSession) -> House:
+    return House(tmp_path, spark)
+
+
+def promise(house: House, ref: DatasetRef, commit: str, *rows: tuple[object, ...]) -> StagedIceberg:
+    """A commit that is put into the store, of which no step is done, by a process that is gone."""
+    token = house.store.begin("other", [], until=NEVER) + 1
+    output = house.stage(house.frame(*rows), ref, D22, D23, commit=commit, token=token)
+    put(house.store, sequence_of(commit, token, [output]))
+    catalog_of(house.spark).staged.clear()
+    return output
+
+
+def as_earlier_versions(house: House, output: StagedIceberg) -> StagedIceberg:
+    """The same output as a version staged it that knew staging tables only."""
+    catalog, step = house.catalog, output.step
+    folder = staging_folder(catalog, step.table)
+    assert folder is not None
+    folder.remove(step.staging)
+    rows = house.frame((D22, 2, "b"), (D23, 3, "c"))
+    table = write_staging(catalog, step.staging, catalog.table(step.table), rows)
+    snapshot = int(table.currentSnapshot().snapshotId())
+    assert len(list(added_files(table, table.currentSnapshot()))) == 2
+    return msgspec.structs.replace(
+        output, step=msgspec.structs.replace(step, manifest="", snapshot=snapshot), root=""
+    )
+
+
+@pytest.mark.parametrize("mode", only(["append", "overwrite_partitions", "full"], "overwrite_partitions"))
+def test_what_an_earlier_version_has_staged_in_a_table_is_published(house: House, mode: WriteMode) -> None:
+    ref = house.ref(mode)
+    house.publish(house.frame((D22, 1, "a")), ref, D22)
+    token = house.store.begin("other", [], until=NEVER) + 1
+    output = house.stage(house.frame((D22, 2, "b")), ref, D22, D23, commit="old", token=token)
+    put(house.store, sequence_of("old", token, [as_earlier_versions(house, output)]))
+
+    assert recover([ref.id], house.store, house.context) == ("old",)
+
+    kept = [(D22, 1, "a")] if mode == "append" else []
+    assert house.rows(ref) == [*kept, (D22, 2, "b"), (D23, 3, "c")]
+    assert house.staged() == []
+
+
+def test_another_process_publishes_what_the_list_names(house: House) -> None:
+    ref = house.ref("append")
+    promise(house, ref, "first", (D22, 1, "a"), (D23, 2, None))
+
+    # The table does not exist yet.
+    assert recover([ref.id], house.store, house.context) == ("first",)
+    assert house.rows(ref) == [(D22, 1, "a"), (D23, 2, None)]
+    assert house.staged() == []
+    assert house.data_files() == house.live_files()
+
+
+def test_an_output_without_rows_is_staged_and_published(house: House) -> None:
+    ref = house.ref("overwrite_partitions")
+    house.publish(house.frame((D22, 1, "a"), (D23, 2, "b")), ref, D22, D23)
+    promise(house, ref, "empties")
+
+    assert recover([ref.id], house.store, house.context) == ("empties",)
+    assert house.rows(ref) == []
+    assert house.staged() == []
+
+
+def test_a_list_that_is_damaged_is_an_error_and_loses_nothing(house: House) -> None:
+    ref = house.ref("append")
+    house.publish(house.frame((D22, 1, "a")), ref, D22)
+    output = promise(house, ref, "damaged", (D22, 2, "b"))
+    place = Path(str(house.table().location()).removeprefix("file:")) / "data" / FOLDER
+    listed = place / f"{output.step.staging}{LISTED}"
+    whole = listed.read_bytes()
+
+    listed.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(OSError, match="read the list of staged files"):
+        output.step.verify(house.context)
+    listed.rename(listed.with_name("aside"))
+    with pytest.raises(CommitUnknown, match=rf"the list of its staged files, .+{LISTED}, does not exist"):
+        recover([ref.id], house.store, house.context)
+
+    listed.write_bytes(whole)
+    assert recover([ref.id], house.store, house.context) == ("damaged",)
+    assert house.rows(ref) == [(D22, 1, "a"), (D22, 2, "b")]
+
+
+@pytest.mark.parametrize("left", only(["begun", "written"], "written"))
+def test_a_run_that_died_before_its_list_leaves_nothing(house: House, left: str) -> None:
+    ref = house.ref("append")
+    house.publish(house.frame((D22, 1, "kept")), ref, D22)
+    token = house.store.begin("dies", [ref.id], until=NOW)
+    name = staging_name(table_name(ref), "dies", token)
+    if left == "written":
+        house.stage(house.frame((D22, 2, "dead")), ref, D22, commit="dies", token=token)
+        place = Path(str(house.table().location()).removeprefix("file:")) / "data" / FOLDER
+        (place / f"{name}{LISTED}").unlink()
+    else:
+        folder = staging_folder(house.catalog, table_name(ref))
+        assert folder is not None
+        folder.begin(name)
+    assert house.staged() == [name]
+
+    expire_dead_attempts(house.store, NOW)
+    found = find_orphans([ref], house.warehouse, house.store, lambda: house.spark)
+    assert [(one.token, one.dataset) for one in found] == [(token, ref.id)]
+    remove_orphans(found, [ref], house.warehouse, lambda: house.spark)
+
+    assert house.staged() == []
+    assert house.data_files() == house.live_files()
+    assert house.rows(ref) == [(D22, 1, "kept")]

@@ -1,0 +1,86 @@
+"""The names under which attempts of commits stage rows, and the private tables that are like the real one."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName
+from tidegate.spark_jobs.iceberg.table.table import FORMAT_VERSION
+
+DIGEST_DIGITS = 32
+DATA_PATH = "write.data.path"
+WRITE_PROPERTIES = "write."
+ELSEWHERE = ("data.path", "folder-storage.", "location-provider.", "metadata.", "object-storage.", "wap.")
+"""The write properties, without `write.`, that set where data and metadata files are stored."""
+_LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?(/.*)", re.DOTALL)
+
+
+def staging_prefix(table: TableName, commit: str) -> str:
+    """Return the prefix of the names of all that is staged for a commit into a table."""
+    digest = hashlib.sha256("\0".join((*table, commit)).encode()).hexdigest()[:DIGEST_DIGITS]
+    return f"s{digest}_"
+
+
+def staging_name(table: TableName, commit: str, token: int) -> str:
+    """Return the name of what one attempt stages."""
+    return f"{staging_prefix(table, commit)}{token}"
+
+
+def data_root(table: Any) -> str:
+    """Return the folder of a table's data files."""
+    return str(table.properties().get(DATA_PATH) or f"{table.location()}/data")
+
+
+def data_folder(root: str, name: str) -> str:
+    """Return the folder of the data files that are staged under a name."""
+    return f"{root}/_{name}"
+
+
+def staging_properties(catalog: IcebergCatalog, table: Any, name: str) -> dict[str, str]:
+    """Return the properties of a private table whose data files are to become files of `table`."""
+    given = catalog.properties(table)
+    root = given.get(DATA_PATH) or f"{table.location()}/data"
+    return _inherited(given) | {"format-version": FORMAT_VERSION, DATA_PATH: data_folder(root, name)}
+
+
+def first_spec(catalog: IcebergCatalog, spec: Any, *, numbered_alike: bool) -> Any:
+    """Return the partitions with which a private table begins that gets those of `spec`; see `like_table`.
+
+    Args:
+        numbered_alike: whether a new table would give the columns the field ids that they have.
+    """
+    # Where they are equal, so are the partitions and their number, and the files fit the real table as they
+    # are. Otherwise the partitions come with the field ids.
+    return spec if numbered_alike else catalog.api.PartitionSpec.unpartitioned()
+
+
+def like_table(catalog: IcebergCatalog, fresh: Any, schema: Any, spec: Any, order: Any | None = None) -> Any:
+    """Return metadata of a private table with given field ids, partitions and sort order.
+
+    Args:
+        fresh: new metadata, which numbers its columns for itself.
+        order: None for unsorted rows.
+    """
+    alike = (
+        catalog.api.TableMetadata.buildFrom(fresh)
+        .setCurrentSchema(schema, schema.highestFieldId())
+        .setDefaultPartitionSpec(spec)
+    )
+    return (alike if order is None else alike.setDefaultSortOrder(order)).build()
+
+
+def path_of(location: str) -> str:
+    """Return a location without its scheme: Hadoop writes "file:/x" and Iceberg "/x" for the same file."""
+    found = _LOCATION.fullmatch(location)
+    return found[1] if found else location
+
+
+def _inherited(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties of a table that define how, but not where, its files are written."""
+    elsewhere = tuple(f"{WRITE_PROPERTIES}{name}" for name in ELSEWHERE)
+    return {
+        name: value
+        for name, value in properties.items()
+        if name.startswith(WRITE_PROPERTIES) and not name.startswith(elsewhere)
+    }
