@@ -44,7 +44,8 @@ MAXIMUM_CHANGES = 200
 EVERY = every(5)
 """The driver dies before each n-th change."""
 CHANGING_JAVA = (
-    "addAll", "append", "commit", "create", "createNamespace", "createOrOverwrite", "delete", "dropTable", "save",
+    "addAll", "append", "commit", "create", "createNamespace", "createOrOverwrite",
+    "delete", "dropTable", "save",
 )  # fmt: skip
 
 DAY = "2013-12-22"
@@ -120,7 +121,7 @@ class Project:
         return {*IcebergCatalog(self.spark).names(STAGING_NAMESPACE), *staged_below(warehouse, "*/*/")}
 
     def lose_staging(self) -> None:
-        """Somebody removes what is staged for the tables."""
+        """Another program removes what is staged for the tables."""
         catalog = IcebergCatalog(self.spark)
         for name in catalog.names(STAGING_NAMESPACE):
             catalog.drop((STAGING_NAMESPACE, name))

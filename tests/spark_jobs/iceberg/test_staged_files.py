@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,14 +14,14 @@ from tests.spark_jobs.staging import put
 from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.errors import CommitFenced, CommitUnknown
 from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.output import StagedIceberg, table_name
-from tidegate.spark_jobs.iceberg.staging.files import FOLDER, LISTED, staging_folder
+from tidegate.spark_jobs.iceberg.staging.files import FOLDER, LISTED, StagingFolder, staging_folder
 from tidegate.spark_jobs.iceberg.staging.names import staging_name
 from tidegate.spark_jobs.iceberg.staging.staging import write_staging
 from tidegate.spark_jobs.iceberg.table.table import added_files
-from tidegate.spark_jobs.publication.table import sequence_of
+from tidegate.spark_jobs.publication.table import Publication, sequence_of
 from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
 
 pytestmark = pytest.mark.spark
@@ -126,7 +127,7 @@ def test_a_run_that_died_before_its_list_leaves_nothing(house: House, left: str)
     else:
         folder = staging_folder(house.catalog, table_name(ref))
         assert folder is not None
-        folder.begin(name)
+        folder.begin(name, house.table().io())
     assert house.staged() == [name]
 
     expire_dead_attempts(house.store, NOW)
@@ -137,3 +138,31 @@ def test_a_run_that_died_before_its_list_leaves_nothing(house: House, left: str)
     assert house.staged() == []
     assert house.data_files() == house.live_files()
     assert house.rows(ref) == [(D22, 1, "kept")]
+
+
+def test_a_process_that_was_taken_for_dead_removes_what_it_writes_later(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ref = house.ref("append")
+    house.publish(house.frame((D22, 1, "kept")), ref, D22)
+    token = house.store.begin("sleeps", [ref.id], until=NOW)
+    begin = StagingFolder.begin
+
+    def sleeping(folder: StagingFolder, name: str, io: Any) -> None:
+        begin(folder, name, io)
+        expire_dead_attempts(house.store, NOW)
+        found = find_orphans([ref], house.warehouse, house.store, lambda: house.spark)
+        remove_orphans(found, [ref], house.warehouse, lambda: house.spark)
+        assert house.staged() == []
+
+    late = Publication(house.warehouse, house.store, commit="sleeps", token=token, spark=lambda: house.spark)
+    with monkeypatch.context() as patch:
+        patch.setattr(StagingFolder, "begin", sleeping)
+        late.stage(house.frame((D22, 2, "late")), ref, (D22,))
+    with pytest.raises(CommitFenced):
+        late.publish()
+    late.discard()
+
+    assert house.data_files() == house.live_files()
+    assert house.rows(ref) == [(D22, 1, "kept")]
+    assert not list(Path(str(house.table().location()).removeprefix("file:")).glob(f"data/{FOLDER}/*"))

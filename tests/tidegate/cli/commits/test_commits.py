@@ -156,7 +156,7 @@ def test_a_step_that_cannot_be_asked_is_told_and_stops_no_other(
     bare = property(lambda _: CommitContext(files=LocalFiles()))
     monkeypatch.setattr(CommitsProject, "context", bare)
 
-    assert "unknown   drop the staging tables of tidegate.`test`.`lake`" in run("show", "c3")
+    assert "unknown   remove what was staged for tidegate.`test`.`lake`" in run("show", "c3")
     assert "it cannot be verified: this step needs Spark" in run("show", "c3")
 
 

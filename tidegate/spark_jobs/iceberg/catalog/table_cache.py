@@ -16,11 +16,12 @@ def table_cache(java: Any, spark: SparkSession) -> Any:
     Args:
         java: the root of the JVM's packages.
     """
-    # It has another method of this name, so that Py4J does not find the static one.
+    # It has another method of this name, so that Py4J does not find the static one. Where Spark has loaded
+    # Iceberg itself, Java's own class loader does not know it.
     gateway: Any = spark.sparkContext._gateway
-    get = java.java.lang.Class.forName("org.apache.iceberg.spark.SparkTableCache").getMethod(
-        "get", gateway.new_array(java.java.lang.Class, 0)
-    )
+    loader = java.org.apache.iceberg.spark.FileRewriteCoordinator.get().getClass().getClassLoader()
+    cache = java.java.lang.Class.forName("org.apache.iceberg.spark.SparkTableCache", True, loader)
+    get = cache.getMethod("get", gateway.new_array(java.java.lang.Class, 0))
     return get.invoke(None, gateway.new_array(java.java.lang.Object, 0))
 
 

@@ -1,11 +1,11 @@
 """Stages rows as data files which no table has yet, written by Iceberg's own writer.
 
     <table>/data/_<name>/day=2013-12-22/…        the data files, in their final place
-    <table>/data/_tidegate_staged/<name>         an empty file: somebody stages under this name
+    <table>/data/_tidegate_staged/<name>         notes that files are staged under this name
     <table>/data/_tidegate_staged/<name>.avro    the list of the data files, a manifest of Iceberg's
 
 The files have the field ids and partitions of the table, so publishing adds them as they are: no row is
-written twice, the table's history does not show staging, and attempts never share a folder. The empty file
+written twice, the table's history does not show staging, and attempts never share a folder. The note
 exists before the first data file, so that all that a dead run leaves is found; a recovery publishes what the
 list names. Iceberg's `remove_orphan_files` skips folders with a leading underscore, so it never removes
 unpublished files.
@@ -13,6 +13,7 @@ unpublished files.
 
 import base64
 import binascii
+import re
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ from tidegate.spark_jobs.iceberg.table.table import columns_of, draft_table
 
 FOLDER = "_tidegate_staged"
 LISTED = ".avro"
+_NAME = re.compile(rf"(?:{STAGING_TABLE.pattern})(?:{re.escape(LISTED)})?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,12 +79,15 @@ class StagingFolder:
         """Return the file that exists as long as something may be staged under a name."""
         return f"{self._root}/{FOLDER}/{name}"
 
-    def begin(self, name: str) -> None:
+    def begin(self, name: str, io: Any) -> None:
         """Note that files are going to be staged under a name."""
         with java_failures(f"create {self.place(name)}"):
-            self._open(self.place(name)).createOrOverwrite().close()
+            note = io.newOutputFile(self.place(name)).createOrOverwrite()
+            # Not every store keeps a file without content.
+            note.write(name.encode())
+            note.close()
 
-    def save(self, name: str, files: Any, spec: Any) -> str:
+    def save(self, name: str, files: Any, spec: Any, io: Any) -> str:
         """Write the list of the files that were staged under a name, and return it; see `read_manifest`.
 
         Args:
@@ -92,23 +97,24 @@ class StagingFolder:
         with java_failures(f"write {self.place(name)}{LISTED}"):
             # The id of the snapshot is that of the commit that adds the files, which there is not yet.
             number = self._catalog.java.java.lang.Long.valueOf(0)
-            writer = api.ManifestFiles.write(2, spec, self._open(f"{self.place(name)}{LISTED}"), number)
+            place = io.newOutputFile(f"{self.place(name)}{LISTED}")
+            writer = api.ManifestFiles.write(2, spec, place, number)
             writer.addAll(files)
             writer.close()
             return base64.b64encode(api.ManifestFiles.encode(writer.toManifestFile())).decode()
 
     def names(self) -> tuple[str, ...]:
-        """Return the names under which something may be staged, in any order."""
-        return self._catalog.files.entries_in(f"{self._root}/{FOLDER}", STAGING_TABLE, self._io)
+        """Return the names under which something may be staged, in any order.
+
+        A process that was taken for dead may write its list after its note was removed.
+        """
+        found = self._catalog.files.entries_in(f"{self._root}/{FOLDER}", _NAME, self._io)
+        return tuple(dict.fromkeys(file.removesuffix(LISTED) for file in found))
 
     def names_of(self, table: TableName, commit: str) -> tuple[str, ...]:
         """Return the names under which something may be staged for a commit, by all its attempts."""
         prefix = staging_prefix(table, commit)
         return tuple(sorted(name for name in self.names() if name.startswith(prefix)))
-
-    def exists(self, name: str) -> bool:
-        """Return whether something may be staged under a name."""
-        return name in self.names()
 
     def remove(self, name: str, published: frozenset[str] | None = frozenset()) -> None:
         """Remove what is staged under a name, except for published files.
@@ -120,9 +126,6 @@ class StagingFolder:
         self._catalog.files.delete(f"{self.place(name)}{LISTED}", self._io)
         # Last, as it shows that the others may exist.
         self._catalog.files.delete(self.place(name), self._io)
-
-    def _open(self, place: str) -> Any:
-        return self._io.newOutputFile(place) if self._io is not None else None
 
 
 def staging_folder(catalog: IcebergCatalog, name: TableName, root: str = "") -> StagingFolder | None:
@@ -170,10 +173,10 @@ def stage_files(
         root, io = data_root(table), table.io()
         private = _private_table(catalog, name, table, wide, numbered_alike=numbered_alike)
     folder = StagingFolder(catalog, root, io)
-    folder.begin(name)
+    folder.begin(name, io)
     written = _write(catalog, private, picked(rows, columns))
     spec = private.spec()
-    manifest = folder.save(name, written, spec)
+    manifest = folder.save(name, written, spec, io)
     files = tuple(each(written))
     staged = StagedFiles(files=files, schema=wide, spec=spec, io=io, manifest=manifest, root=root)
     catalog.staged[name] = staged
