@@ -23,6 +23,8 @@ from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
+pytestmark = pytest.mark.slow  # processes that send
+
 LATER = timedelta(days=1)
 
 

@@ -15,6 +15,8 @@ from tidegate.scheduler.store.parts.event_pages import EventsWanted, Outcome
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.event_pages import reader as sql_reader
 
+pytestmark = pytest.mark.slow  # stores on disk
+
 A, B = "partition:a/d", "partition:b/d"
 SUSPENDED, EXPIRED = Reason.D_SUSPENDED, Reason.D_EXPIRED
 

@@ -27,6 +27,8 @@ from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
 
+pytestmark = pytest.mark.slow  # stores on disk
+
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 ROUNDS = 8
 PROJECTS = ("one", "two")

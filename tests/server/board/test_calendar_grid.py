@@ -9,6 +9,8 @@ from tidegate.domain.partition_key import PartitionKeyError, expected_keys
 from tidegate.server.board.datasets.grid import block_of, cell_of, keys_of_cell
 from tidegate.server.board.datasets.paging import PARTITIONS_ON_PAGE, Reach, page_until
 
+pytestmark = pytest.mark.slow  # a server on a real store
+
 CYCLES: list[Cycle] = ["minute", "hour", "day", "week", "month", "year"]
 
 

@@ -15,6 +15,8 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.server.routes.instances import ACTIONS as OF_INSTANCES
 from tidegate.server.routes.jobs import ACTIONS
 
+pytestmark = pytest.mark.slow  # a server on a real store
+
 EVERY = (*ACTIONS, *OF_INSTANCES)
 
 

@@ -11,6 +11,8 @@ from tests.server.serving import NS, Served, problem
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.records.token import Role
 
+pytestmark = pytest.mark.slow  # a server on a real store
+
 EVENTS = f"{NS}/events"
 MORE = 2_300
 """More events than are looked at one by one."""

@@ -12,6 +12,8 @@ from tests.simulation.retention.pruned import AS_LITTLE_AS_POSSIBLE, compare, li
 from tests.simulation.sweep import Rewinding
 from tidegate.scheduler.retention.prune import prune_slice
 
+pytestmark = pytest.mark.slow  # whole histories
+
 FEW_STEPS = 80
 
 SLICES_MAX = 10

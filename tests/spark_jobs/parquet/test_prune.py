@@ -14,6 +14,8 @@ from tidegate.spark_jobs.parquet import prune
 from tidegate.spark_jobs.parquet.version_log import VERSIONS_FOLDER, version_numbers
 from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 
+pytestmark = pytest.mark.slow  # processes, and files of many versions
+
 TABLE = daily("table")
 NOTHING = prune.Unfinished("", ())
 

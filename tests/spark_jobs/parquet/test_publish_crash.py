@@ -35,6 +35,8 @@ from tidegate.spark_jobs.parquet import prune
 from tidegate.spark_jobs.parquet.version_log import version_numbers
 from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 
+pytestmark = pytest.mark.slow  # processes, and files of many versions
+
 MAXIMUM_CALLS = 400
 """More than any publish below makes; reaching it means that the sweep does not end."""
 

@@ -23,6 +23,8 @@ from tidegate.spark_jobs.parquet.output import staging_folder
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import RECENT_COMMITS, TableVersion
 
+pytestmark = pytest.mark.slow  # processes, and files of many versions
+
 APPENDED, WHOLE = daily("table", "append"), whole("table")
 
 

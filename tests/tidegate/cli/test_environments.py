@@ -14,7 +14,7 @@ from tests.tidegate.project import Project
 from tidegate.processes.home import prepare_home, site_of
 from tidegate.project.settings.settings import Settings, SettingsError, load_settings
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 PASSWORD = "p@ss/wörd:1"
 FOLDERS = """\

@@ -13,7 +13,7 @@ from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.model.run import RunStatus
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 SAID = "ValueError: no orders (programs/report.py:7)"
 COLUMNS = ("schedule", "landed", "succeeded", "running", "failed", "pending", "discarded")

@@ -21,7 +21,7 @@ from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.run import Gauge
 from tidegate.scheduler.store.open import open_store
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 WRITES = {
     ("init",),

@@ -14,6 +14,8 @@ from tidegate.project import local_time
 from tidegate.project.settings.settings import SettingsError, load_settings
 from tidegate.scheduler.model.job import JobState
 
+pytestmark = pytest.mark.slow  # whole commands
+
 AT = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ"
 """An instant in UTC."""
 

@@ -16,7 +16,7 @@ import pytest
 from tests.tidegate.cli.walk import every_command, is_group
 from tests.tidy.links import FENCED, without_code
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 ROOT = Path(__file__).parents[3]
 PAGES = ("README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tidegate.project import Project
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 FEEDS = """\
 app: feeds

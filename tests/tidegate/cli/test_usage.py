@@ -11,6 +11,8 @@ from tests.tidegate.cli.walk import Path, every_command, is_group
 from tests.tidegate.project import Project
 from tidegate.cli import main as frame
 
+pytestmark = pytest.mark.slow  # whole commands
+
 COMMANDS = dict(every_command())
 TOO_LARGE = "9" * 30
 """More than any store keeps."""

@@ -20,7 +20,7 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.sql import schema
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 ROOT = Path(__file__).parents[4]
 

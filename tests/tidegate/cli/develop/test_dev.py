@@ -12,7 +12,7 @@ from tidegate.processes.lock import project_lock
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.open import open_store
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def deployed_schedules(project: Project) -> set[str]:

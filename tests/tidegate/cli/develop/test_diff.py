@@ -7,7 +7,7 @@ import pytest
 
 from tests.tidegate.project import Project, sales_as
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tidegate.project import Project
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 PROGRAM = "def run(spark, inputs, params):\n    return inputs\n"
 

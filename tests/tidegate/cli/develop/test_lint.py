@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 from tidegate.cli.develop.lint import lint
 from tidegate.cli.develop.schema import schema
 
+pytestmark = pytest.mark.slow  # whole commands
+
 ROOT = Path(__file__).parents[4]
 GOOD = "app: good\nprograms: {p: {run: j.p}}\nschedules: {s: {program: p, trigger: {cron: '@daily'}}}\n"
 WARNING = GOOD.replace("'@daily'", "'@daily', catch_up: none, catch_up_at_most: 1d")

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.tidegate.project import Project, sales_as
 from tidegate.scheduler.store.protocol import Reader
+
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def refs(project: Project) -> list[str]:

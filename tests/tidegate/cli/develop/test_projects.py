@@ -10,7 +10,7 @@ from tidegate.cli.develop.dev import redeploy
 from tidegate.cli.main import application
 from tidegate.project.settings.settings import load_settings
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 OTHER = sales_as("other")
 STAYS = "= app sales is not in the YAML and stays; `tidegate deploy --remove-apps` removes it"

@@ -8,6 +8,8 @@ from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 
+pytestmark = pytest.mark.slow  # whole commands
+
 READ = SALES.replace("reads: [orders]", "reads: [{dataset: orders, incremental: true}]").replace(
     "report: {partitions: {cycle: day, start: 2026-01-01}}",
     "report: {partitions: {cycle: day, start: 2026-01-01}, write: append}",

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 from tests.tidegate.project import Project, sales_as
 from tidegate.cli.main import application
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import pytest
 
 from tests.tidegate.project import SALES, Project, sales_as
 
+pytestmark = pytest.mark.slow  # whole commands
+
 ROOT = Path(__file__).resolve().parents[4]
 
 DAY = """\

@@ -8,7 +8,7 @@ import pytest
 
 from tests.tidegate.project import SALES, Project
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 ROOT = Path(__file__).resolve().parents[4]
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def test_new_and_lost_tables_and_operations_that_another_policy_takes_over(tables: TableProject) -> None:

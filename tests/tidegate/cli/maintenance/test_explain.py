@@ -1,6 +1,10 @@
 """`tidegate maintenance explain`: which policy counts for each operation on a table, and why."""
 
+import pytest
+
 from tests.tidegate.tables import EVENTS, ORDERS, TableProject
+
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def test_each_operation_has_its_policies_in_their_order_and_says_why(tables: TableProject) -> None:

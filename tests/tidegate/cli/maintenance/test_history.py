@@ -1,7 +1,11 @@
 """`tidegate maintenance history`: the runs of operations."""
 
+import pytest
+
 from tests.tidegate.tables import EVENTS, ORDERS, TableProject
 from tidegate.scheduler.model.maintenance import Ending
+
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def run(

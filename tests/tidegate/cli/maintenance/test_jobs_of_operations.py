@@ -6,7 +6,7 @@ from tests.tidegate.tables import EVENTS, ORDERS, TableProject
 from tidegate.scheduler.launch.outbox import reject
 from tidegate.scheduler.model.maintenance import Ending
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def test_the_queue_lists_operations_under_their_policy(tables: TableProject) -> None:

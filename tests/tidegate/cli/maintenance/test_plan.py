@@ -2,8 +2,12 @@
 
 from datetime import timedelta
 
+import pytest
+
 from tests.tidegate.project import Project
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject
+
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def test_the_next_poll_in_order_and_the_rest_by_reason(tables: TableProject) -> None:

@@ -6,7 +6,7 @@ from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject
 from tests.worlds.by import ME
 from tidegate.scheduler.model.job import JobState
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def test_it_starts_all_operations_one_after_the_other(tables: TableProject) -> None:

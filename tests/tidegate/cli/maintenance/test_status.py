@@ -8,7 +8,7 @@ from tests.tidegate.project import Project
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject, instant_of
 from tidegate.spark_jobs.maintenance.file_counts import FileCounts, extrapolated
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 DAYS = 86_400
 

@@ -9,7 +9,7 @@ import pytest
 from tests.tidegate.project import Project
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject, instant_of
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def test_a_table_has_one_tree_for_each_operation_with_every_check(tables: TableProject) -> None:

@@ -10,7 +10,7 @@ from tests.tidegate.project import SALES, SETTINGS, Project, sales_as
 from tests.worlds.by import ME
 from tidegate.cli.main import application
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 @pytest.fixture(params=SQL_KINDS)

@@ -11,7 +11,7 @@ from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.tick.tick import tick
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def job_id(project: Project) -> str:

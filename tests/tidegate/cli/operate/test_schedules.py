@@ -7,7 +7,7 @@ from tests.worlds.by import ME
 from tidegate.cli import printing
 from tidegate.scheduler.model.journal import EntryKind
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def test_the_list_shows_status_trigger_and_next_fire(deployed: Project) -> None:

@@ -11,7 +11,7 @@ from tests.tidegate.project import Project
 from tidegate.processes import alive
 from tidegate.processes.alive import DagsterState
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import pytest
 from tests.doubles.reader_user import open_to_readers, reader_of
 from tests.tidegate.project import Project
 
+pytestmark = pytest.mark.slow  # whole commands
+
 
 @pytest.fixture
 def readable(monkeypatch: pytest.MonkeyPatch) -> Generator[Project, None, None]:

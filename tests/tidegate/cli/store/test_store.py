@@ -10,7 +10,7 @@ import pytest
 from tests.tidegate.project import Project
 from tidegate.scheduler.model.event import Delivery, Event, EventKind, partition_event_key
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 LONG_AGO = timedelta(days=200)
 

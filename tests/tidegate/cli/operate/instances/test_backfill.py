@@ -9,7 +9,7 @@ from tests.tidegate.tasks import TaskProject
 from tidegate.scheduler.commands.tasks import backfills, reports
 from tidegate.scheduler.tick.tick import tick
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 PAGE = Path(__file__).parents[5] / "docs/cycles.md"
 

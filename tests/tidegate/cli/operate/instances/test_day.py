@@ -12,7 +12,7 @@ from tidegate.cli.operate.instances.day_view.page import page
 from tidegate.cli.operate.instances.day_view.terminal import lines
 from tidegate.scheduler.explain.instances.day_matrix import Matrix, Row, Sign, matrix_of, worst
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def matrix(tasks: TaskProject, *, edges: bool = True) -> Matrix:

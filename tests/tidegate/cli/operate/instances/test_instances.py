@@ -6,7 +6,7 @@ from tests.tidegate.tasks import DAY, EIGHT, NINE, TEN, TaskProject
 from tests.worlds.by import ME
 from tidegate.scheduler.model.run import RunStatus
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def listed(tasks: TaskProject, *arguments: str) -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from tests.tidegate.project import Project
 from tests.tidegate.tasks import DAY, TaskProject
 from tidegate.scheduler.model.run import RunStatus
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 TEXT = """\
 app: shop

@@ -10,7 +10,7 @@ from tidegate.compiler.plan.ownership import Scope
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import deployed_apps
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def test_the_list_has_times_upstream_tasks_and_the_next_instance(tasks: TaskProject) -> None:

@@ -4,6 +4,8 @@ import pytest
 
 from tests.tidegate.project import Project
 
+pytestmark = pytest.mark.slow  # whole commands
+
 
 @pytest.fixture
 def loaded(deployed: Project) -> Project:

@@ -7,6 +7,8 @@ from tests.worlds.by import ME
 from tidegate.cli.operate.intake import replay
 from tidegate.scheduler.model.journal import EntryKind
 
+pytestmark = pytest.mark.slow  # whole commands
+
 
 def fed(project: Project, *arguments: str) -> dict[str, int]:
     """What a replay feeds to each schedule that is active."""

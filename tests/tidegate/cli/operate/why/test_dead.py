@@ -16,7 +16,7 @@ from tidegate.scheduler.model.run import RunStatus
 from tidegate.spark_jobs.commit.lease import LEASE
 from tidegate.spark_jobs.commit.process import this_process
 
-pytestmark = pytest.mark.slow  # whole commands on a real store
+pytestmark = pytest.mark.slow  # whole commands
 
 ELSEWHERE = "node-7/17/m/b/s/9"
 

@@ -1,7 +1,11 @@
 """`tidegate why` of an instance: which upstream instance, by which rule, since when, and what helps."""
 
+import pytest
+
 from tests.tidegate.tasks import DAY, EIGHT, NINE, TEN, TaskProject, at
 from tidegate.scheduler.model.run import RunStatus
+
+pytestmark = pytest.mark.slow  # whole commands
 
 
 def test_it_follows_the_chain_to_what_was_not_reported(tasks: TaskProject) -> None:

@@ -11,6 +11,8 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.tick.tick import TICKED
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 
+pytestmark = pytest.mark.slow  # whole commands
+
 
 def test_it_lists_what_would_unblock_the_job_with_the_lines_of_the_yaml(deployed: Project) -> None:
     deployed.arrive("2026-03-09")

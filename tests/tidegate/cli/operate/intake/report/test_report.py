@@ -4,6 +4,8 @@ import pytest
 
 from tests.tidegate.tasks import DAY, EIGHT, NINE, TEN, TaskProject
 
+pytestmark = pytest.mark.slow  # whole commands
+
 
 def test_hours_are_reported_by_key_and_once_for_a_request(tasks: TaskProject) -> None:
     printed = tasks.project.run("report", "shop/feed", EIGHT, NINE, "--request", "r1")
