@@ -51,7 +51,7 @@ class StagedFiles:
         schema: their columns, with the field ids of the table.
         spec: their partitions.
         io: Iceberg's FileIO that reads them.
-        manifest: their list, see `encode_manifest`; "" for those of a staging table.
+        manifest: their list, see `StagingFolder.save`; "" for those of a staging table.
         root: the folder of the table's data.
     """
 
