@@ -1,8 +1,11 @@
 """What a code server does for each program of its location, in calls and not in seconds."""
 
+import gc
 import sys
 from collections import Counter
+from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 import pytest
 from dagster import AssetsDefinition, OpDefinition, serialize_value
@@ -12,7 +15,7 @@ from dagster._core.remote_representation.external_data import JobDataSnap, Repos
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, deploy, location_of
-from tidegate.dagster_defs.definitions import program_asset
+from tidegate.dagster_defs.definitions import definitions, program_asset
 from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -120,3 +123,38 @@ def test_partitions_of_the_same_scheme_are_one_definition(grown: Counter[str]) -
 
 def test_a_program_costs_a_bounded_number_of_calls(grown: Counter[str]) -> None:
     assert sum(grown.values()) / (MANY - FEW) < CALLS_MAX
+
+
+@pytest.mark.parametrize("threshold", [1, 10_000], ids=["many programs", "few programs"])
+def test_a_load_collects_no_garbage(monkeypatch: pytest.MonkeyPatch, threshold: int) -> None:
+    store, phases = MemoryStore(), list[str]()
+    deploy(store, app_of(MANY))
+    usual, frozen = gc.get_threshold(), gc.get_freeze_count()
+    monkeypatch.setattr(definitions, "MANY_PROGRAMS", threshold)
+    monkeypatch.setattr(definitions, "compute_once", lambda: None)
+    monkeypatch.setattr(definitions, "SELDOM", usual)
+    location = location_of(store)
+    gc.set_threshold(50, 2, 2)
+    gc.callbacks.append(lambda phase, _about: phases.append(phase))
+    try:
+        monkeypatch.setattr(definitions, "_read", before(definitions._read, phases.clear))
+        monkeypatch.setattr(definitions, "ship", before(definitions.ship, lambda: phases.append("end")))
+        definitions.build_definitions(location)
+    finally:
+        gc.callbacks.pop()
+        gc.set_threshold(*usual)
+
+    assert phases[0] == "end"
+    assert gc.isenabled()
+    # What a large location has built is not looked at again.
+    assert (gc.get_freeze_count() > frozen) == (threshold == 1)
+
+
+def before(function: Callable[..., Any], act: Callable[[], object]) -> Callable[..., Any]:
+    """A function that does something first."""
+
+    def acting(*given: Any) -> Any:
+        act()
+        return function(*given)
+
+    return acting

@@ -10,6 +10,8 @@ pass gets what the first one has built.
 """
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from dagster import Definitions, JobDefinition, in_process_executor
 
@@ -54,15 +56,33 @@ def build_definitions(location: Location) -> Definitions:
         # The plan is as large as the location, so a run of one program does not encode it.
         built = _built_here.get(ship(shipped)) if scope is EVERYTHING else None
         return built or _built(AssetPlan(shipped), location, scope)
-    plan, states = _read(location)
-    assets = AssetPlan(plan)
-    if len(assets.programs) >= MANY_PROGRAMS:
-        gc.set_threshold(*SELDOM)
-        compute_once()
-    built = Definitions.merge(_built(assets, location), _automation(assets, states, location))
-    _built_here.clear()
-    _built_here[ship(assets.to_ship)] = built
+    with _without_collection():
+        plan, states = _read(location)
+        assets = AssetPlan(plan)
+        many = len(assets.programs) >= MANY_PROGRAMS
+        if many:
+            gc.set_threshold(*SELDOM)
+            # What an earlier load in this process has built can be garbage by now.
+            gc.unfreeze()
+            compute_once()
+        built = Definitions.merge(_built(assets, location), _automation(assets, states, location))
+        _built_here.clear()
+        _built_here[ship(assets.to_ship)] = built
+        if many:
+            gc.freeze()
     return built
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Collect no garbage in a block that makes next to none, however many objects it makes."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _built(assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING) -> Definitions:
