@@ -41,7 +41,7 @@ from tidegate.spark_jobs.session.session import SparkSettings, session
 
 ROWS = 2_000_000
 PARTITIONS = 8
-ROUNDS, SHORT_ROUNDS = 11, 3
+ROUNDS, SHORT_ROUNDS = 21, 3
 FILES = 1_000
 UNFINISHED = 100
 LIMITS = {"iceberg": 1.05, "parquet": 1.15}

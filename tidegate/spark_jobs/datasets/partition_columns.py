@@ -11,7 +11,7 @@ from operator import and_, or_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import DateType, TimestampNTZType, TimestampType
+from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampType
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
@@ -49,9 +49,16 @@ def with_partition_columns(frame: DataFrame, ref: DatasetRef, keys: tuple[str, .
             "return the partition columns; they are optional only when the run writes one partition",
         )
     for name in ref.dimensions():
-        value = sf.lit(ref.parts(keys[0])[name]) if name in missing else _formatted(frame, ref, name)
-        frame = frame.withColumn(name, value)
+        if not _is_text(frame, name):
+            value = sf.lit(ref.parts(keys[0])[name]) if name in missing else _formatted(frame, ref, name)
+            frame = frame.withColumn(name, value)
     return frame
+
+
+def _is_text(frame: DataFrame, name: str) -> bool:
+    """Return whether a column is a string already, and the only one of its name in any case."""
+    same = [field for field in frame.schema.fields if field.name.lower() == name.lower()]
+    return [(field.name, field.dataType) for field in same] == [(name, StringType())]
 
 
 def _formatted(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
