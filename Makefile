@@ -26,7 +26,7 @@ dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the 
 check: .venv/stamp ## format, lint, types of what has changed, imports and the fast tests; about a minute
 	@$(MAKE) --no-print-directory -j2 static fast
 
-test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; a quarter to half an hour on two cores
+test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; about a quarter of an hour on two cores
 	@$(MAKE) --no-print-directory -j2 static archive TYPES=--all
 	$(PYTEST)
 
