@@ -20,8 +20,6 @@ pytestmark = pytest.mark.slow  # a server on a real store
 EVERY = (*ACTIONS, *OF_INSTANCES)
 
 
-@pytest.mark.slow
-@pytest.mark.slow
 def test_each_button_succeeds_and_what_would_be_refused_has_none(board: Served):
     shop(board)
     jobs = [job_of(board, DAYS[1]), _instance(board), *_operations(board)]

@@ -20,7 +20,6 @@ from tidegate.spark_jobs.iceberg.output import StagedIceberg, table_name
 from tidegate.spark_jobs.iceberg.staging.files import FOLDER, LISTED, StagingFolder, staging_folder
 from tidegate.spark_jobs.iceberg.staging.names import staging_name
 from tidegate.spark_jobs.iceberg.staging.staging import write_staging
-from tidegate.spark_jobs.iceberg.table.table import added_files
 from tidegate.spark_jobs.publication.table import Publication, sequence_of
 from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
 
@@ -50,11 +49,11 @@ def as_earlier_versions(house: House, output: StagedIceberg) -> StagedIceberg:
     assert folder is not None
     folder.remove(step.staging)
     rows = house.frame((D22, 2, "b"), (D23, 3, "c"))
-    table = write_staging(catalog, step.staging, catalog.table(step.table), rows)
-    snapshot = int(table.currentSnapshot().snapshotId())
-    assert len(list(added_files(table, table.currentSnapshot()))) == 2
+    table = catalog.table(step.table)
+    staged = write_staging(catalog, step.staging, table, rows, table.schema())
+    assert len(staged.files) == 2
     return msgspec.structs.replace(
-        output, step=msgspec.structs.replace(step, manifest="", snapshot=snapshot), root=""
+        output, step=msgspec.structs.replace(step, manifest="", snapshot=staged.snapshot), root=""
     )
 
 

@@ -15,65 +15,35 @@ from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.half_created import STAGING_TABLE, half_created, place_of
 from tidegate.spark_jobs.iceberg.output import table_name
 from tidegate.spark_jobs.iceberg.staging.files import staging_folder
-from tidegate.spark_jobs.iceberg.staging.names import DATA_PATH, data_root
-from tidegate.spark_jobs.iceberg.staging.staging import drop_staging
-from tidegate.spark_jobs.iceberg.table.table import draft_table
+from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, root_of
 
 FORMAT = "iceberg"
 
 
 def staged_items(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Iterable[Orphan]:
-    """Yield all that is staged for these datasets. Other staging may belong to another project."""
+    """Yield all that is staged for these datasets. Other staging may belong to another project.
+
+    A half-created staging table is yielded too, whatever its dataset, which is not known: it holds no rows.
+    """
+    tables = {name: catalog.table((STAGING_NAMESPACE, name)) for name in catalog.names(STAGING_NAMESPACE)}
+    datasets: dict[str, str] = {}
     for ref in refs:
         folder = staging_folder(catalog, table_name(ref))
-        for name in folder.names() if folder is not None else ():
-            found = STAGING_TABLE.fullmatch(name)
-            if folder is not None and found is not None:
-                yield Orphan(
-                    token=int(found[1]), dataset=ref.id, place=folder.place(name), format=FORMAT, table=name
-                )
-    yield from _staging_tables(refs, catalog)
-
-
-def _staging_tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Iterable[Orphan]:
-    """Yield the staging tables of these datasets.
-
-    A half-created one is yielded too, whatever its dataset, which is not known: it holds no rows.
-    """
-    names = [name for name in catalog.names(STAGING_NAMESPACE) if STAGING_TABLE.fullmatch(name)]
-    tables = list(refs) if names else []
-    folders = {folder: ref.id for ref in tables if (folder := _data_folder(catalog, ref))}
-    without_table = [ref for ref in tables if ref.id not in folders.values()]
-    for name in names:
-        found = STAGING_TABLE.fullmatch(name)
-        staging = catalog.table((STAGING_NAMESPACE, name))
-        if found is None or staging is None:
-            continue
-        folder = str(staging.properties().get(DATA_PATH) or "").rpartition("/")[0]
-        dataset = folders.get(folder) or _dataset_of_draft(catalog, folder, staging.schema(), without_table)
-        if dataset is not None:
-            place = sql_name((STAGING_NAMESPACE, name))
-            yield Orphan(token=int(found[1]), dataset=dataset, place=place, format=FORMAT, table=name)
+        if folder is not None:
+            datasets[folder.root] = ref.id
+            yield from (_orphan(name, ref.id, folder.place(name)) for name in folder.names())
+    for name, staging in tables.items():
+        dataset = None if staging is None else datasets.get(root_of(staging))
+        if dataset is not None and STAGING_TABLE.fullmatch(name):
+            yield _orphan(name, dataset, sql_name((STAGING_NAMESPACE, name)))
     for name in half_created(catalog):
-        found = STAGING_TABLE.fullmatch(name)
-        if found is not None:
-            place = place_of(catalog, name)
-            yield Orphan(token=int(found[1]), dataset="", place=place, format=FORMAT, table=name)
+        if STAGING_TABLE.fullmatch(name):
+            yield _orphan(name, "", place_of(catalog, name))
 
 
-def _data_folder(catalog: IcebergCatalog, ref: DatasetRef) -> str | None:
-    table = catalog.table(table_name(ref))
-    return None if table is None else data_root(table)
-
-
-def _dataset_of_draft(
-    catalog: IcebergCatalog, folder: str, schema: Any, refs: Sequence[DatasetRef]
-) -> str | None:
-    """Return the dataset whose first publish would create a table with its data in this folder."""
-    for ref in refs:
-        if folder == data_root(draft_table(catalog, table_name(ref), schema, ()).table()):
-            return ref.id
-    return None
+def _orphan(name: str, dataset: str, place: str) -> Orphan:
+    token = int(name.split("_")[1])
+    return Orphan(token=token, dataset=dataset, place=place, format=FORMAT, table=name)
 
 
 def drop_orphan(catalog: IcebergCatalog, name: str, ref: DatasetRef | None) -> None:

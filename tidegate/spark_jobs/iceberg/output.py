@@ -26,11 +26,11 @@ from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, TableName, catalog_of, sql_name
 from tidegate.spark_jobs.iceberg.catalog.half_created import may_exist, staged_names
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files, staging_folder
-from tidegate.spark_jobs.iceberg.staging.names import data_root, staging_name
+from tidegate.spark_jobs.iceberg.staging.names import staging_name
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, write_staging
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.iceberg.table.table import added_files, data_file, log_of, write_target
+from tidegate.spark_jobs.iceberg.table.table import data_file, log_of, write_target
 
 
 class StagedPartition(Value, kw_only=True):
@@ -115,15 +115,13 @@ def stage(
         refuse_missing(ref, frame)
     target = write_target(catalog, name, frame.schema, dimensions)
     log = log_of(target.table)
-    own, snapshot = staging_name(name, commit, token), 0
+    own = staging_name(name, commit, token)
     if ref.write == "merge":
-        staging = write_staging(catalog, own, target.table, frame, target.schema)
-        snapshot = int(staging.currentSnapshot().snapshotId())
-        manifest, written = "", tuple(added_files(staging, staging.currentSnapshot()))
+        staged = write_staging(catalog, own, target.table, frame, target.schema)
     else:
         staged = stage_files(catalog, own, target.table, frame, target.schema)
-        manifest, written = staged.manifest, staged.files
-    files = [data_file(catalog, file, dimensions) for file in written]
+    catalog.staged[own] = staged
+    files = [data_file(catalog, file, dimensions) for file in staged.files]
     partitions = dict.fromkeys(keys, StagedPartition())
     for file in files:
         key = _key(file.values)
@@ -137,8 +135,8 @@ def stage(
     step = PublishIceberg(
         table=name,
         staging=own,
-        manifest=manifest,
-        snapshot=snapshot,
+        manifest=staged.manifest,
+        snapshot=staged.snapshot,
         mode=ref.write,
         merge_keys=ref.merge_keys,
         dimensions=dimensions,
@@ -154,7 +152,7 @@ def stage(
         on_foreign=ref.on_foreign,
         facts=dict(facts or {}),
     )
-    return StagedIceberg(ref=ref, step=step, root=data_root(target.table), partitions=partitions)
+    return StagedIceberg(ref=ref, step=step, root=staged.root, partitions=partitions)
 
 
 def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) -> None:

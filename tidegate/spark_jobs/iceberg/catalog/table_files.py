@@ -61,10 +61,7 @@ class TableFiles:
             io: see `below`; it lists files only.
         """
         if self._has_prefixes(io):
-            # Some list "file:/x" below "/x".
-            inside = f"/{folder.rpartition('/')[2]}/"
-            files = (path.rpartition(inside)[2] for path in self.below(folder, io))
-            return tuple(file for file in files if name.fullmatch(file))
+            return tuple(file for file in self.sizes_in(folder, io) if name.fullmatch(file))
         with java_failures(f"list {folder}"):
             path, system = self.hadoop(folder)
             if not system.exists(path):

@@ -5,7 +5,7 @@ from typing import Any
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
 from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, read_manifest, table_or_draft
-from tidegate.spark_jobs.iceberg.table.table import added_files
+from tidegate.spark_jobs.iceberg.staging.staging import files_of
 
 
 def staged_files(catalog: IcebergCatalog, step: PromisedPublish, table: Any | None) -> StagedFiles | None:
@@ -25,9 +25,5 @@ def staged_files(catalog: IcebergCatalog, step: PromisedPublish, table: Any | No
 
 def _of_table(catalog: IcebergCatalog, step: PromisedPublish) -> StagedFiles | None:
     table = catalog.table((STAGING_NAMESPACE, step.staging))
-    snapshot = None if table is None else table.currentSnapshot()
-    if table is None or snapshot is None or snapshot.snapshotId() != step.snapshot:
-        return None
-    return StagedFiles(
-        files=tuple(added_files(table, snapshot)), schema=table.schema(), spec=table.spec(), io=table.io()
-    )
+    staged = None if table is None else files_of(table)
+    return staged if staged is not None and staged.snapshot == step.snapshot else None

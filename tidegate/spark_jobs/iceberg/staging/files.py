@@ -15,7 +15,7 @@ import base64
 import binascii
 import re
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +32,8 @@ from tidegate.spark_jobs.iceberg.staging.names import (
     data_root,
     first_spec,
     like_table,
+    of_commit,
     path_of,
-    staging_prefix,
     staging_properties,
 )
 from tidegate.spark_jobs.iceberg.table.table import columns_of, draft_table
@@ -52,6 +52,7 @@ class StagedFiles:
         spec: their partitions.
         io: Iceberg's FileIO that reads them.
         manifest: their list, see `StagingFolder.save`; "" for those of a staging table.
+        snapshot: id of the staging table's snapshot; 0 without one.
         root: the folder of the table's data.
     """
 
@@ -59,25 +60,30 @@ class StagedFiles:
     schema: Any
     spec: Any
     io: Any
-    manifest: str = ""
     root: str = ""
+    manifest: str = ""
+    snapshot: int = 0
 
 
 class StagingFolder:
-    """What attempts have staged for one table."""
+    """What attempts have staged for one table.
+
+    Attributes:
+        root: the folder of the table's data.
+    """
 
     def __init__(self, catalog: IcebergCatalog, root: str, io: Any | None) -> None:
         """Args:
         root: the folder of the table's data.
         io: Iceberg's FileIO of the table; None for a store that Hadoop supports.
         """
+        self.root = root
         self._catalog = catalog
-        self._root = root
         self._io = io
 
     def place(self, name: str) -> str:
         """Return the file that exists as long as something may be staged under a name."""
-        return f"{self._root}/{FOLDER}/{name}"
+        return f"{self.root}/{FOLDER}/{name}"
 
     def begin(self, name: str, io: Any) -> None:
         """Note that files are going to be staged under a name."""
@@ -108,13 +114,12 @@ class StagingFolder:
 
         A process that was taken for dead may write its list after its note was removed.
         """
-        found = self._catalog.files.entries_in(f"{self._root}/{FOLDER}", _NAME, self._io)
+        found = self._catalog.files.entries_in(f"{self.root}/{FOLDER}", _NAME, self._io)
         return tuple(dict.fromkeys(file.removesuffix(LISTED) for file in found))
 
     def names_of(self, table: TableName, commit: str) -> tuple[str, ...]:
         """Return the names under which something may be staged for a commit, by all its attempts."""
-        prefix = staging_prefix(table, commit)
-        return tuple(sorted(name for name in self.names() if name.startswith(prefix)))
+        return of_commit(self.names(), table, commit)
 
     def remove(self, name: str, published: frozenset[str] | None = frozenset()) -> None:
         """Remove what is staged under a name, except for published files.
@@ -122,7 +127,7 @@ class StagingFolder:
         Args:
             published: see `remove_unpublished`.
         """
-        remove_unpublished(self._catalog, data_folder(self._root, name), self._io, published)
+        remove_unpublished(self._catalog, data_folder(self.root, name), self._io, published)
         self._catalog.files.delete(f"{self.place(name)}{LISTED}", self._io)
         # Last, as it shows that the others may exist.
         self._catalog.files.delete(self.place(name), self._io)
@@ -171,22 +176,29 @@ def stage_files(
     columns, numbered_alike = columns_of(catalog, wide)
     with java_failures(f"stage {name}"):
         root, io = data_root(table), table.io()
-        private = _private_table(catalog, name, table, wide, numbered_alike=numbered_alike)
-    folder = StagingFolder(catalog, root, io)
+        folder = StagingFolder(catalog, root, io)
+        properties = staging_properties(catalog, table, data_folder(root, name))
+        private = _private_table(catalog, name, table, wide, properties, numbered_alike=numbered_alike)
     folder.begin(name, io)
     written = _write(catalog, private, picked(rows, columns))
     spec = private.spec()
     manifest = folder.save(name, written, spec, io)
     files = tuple(each(written))
-    staged = StagedFiles(files=files, schema=wide, spec=spec, io=io, manifest=manifest, root=root)
-    catalog.staged[name] = staged
-    return staged
+    return StagedFiles(files=files, schema=wide, spec=spec, io=io, root=root, manifest=manifest)
 
 
-def _private_table(catalog: IcebergCatalog, name: str, table: Any, wide: Any, *, numbered_alike: bool) -> Any:
+def _private_table(
+    catalog: IcebergCatalog,
+    name: str,
+    table: Any,
+    wide: Any,
+    given: Mapping[str, str],
+    *,
+    numbered_alike: bool,
+) -> Any:
     """Return a table in memory with the partitions and field ids of `table`, which is in no catalog."""
     api, properties, location = catalog.api, catalog.java.java.util.HashMap(), table.location()
-    for key, value in staging_properties(catalog, table, name).items():
+    for key, value in given.items():
         properties.put(key, value)
     like = table.operations().current()
     spec = like.spec()

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName
@@ -27,6 +27,12 @@ def staging_name(table: TableName, commit: str, token: int) -> str:
     return f"{staging_prefix(table, commit)}{token}"
 
 
+def of_commit(names: Iterable[str], table: TableName, commit: str) -> tuple[str, ...]:
+    """Return those of some names that attempts of a commit into a table use, sorted."""
+    prefix = staging_prefix(table, commit)
+    return tuple(sorted(name for name in names if name.startswith(prefix)))
+
+
 def data_root(table: Any) -> str:
     """Return the folder of a table's data files."""
     return str(table.properties().get(DATA_PATH) or f"{table.location()}/data")
@@ -37,11 +43,14 @@ def data_folder(root: str, name: str) -> str:
     return f"{root}/_{name}"
 
 
-def staging_properties(catalog: IcebergCatalog, table: Any, name: str) -> dict[str, str]:
-    """Return the properties of a private table whose data files are to become files of `table`."""
-    given = catalog.properties(table)
-    root = given.get(DATA_PATH) or f"{table.location()}/data"
-    return _inherited(given) | {"format-version": FORMAT_VERSION, DATA_PATH: data_folder(root, name)}
+def staging_properties(catalog: IcebergCatalog, table: Any, folder: str) -> dict[str, str]:
+    """Return the properties of a private table whose data files are to become files of `table`.
+
+    Args:
+        folder: where they are written.
+    """
+    inherited = _inherited(catalog.properties(table))
+    return inherited | {"format-version": FORMAT_VERSION, DATA_PATH: folder}
 
 
 def first_spec(catalog: IcebergCatalog, spec: Any, *, numbered_alike: bool) -> Any:

@@ -19,35 +19,58 @@ from tidegate.spark_jobs.iceberg.catalog.half_created import remove_half_created
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, picked, remove_unpublished
 from tidegate.spark_jobs.iceberg.staging.names import (
     DATA_PATH,
+    data_folder,
+    data_root,
     first_spec,
     like_table,
-    staging_prefix,
+    of_commit,
     staging_properties,
 )
 from tidegate.spark_jobs.iceberg.table.table import added_files, columns_of, file_under
 
 
 def write_staging(
-    catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame, schema: Any | None = None
-) -> Any:
-    """Write rows into a new staging table of `table`, and return the staging table.
+    catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame, schema: Any
+) -> StagedFiles:
+    """Write rows into a new staging table of `table`, and return its files.
 
     Columns that the rows do not have get null values.
 
     Args:
-        schema: the columns; None for those of the table.
+        schema: the columns.
 
     Raises:
         OSError: the staging table was dropped during the write, or Iceberg failed.
     """
     private = (STAGING_NAMESPACE, name)
-    wide, like = table.schema() if schema is None else schema, table.operations().current()
-    columns = _create(catalog, name, table, wide, like.spec(), like.sortOrder())
+    like = table.operations().current()
+    columns = _create(catalog, name, table, schema, like.spec(), like.sortOrder())
     picked(rows, columns).writeTo(sql_name(private)).append()
     written = catalog.table(private)
-    if written is None:
+    staged = None if written is None else files_of(written)
+    if staged is None:
         raise OSError(f"{sql_name(private)} was dropped while it was written")
-    return written
+    return staged
+
+
+def files_of(staging: Any) -> StagedFiles | None:
+    """Return the data files of a staging table; None before they were written."""
+    snapshot = staging.currentSnapshot()
+    if snapshot is None:
+        return None
+    return StagedFiles(
+        files=tuple(added_files(staging, snapshot)),
+        schema=staging.schema(),
+        spec=staging.spec(),
+        io=staging.io(),
+        root=root_of(staging),
+        snapshot=int(snapshot.snapshotId()),
+    )
+
+
+def root_of(staging: Any) -> str:
+    """Return the folder of the data of the table that a staging table is for."""
+    return str(staging.properties().get(DATA_PATH) or "").rpartition("/")[0]
 
 
 def rows_of_files(catalog: IcebergCatalog, name: str, table: Any, staged: StagedFiles) -> DataFrame:
@@ -71,7 +94,8 @@ def _create(
     """Create a staging table, and return its columns."""
     private = (STAGING_NAMESPACE, name)
     # Dropping the staging table must keep the data files: they may be published.
-    properties = staging_properties(catalog, table, name) | {"gc.enabled": "false"}
+    folder = data_folder(data_root(table), name)
+    properties = staging_properties(catalog, table, folder) | {"gc.enabled": "false"}
     columns, numbered_alike = columns_of(catalog, schema)
     first = first_spec(catalog, spec, numbered_alike=numbered_alike)
     draft = catalog.draft(private, schema, first, properties)
@@ -100,8 +124,7 @@ def drop_staging(
 
 def staged_with(catalog: IcebergCatalog, table: TableName, commit: str) -> tuple[str, ...]:
     """Return the names of the staging tables of a commit into a table, of all its attempts."""
-    prefix = staging_prefix(table, commit)
-    return tuple(sorted(name for name in staged_names(catalog) if name.startswith(prefix)))
+    return of_commit(staged_names(catalog), table, commit)
 
 
 def published_locations(table: Any, snapshot: int) -> frozenset[str] | None:
