@@ -12,7 +12,7 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench coverage soak docs pages screenshots lock clean static fast archive
+.PHONY: help demo dev check test bench coverage soak docs pages screenshots lock clean static fast compiled archive
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ check: .venv/stamp ## format, lint, types of what has changed, imports and the f
 	@$(MAKE) --no-print-directory -j2 static fast
 
 test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; about a quarter of an hour on two cores
-	@$(MAKE) --no-print-directory -j2 static archive TYPES=--all
+	@$(MAKE) --no-print-directory -j2 static compiled TYPES=--all
 	$(PYTEST)
 
 bench: .venv/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
@@ -69,6 +69,10 @@ static: .venv/stamp
 
 fast: .venv/stamp
 	$(PYTEST:auto=2) -m "fast and not hypothesis and not slow"
+
+# Each worker of the tests loads all of them: compiled once, beside the types, they need half of the time.
+compiled: archive
+	@$(BIN)/python -m pytest -q --collect-only >.venv/collected.log 2>&1 || { cat .venv/collected.log; exit 1; }
 
 # The classes of Spark's JVM, which start faster from it (tidegate/demo/class_archive.py).
 archive: .venv/stamp

@@ -135,7 +135,11 @@ NEWEST_JOB = (
 RENAMES = (
     every(JOURNAL).add_columns(tables.journal.c.number).where(IS_RENAME).order_by(tables.journal.c.number)
 )
-ENDS = select(func.min(tables.journal.c.number), func.max(tables.journal.c.number))
+ENDS = select(
+    # Each by itself is a look at an end of the table; SQLite would read all of it for both in one.
+    select(func.min(tables.journal.c.number)).scalar_subquery(),
+    select(func.max(tables.journal.c.number)).scalar_subquery(),
+)
 SNAPSHOTS = select(snapshots.c.number, snapshots.c.at).order_by(snapshots.c.number)
 NEWEST_SNAPSHOT = select(snapshots.c.number, snapshots.c.at, snapshots.c.state).order_by(
     snapshots.c.number.desc()

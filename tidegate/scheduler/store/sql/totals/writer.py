@@ -30,9 +30,9 @@ NAMES = ("kind", "place", "label", "reason", "number")
 _JOBS = tables.jobs.c
 
 
-FINISHED_JOBS = select(_JOBS.id, _JOBS.app, _JOBS.state, _JOBS.reason).where(
-    _JOBS.state.in_(sorted(FINISHED))
-)
+STATES = select(_JOBS.id, _JOBS.app, _JOBS.state, _JOBS.reason)
+"""Not of finished jobs only: SQLite would look among all of these for the wanted ones."""
+
 HOLDERS = select(tables.launches.c.holder)
 LAUNCHED_PROGRAMS = select(tables.launches.c.program)
 RUN_STATUSES = select(tables.runs.c.program, tables.runs.c.status)
@@ -129,9 +129,10 @@ class TotalWriter(Changes):
     def _count_finished(self, jobs: Collection[str], sign: int) -> set[str]:
         """Count those of some jobs that are finished, and return them."""
         finished: set[str] = set()
-        for id, app, state, reason in self._rows_having(FINISHED_JOBS, _JOBS.id, jobs):
-            finished.add(id)
-            self._count(JOBS, app, sign, str(state), reason or "")
+        for id, app, state, reason in self._rows_having(STATES, _JOBS.id, jobs):
+            if state in FINISHED:
+                finished.add(id)
+                self._count(JOBS, app, sign, str(state), reason or "")
         if finished:
             given = {"ids": listed(self._dialect, finished)}
             for row in self._connection.execute(_events_of(self._dialect), given):
