@@ -1,6 +1,6 @@
 """A store with a history: throughput, reads and pruning when hundreds of thousands of events have passed.
 
-    events    ingested, joined to jobs of ten, launched, run and ended; the first ten pages against the last ten
+    events    ingested, joined to jobs of ten, launched, run and ended; the first ten pages and the last ten
     size      of the SQLite file, before and after pruning
     reads     what a command of the command line reads, without the start of its process
     prune     a pass of retention in slices, and the longest transaction of it
@@ -73,7 +73,10 @@ def main(events: int | None = None, *, short: bool = False) -> int:
         with opened(url) as store:
             deployed(store, SCHEDULES, count=PER_JOB)
             rates, now = _live(store, events)
-            first, last = statistics.harmonic_mean(rates[:PER_JOB]), statistics.harmonic_mean(rates[-PER_JOB:])
+            first, last = (
+                statistics.harmonic_mean(rates[:PER_JOB]),
+                statistics.harmonic_mean(rates[-PER_JOB:]),
+            )
             print(f"{events:,} events: {first:,.0f} a second at the beginning, {last:,.0f} at the end")
             file = Path(url.removeprefix("sqlite:///"))
             size = file.stat().st_size

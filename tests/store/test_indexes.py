@@ -1,16 +1,19 @@
 """A tick costs what is due, not what is stored: SQLite's own plan of every hot question.
 
 The plan is asked of the very statements that the store sends, so a query that loses its
-index fails here and not in production.
+index fails here and not in production. An index of many rows can be the wrong one: a run is also
+measured beside few and many jobs that have ended, by the steps of SQLite's virtual machine.
 """
 
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.crashes.statements import listening
-from tests.worlds.samples import NOON, delivery, event, record
+from tests.worlds.samples import NOON, delivery, event, job, record
+from tests.worlds.world import World
 from tidegate.scheduler.model.job import UNFINISHED, WAITING, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.parts.event_pages import EventsWanted, Outcome
@@ -99,6 +102,7 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("newest deployments", lambda tx: tx.deployments(None, 10)),
     ("next page of deployments", lambda tx: tx.deployments(10, 10)),
     ("newest journal", lambda tx: tx.journal(limit=10)),
+    ("ends of the journal", lambda tx: tx.journal_ends()),
     ("next maintenance", lambda tx: tx.next_maintenance()),
     ("due records", lambda tx: tx.due_records(NOON, 100)),
     ("records of tables", lambda tx: tx.records(tables=["t"])),
@@ -132,8 +136,8 @@ GIVEN = "SCAN given VIRTUAL TABLE"
 DISCARDED = "SCAN deliveries USING COVERING INDEX ix_deliveries_discarded"
 """The index of what was discarded on arrival, or has left its job, in all schedules."""
 
-FOUND = ("SCAN found", "SCAN looked_at")
-"""The rows that a recursive or an inner statement has found so far."""
+FOUND = ("SCAN found", "SCAN looked_at", "SCAN CONSTANT ROW")
+"""The rows that a recursive or an inner statement has found so far, or the one of no table."""
 
 BOUNDED_BY_LIMIT = {
     "newest events",
@@ -217,3 +221,40 @@ def test_no_question_of_a_tick_scans_a_table(
     if name in BOUNDED_BY_LIMIT:
         scans = [line for line in scans if "USING INDEX" not in line and line != "SCAN journal"]
     assert scans == []
+
+
+STEP = 10
+"""SQLite reports every so many steps."""
+
+FEW, MANY = 10, 2_000
+
+
+def steps_of_a_run(store: SqlStore, ended: int) -> int:
+    """Return what the way from a partition to the end of its run costs beside jobs that have ended."""
+    world = World(
+        "s: {program: p, trigger: {partitions: {dataset: raw, count: 1}}, status: active}", store=store
+    )
+    with store.transaction() as transaction:
+        states = (JobState.SUCCEEDED, JobState.FAILED, JobState.DISCARDED)
+        transaction.put_jobs(
+            [job(f"old {number}", state=state) for number in range(ended) for state in states]
+        )
+    steps = list[int]()
+
+    def count(connection: Any, *_: Any) -> None:
+        connection.connection.dbapi_connection.set_progress_handler(lambda: steps.append(STEP), STEP)
+
+    with listening(store.engine, count):
+        world.arrive("01:00", "raw", "2026-03-01")
+        world.tick("01:10")
+        (launched,) = world.launch_all("01:10")
+        world.end("01:20", launched)
+        world.tick("01:30")
+    return sum(steps)
+
+
+def test_a_run_costs_the_same_however_many_jobs_have_ended(tmp_path: Path) -> None:
+    few, many = (
+        steps_of_a_run(open_sql_store(f"sqlite:///{tmp_path}/{ended}.db"), ended) for ended in (FEW, MANY)
+    )
+    assert 0 < many < few * 1.2
