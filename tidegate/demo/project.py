@@ -36,6 +36,8 @@ master = "local[1]"
 
 [spark.conf]
 "spark.sql.shuffle.partitions" = "1"
+# Plans of a few hundred rows are not worth a second look while they run.
+"spark.sql.adaptive.enabled" = "false"
 
 [dagster]
 tick_seconds = 2
