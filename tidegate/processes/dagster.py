@@ -152,6 +152,10 @@ class ManagedProcess:
     def stop(self) -> None:
         """Stop the process and its children with SIGTERM, then SIGKILL."""
         self.signal_group(signal.SIGTERM)
+        self.finish()
+
+    def finish(self) -> None:
+        """Wait for the end of a process that has got SIGTERM, then send SIGKILL to it and its children."""
         self.wait(STOP_SECONDS)
         self.signal_group(signal.SIGKILL)
         self._popen.wait()
@@ -272,12 +276,14 @@ class DagsterProcesses:
         return next((process for process in self._running.values() if not process.alive), None)
 
     def stop(self) -> None:
-        """Stop all processes in reverse order of their start, and then the runs that they have launched."""
+        """Stop all processes at once, those that started last first, and then the runs that they launched."""
         from tidegate.launcher.client import stop_servers
 
+        for process in reversed(self._running.values()):
+            process.signal_group(signal.SIGTERM)
         while self._running:
             _, process = self._running.popitem()
-            process.stop()
+            process.finish()
         stop_servers(self.site.home, self.site.project)
 
     def _start(self, name: str, command: Sequence[str]) -> ManagedProcess:
