@@ -5,15 +5,17 @@ import tempfile
 import uuid
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, event
 
+from tests.kept_databases import KeptDatabases, new_database
+from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql import schema
 from tidegate.scheduler.store.sql.connection import engine as engines
 
@@ -152,23 +154,25 @@ def control(server: Any, command: str) -> None:
     pgexec("pg_ctl", (*options, command), bin_path=server.bin_path, user=server.system_user)
 
 
-def new_database(server: str) -> str:
-    """Create a database, and return its URL."""
-    name = f"new_{uuid.uuid4().hex}"
-    admin = sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(sqlalchemy.text(f"CREATE DATABASE {name}"))
-    admin.dispose()
-    return server.replace("/postgres?", f"/{name}?")
-
-
 def new_url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a store of this kind that has never been opened."""
+    """The URL of a store of this kind with nothing in it, for as long as the requesting test or fixture.
+
+    With `really_migrated` it has never been opened; else one in PostgreSQL may have been that of other tests.
+    """
     if kind == "memory":
         return MEMORY
     if kind == "sqlite":
         return f"sqlite:///{tmp_path}/store-{uuid.uuid4().hex}.db"
-    return new_database(request.getfixturevalue("postgres_server"))
+    server = request.getfixturevalue("postgres_server")
+    if "really_migrated" in request.fixturenames:
+        return new_database(server)
+    return kept_stores(server).take(request)
+
+
+@cache
+def kept_stores(server: str) -> KeptDatabases:
+    """The stores on a server that tests use one after the other."""
+    return KeptDatabases(server, lambda url: open_store(url).close())
 
 
 @pytest.fixture(params=SQL_KINDS)

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from dagster._core.test_utils import instance_for_test
 
 from tests.dagster_defs.sample import sample_store
 from tests.databases import POSTGRES
+from tests.kept_databases import KeptDatabases
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 
@@ -41,13 +43,28 @@ def empty_homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return homes
 
 
+def in_postgres(url: str) -> dict[str, object]:
+    """Settings of an instance that keeps all in PostgreSQL."""
+    return {"storage": {"postgres": {"postgres_url": url}}}
+
+
+@cache
+def kept_storage(server: str) -> KeptDatabases:
+    """The databases of Dagster on a server that tests use one after the other."""
+
+    def make(url: str) -> None:
+        with instance_for_test(overrides=in_postgres(url)):
+            pass
+
+    return KeptDatabases(server, make)
+
+
 @pytest.fixture(params=[ONE_FILE, SHARDED, POSTGRES])
 def disk_instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DagsterInstance]:
     """A Dagster instance with a real event log: in SQLite, ours and Dagster's, and in PostgreSQL."""
     overrides: dict[str, object] = {}
     if request.param == "postgres":
-        url = request.getfixturevalue("postgres_url")
-        overrides = {"storage": {"postgres": {"postgres_url": url}}}
+        overrides = in_postgres(kept_storage(request.getfixturevalue("postgres_server")).take(request))
     else:
         empty = request.getfixturevalue("empty_homes")[request.param]
         shutil.copytree(empty, tmp_path, dirs_exist_ok=True)

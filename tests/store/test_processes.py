@@ -33,6 +33,7 @@ def finish(process: subprocess.Popen[str]) -> None:
     assert process.returncode == 0, errors
 
 
+@pytest.mark.usefixtures("really_migrated")
 def test_two_processes_that_open_a_new_store_at_once_both_succeed(sql_url: str) -> None:
     processes = [worker(sql_url, "open") for _ in range(2)]
     for process in processes:

@@ -21,7 +21,7 @@ from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import EmptyWorkspaceTarget
 from dagster._daemon.run_coordinator.queued_run_coordinator_daemon import QueuedRunCoordinatorDaemon
 
-from tests.dagster_defs.conftest import KEPT, ONE_FILE
+from tests.dagster_defs.conftest import KEPT, ONE_FILE, in_postgres, kept_storage
 from tidegate.dagster_defs.coordinator.coordinator import DEQUEUE_SECONDS, LaunchingCoordinator
 
 pytestmark = pytest.mark.dagster
@@ -186,8 +186,7 @@ def test_submitters_at_once_neither_launch_twice_nor_exceed_the_limit(
 ) -> None:
     settings: dict[str, Any] = dict(KEPT)
     if kind == "postgres":
-        url = request.getfixturevalue("postgres_url")
-        settings = {"storage": {"postgres": {"postgres_url": url}}}
+        settings = in_postgres(kept_storage(request.getfixturevalue("postgres_server")).take(request))
     with queue_in(home, {}, **settings) as queue:
         runs = [queue.created() for _ in range(5)]
         with ThreadPoolExecutor(4) as threads:

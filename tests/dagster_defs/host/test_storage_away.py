@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.dagster_defs.host.world import HostWorld, loaded_here
-from tests.databases import control, new_database
+from tests.databases import control
 from tests.effort import only
+from tests.kept_databases import new_database
 from tests.worlds.by import CLI
 from tidegate.dagster_defs.host.host import FAILED_SECONDS
 from tidegate.scheduler.commands.by_hand.manual import trigger
