@@ -12,7 +12,7 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench coverage soak docs pages screenshots lock clean static fast compiled archive
+.PHONY: help demo dev check test bench coverage soak docs pages screenshots lock clean static style types fast every compiled archive
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,9 +26,9 @@ dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the 
 check: .venv/stamp ## format, lint, types of what has changed, imports and the fast tests; about a minute
 	@$(MAKE) --no-print-directory -j2 static fast
 
-test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; about a quarter of an hour on two cores
-	@$(MAKE) --no-print-directory -j2 static compiled TYPES=--all
-	$(PYTEST)
+test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; about twelve minutes on two cores
+	@$(MAKE) --no-print-directory -j2 style archive
+	@$(MAKE) --no-print-directory -j2 types every TYPES=--all
 
 bench: .venv/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -61,11 +61,19 @@ clean: ## remove the environment and every cache; data and the store stay
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
 	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
 
-static: .venv/stamp
+static: style types
+
+style: .venv/stamp
 	$(BIN)/ruff format --check -q $(CODE)
 	$(BIN)/ruff check -q $(CODE)
 	$(BIN)/lint-imports --no-logo >.venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+
+types: .venv/stamp
 	$(BIN)/python -m tests.type_check $(TYPES)
+
+# Beside the checker of types, which keeps one core busy for most of a minute.
+every: compiled
+	$(PYTEST)
 
 fast: .venv/stamp
 	$(PYTEST:auto=2) -m "fast and not hypothesis and not slow"
