@@ -88,6 +88,9 @@ def test_a_program_runs_on_several_processes_and_publishes_once(tmp_path: Path, 
                 conf={
                     "spark.driver.memory": "700m",
                     "spark.executor.memory": "700m",
+                    # Each JVM executes a few queries only: to compile them takes longer.
+                    "spark.sql.codegen.wholeStage": "false",
+                    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
                 },
                 iceberg=IcebergSettings(warehouse=str(house)),
             )
