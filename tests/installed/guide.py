@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 BLOCK = re.compile(r"^```(sh|sh background|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WAIT_SECONDS = 300
-POLL_SECONDS = (1.0, 15.0)
+POLL_SECONDS = (4.0, 15.0)
 """Before a command is run again, which is seconds of work: each wait is twice as long, up to the second."""
 END_SECONDS = 60
 
