@@ -48,6 +48,9 @@ CHANGING_JAVA = (
     "delete", "dropTable", "save",
 )  # fmt: skip
 
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""A JVM that executes a few queries only takes longer to compile them."""
+
 DAY = "2013-12-22"
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
 ADDED = DatasetRef(app="crash", name="added", format="iceberg", scheme=DAILY, write="append")
@@ -217,7 +220,7 @@ def test_driver_and_jvm_killed_around_the_swap(
         own = session(
             SparkSettings(
                 master="local[1]",
-                conf={"spark.driver.memory": "1g"},
+                conf={"spark.driver.memory": "1g", **INTERPRETED},
                 iceberg=IcebergSettings(warehouse=str(iceberg_warehouse)),
             )
         )
