@@ -22,6 +22,8 @@ from pathlib import Path
 from time import monotonic
 from types import TracebackType
 
+from tidegate.processes.interrupts import heeding_interrupts
+
 LOCATION_NAME = "tidegate"
 MODULE = "tidegate.definitions"
 HOST = "127.0.0.1"
@@ -111,7 +113,7 @@ class ManagedProcess:
     def __init__(self, name: str, command: Sequence[str], site: Site) -> None:
         self.name = name
         self.log = site.logs / f"{name}.log"
-        with self.log.open("ab") as output:
+        with self.log.open("ab") as output, heeding_interrupts():
             self._popen = subprocess.Popen(
                 command,
                 cwd=site.project,
