@@ -27,8 +27,7 @@ check: .venv/stamp ## format, lint, types of what has changed, imports and the f
 	@$(MAKE) --no-print-directory -j2 static fast
 
 test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; thirteen minutes on two cores
-	@$(MAKE) --no-print-directory -j2 style archive
-	@$(MAKE) --no-print-directory -j2 types every TYPES=--all
+	@$(MAKE) --no-print-directory -j2 every static TYPES=--all
 
 bench: .venv/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -71,7 +70,7 @@ style: .venv/stamp
 types: .venv/stamp
 	$(BIN)/python -m tests.type_check $(TYPES)
 
-# Beside the checker of types, which keeps one core busy for most of a minute.
+# Beside the static checks, which keep one core busy for most of a minute; where one has failed by then, no test begins.
 every: compiled
 	$(PYTEST)
 
