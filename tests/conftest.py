@@ -95,6 +95,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
     databases.open_quickly()
+    # PySpark forks to start its JVM. Where a thread waits for a code server at that moment, the handlers of forks
+    # that gRPC has end the child ("Check failed: channel_ != nullptr"), and no JVM starts in that worker.
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # Started in the background of a script. Dagster's processes would inherit that, and end on no signal.
         signal.signal(signal.SIGINT, signal.default_int_handler)
