@@ -95,8 +95,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
     databases.open_quickly()
-    # PySpark forks to start its JVM. Where a thread waits for a code server at that moment, the handlers of forks
-    # that gRPC has end the child ("Check failed: channel_ != nullptr"), and no JVM starts in that worker.
+    # PySpark forks to start its JVM. Where a thread waits for a code server at that moment, gRPC's handlers
+    # of forks end the child ("Check failed: channel_ != nullptr"), and no test with Spark begins there.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # Started in the background of a script. Dagster's processes would inherit that, and end on no signal.
