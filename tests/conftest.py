@@ -23,6 +23,7 @@ from tests.databases import postgres_url as postgres_url
 from tests.databases import really_migrated as really_migrated
 from tests.databases import sql_url as sql_url
 from tests.effort import much
+from tests.interpreted import INTERPRETED
 from tidegate.demo.class_archive import archive_file, java_options
 
 if TYPE_CHECKING:
@@ -186,11 +187,7 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
     started = session(
         SparkSettings(
             master="local[1]",
-            conf={
-                "spark.driver.memory": "1g",
-                "spark.sql.codegen.wholeStage": "false",
-                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-            },
+            conf={"spark.driver.memory": "1g", **INTERPRETED},
             iceberg=IcebergSettings(warehouse=str(iceberg_warehouse)),
         )
     )

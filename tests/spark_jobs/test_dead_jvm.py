@@ -14,6 +14,7 @@ from pyspark import SparkContext
 from tests.crashes.processes import in_child
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import EFFORT
+from tests.interpreted import INTERPRETED
 from tests.spark_jobs.commit.notes import CONTEXT, failures
 from tests.spark_jobs.staging import begin
 from tidegate.domain.published import PublishedPartition
@@ -28,15 +29,7 @@ from tidegate.spark_jobs.session.session import SparkSettings, session
 
 pytestmark = pytest.mark.spark
 
-SETTINGS = SparkSettings(
-    master="local[1]",
-    conf={
-        "spark.driver.memory": "512m",
-        # Each JVM executes a query or two: to compile them takes longer.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    },
-)
+SETTINGS = SparkSettings(master="local[1]", conf={"spark.driver.memory": "512m", **INTERPRETED})
 DEATHS: list[int] = []
 DONE_BY: list[int] = []
 

@@ -6,6 +6,7 @@ measured beside few and many jobs that have ended, by the steps of SQLite's virt
 """
 
 from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -254,7 +255,9 @@ def steps_of_a_run(store: SqlStore, ended: int) -> int:
 
 
 def test_a_run_costs_the_same_however_many_jobs_have_ended(tmp_path: Path) -> None:
-    few, many = (
-        steps_of_a_run(open_sql_store(f"sqlite:///{tmp_path}/{ended}.db"), ended) for ended in (FEW, MANY)
-    )
+    found = list[int]()
+    for ended in (FEW, MANY):
+        with closing(open_sql_store(f"sqlite:///{tmp_path}/{ended}.db")) as store:
+            found.append(steps_of_a_run(store, ended))
+    few, many = found
     assert 0 < many < few * 1.2

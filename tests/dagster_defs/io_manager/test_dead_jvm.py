@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.crashes.processes import in_child
 from tests.dagster_defs.io_manager.house import House
 from tests.effort import only
+from tests.interpreted import INTERPRETED
 from tidegate import TidegateIOManager
 from tidegate.dagster_defs.io_manager import tables
 from tidegate.dagster_defs.io_manager.pyspark_resource import session_of
@@ -27,12 +28,7 @@ from tidegate.spark_jobs.session.session import forget_jvm
 
 pytestmark = [pytest.mark.spark, pytest.mark.dagster]
 
-SMALL = {
-    "spark.driver.memory": "512m",
-    # Each JVM executes a few queries only: to compile them takes longer.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
+SMALL = {"spark.driver.memory": "512m", **INTERPRETED}
 CONF = {"spark.master": "local[1]", "spark.ui.enabled": "false", **SMALL}
 
 

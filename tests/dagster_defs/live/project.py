@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from dagster import DagsterInstance
 
+from tests import interpreted
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME, site_of
 from tidegate.project.settings.settings import load_settings
@@ -16,12 +17,8 @@ T = TypeVar("T")
 
 WAIT_SECONDS = 300
 
-INTERPRETED = """\
-"spark.sql.codegen.wholeStage" = "false"
-"spark.sql.codegen.factoryMode" = "NO_CODEGEN"
-"""
-"""Lines of `[spark.conf]`: to compile a query for a few rows takes longer than to execute it. The demo, and
-the pages that tests follow, have Spark as it is."""
+INTERPRETED = "".join(f'"{name}" = "{value}"\n' for name, value in interpreted.INTERPRETED.items())
+"""Lines of `[spark.conf]`. The demo, and the pages that tests follow, have Spark as it is."""
 
 
 class LiveProject:

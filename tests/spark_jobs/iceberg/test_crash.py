@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.crashes.processes import SIGKILL, in_child, kill_self
 from tests.crashes.strikes import before_remote_change, each_call, each_java
 from tests.effort import every, pick
+from tests.interpreted import INTERPRETED
 from tests.spark_jobs.iceberg.house import staged_below
 from tests.spark_jobs.staging import begin
 from tidegate.domain.model import PartitionScheme, TimeDimension
@@ -47,9 +48,6 @@ CHANGING_JAVA = (
     "addAll", "append", "commit", "create", "createNamespace", "createOrOverwrite",
     "delete", "dropTable", "save",
 )  # fmt: skip
-
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""A JVM that executes a few queries only takes longer to compile them."""
 
 DAY = "2013-12-22"
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))

@@ -17,6 +17,7 @@ from pyspark.sql import functions as sf
 
 from tests.crashes.processes import in_child
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.interpreted import INTERPRETED
 from tidegate.domain.model import Dataset, PartitionScheme, Program, TimeDimension
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
@@ -88,9 +89,7 @@ def test_a_program_runs_on_several_processes_and_publishes_once(tmp_path: Path, 
                 conf={
                     "spark.driver.memory": "700m",
                     "spark.executor.memory": "700m",
-                    # Each JVM executes a few queries only: to compile them takes longer.
-                    "spark.sql.codegen.wholeStage": "false",
-                    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+                    **INTERPRETED,
                 },
                 iceberg=IcebergSettings(warehouse=str(house)),
             )
