@@ -32,6 +32,7 @@ from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 
 BOTH = ("parquet", "iceberg")
+OLD_HINT, NO_HINT = "swapped, hint is old", "swapped, no hint"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,21 +112,26 @@ def inside_copy(strike: Strike) -> None:
     LocalFiles.copy = copy
 
 
-def after_swap(strike: Strike) -> None:
-    """Strikes when a table has its new metadata, and the hint which metadata is newest still says the old."""
+def after_swap(hint: str) -> Callable[[Strike], None]:
+    """Strikes when a table has its new metadata, and the hint to the newest one is still old, or gone."""
 
-    def executed(step: PublishIceberg, context: Any) -> None:
-        table = Path(IcebergCatalog(context.spark()).table(step.table).location().removeprefix("file:"))
-        hint = table / "metadata" / "version-hint.text"
-        old = hint.read_text()
-        real(step, context)
-        hint.write_text(old)
-        # Its checksum would betray that it was not Hadoop who wrote it.
-        hint.with_name(f".{hint.name}.crc").unlink(missing_ok=True)
-        strike()
+    def install(strike: Strike) -> None:
+        def executed(step: PublishIceberg, context: Any) -> None:
+            table = Path(IcebergCatalog(context.spark()).table(step.table).location().removeprefix("file:"))
+            file = table / "metadata" / "version-hint.text"
+            old = file.read_text()
+            real(step, context)
+            file.unlink()
+            # Its checksum would betray that it was not Hadoop who wrote it.
+            file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+            if hint == OLD_HINT:
+                file.write_text(old)
+            strike()
 
-    real = PublishIceberg.execute
-    PublishIceberg.execute = executed
+        real = PublishIceberg.execute
+        PublishIceberg.execute = executed
+
+    return install
 
 
 PUBLISH = {"parquet": PublishVersion, "iceberg": PublishIceberg}
@@ -155,7 +161,7 @@ POINTS: tuple[Point, ...] = (
     Point(row="P6", where="inside the watermarks", install=before_commit_of("UPDATE commit_watermarks")),
     Point(row="P6", where="after the watermarks", install=after(SetWatermark, "execute_all")),
     _in("parquet", "P7", "version written, not linked", before_link("_versions")),
-    _in("iceberg", "P7", "swapped, hint is old", after_swap),
+    *(_in("iceberg", "P7", hint, after_swap(hint)) for hint in (OLD_HINT, NO_HINT)),
     Point(row="P8", where="before remove", install=before(SqlCommitStepStore, "remove")),
     Point(row="P9", where="inside remove", install=before_commit_of("UPDATE commit_sequences SET body")),
     Point(row="P9", where="after remove", install=after(SqlCommitStepStore, "remove"), finished=True),

@@ -7,6 +7,7 @@ so that every kill happens to a table with a past. What holds afterwards is judg
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,13 +17,14 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from pyiceberg.table import StaticTable
 from pyspark.sql import SparkSession
 
 from tests import tally
 from tests.crashes.processes import SIGKILL, end, kill_self
 from tests.effort import only
 from tests.spark_jobs.crash_table import driver
-from tests.spark_jobs.crash_table.points import BOTH, Copying, Point, after, points_of
+from tests.spark_jobs.crash_table.points import BOTH, NO_HINT, OLD_HINT, Copying, Point, after, points_of
 from tests.spark_jobs.crash_table.project import Project, rows_of
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.spark_jobs.commit.clock import SystemClock
@@ -140,9 +142,10 @@ ROWS = [(kind, point) for kind in BOTH for point in {point.row: point for point 
 OWN = [
     (kind, point)
     for kind, point in ROWS
-    if len(point.formats) == 1 and (kind, point.row) not in (("parquet", "P3"), ("parquet", "P5"))
+    if len(point.formats) == 1
+    and (kind, point.row) not in (("parquet", "P3"), ("parquet", "P5"), ("iceberg", "P7"))
 ]
-"""Of Parquet, parquet/test_publish_crash.py has those two."""
+"""Of Parquet, parquet/test_publish_crash.py has those two; P7 of Iceberg is a test of its own."""
 IN_TURNS = [
     (kind, point)
     for kind, point in ROWS
@@ -171,6 +174,20 @@ def test_killed(case: Case, point: Point) -> None:
     if point.promised:
         case.loaded(case.commit(), later)
     project.warehouse = files
+
+
+@pytest.mark.parametrize("kind", ["iceberg"])
+@pytest.mark.parametrize("where", only((OLD_HINT, NO_HINT), NO_HINT))
+def test_readers_of_the_folder_find_what_a_killed_run_has_published(case: Case, where: str) -> None:
+    """P7, without another publish: pyiceberg follows the hint, which the recovery has made right."""
+    commit, new = case.commit(), case.land(2)
+    points = {point.where: point for point in points_of("iceberg")}
+    case.killed(commit, points[where], new)
+    case.recover()
+    for name in case.project.outputs:
+        rows = StaticTable.from_metadata(str(case.project.table(name))).scan().to_arrow()
+        assert Counter(rows["id"].to_pylist()) == rows_of([*case.done, *new])
+    case.loaded(commit, new)
 
 
 @pytest.mark.parametrize("kind", only(BOTH, "parquet"))  # the record is that of the store
@@ -246,7 +263,7 @@ DURING_RECOVERY = {
         "between two tables",
         *LAST_POINTS,
     ),
-    "iceberg": ("between two tables", "swapped, hint is old", *LAST_POINTS),
+    "iceberg": ("between two tables", OLD_HINT, NO_HINT, *LAST_POINTS),
 }
 """In the order in which a publish gets there: each recovery finds done what came before."""
 

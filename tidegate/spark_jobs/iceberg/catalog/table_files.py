@@ -4,6 +4,7 @@ A store that Hadoop may not support is asked through the FileIO, if that lists b
 """
 
 import re
+import uuid
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -123,12 +124,41 @@ class TableFiles:
             where, system = self.hadoop(path)
             system.delete(where, True)
 
+    def first_line(self, path: str) -> str | None:
+        """Return the first line of a small file of Hadoop; None if it is missing, empty or damaged."""
+        where, system = self.hadoop(path)
+        java = self._java.java
+        try:
+            stream = system.open(where)
+            try:
+                return java.io.BufferedReader(
+                    java.io.InputStreamReader(stream, java.nio.charset.StandardCharsets.UTF_8)
+                ).readLine()
+            finally:
+                stream.close()
+        except Py4JJavaError as error:
+            if is_instance_of(self._gateway, error.java_exception, "java.io.IOException"):
+                return None
+            raise
+
+    def replace(self, path: str, text: str) -> None:
+        """Replace a small file of Hadoop. A reader sees the old text, for a moment no file, then the new."""
+        with java_failures(f"write {path}"):
+            where, system = self.hadoop(path)
+            draft = self._path(f"{path}.{uuid.uuid4().hex}")
+            stream = system.create(draft)
+            stream.write(text.encode())
+            stream.close()
+            system.delete(where, False)
+            if not system.rename(draft, where):
+                # Another process was faster.
+                system.delete(draft, False)
+
     def _has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
         if io is None or io.getClass().getName() == HADOOP_IO:
             # HadoopFileIO does the same as this module, but slower.
             return False
-        gateway: Any = self._spark.sparkContext._gateway
-        return is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations")
+        return is_instance_of(self._gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations")
 
     def _infos_by_prefix(self, folder: str, io: Any) -> tuple[Any, ...]:
         try:
@@ -146,6 +176,10 @@ class TableFiles:
         """Return Hadoop's path and file system of a path."""
         where = self._path(path)
         return where, where.getFileSystem(self._hadoop_conf)
+
+    @property
+    def _gateway(self) -> Any:
+        return self._spark.sparkContext._gateway
 
     @cached_property
     def _hadoop_conf(self) -> Any:

@@ -11,6 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.catalog.version_hint import mend_version_hint
 from tidegate.spark_jobs.iceberg.staging.files import StagingFolder, staging_folder
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, staged_with
 from tidegate.spark_jobs.iceberg.table.table import log_of
@@ -49,7 +50,9 @@ class DropStagingTables(Value, kw_only=True):
         tables = staged_with(catalog, self.table, self.commit)
         if not names and not tables:
             return
-        published = self._published(catalog)
+        published = catalog.published.pop((self.table, self.commit), None)
+        if published is None:
+            published = self._published_by_another(catalog)
         drop_staging(catalog, tables, published)
         if folder is not None:
             for name in names:
@@ -58,13 +61,16 @@ class DropStagingTables(Value, kw_only=True):
     def _folder(self, catalog: IcebergCatalog) -> StagingFolder | None:
         return staging_folder(catalog, self.table, self.root) if self.root else None
 
-    def _published(self, catalog: IcebergCatalog) -> frozenset[str] | None:
-        """Return the data files that the commit has added; None when they are unknown."""
-        known = catalog.published.pop((self.table, self.commit), None)
-        if known is not None:
-            return known
+    def _published_by_another(self, catalog: IcebergCatalog) -> frozenset[str] | None:
+        """Return the data files that the commit has added; None when they are unknown.
+
+        The process that has published them may have died before all readers could find them.
+        """
         table = catalog.table(self.table)
-        ours = None if table is None else log_of(table).find(self.commit)
+        if table is None:
+            return None
+        mend_version_hint(catalog.files, table)
+        ours = log_of(table).find(self.commit)
         return None if ours is None else published_locations(table, ours.snapshot)
 
     def describe(self) -> str:
