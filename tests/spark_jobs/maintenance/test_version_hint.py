@@ -1,6 +1,6 @@
 """The hint of an Iceberg table, for readers without a catalog: an operation makes it right before it begins.
 
-That a recovery does so is in crash_table/test_crash_table.py.
+That a recovery does so is in spark_jobs/crash_table/test_crash_table.py.
 """
 
 from pathlib import Path
