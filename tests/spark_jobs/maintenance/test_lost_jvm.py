@@ -40,11 +40,18 @@ class Jvm:
         return Health(measured_at=datetime.now(UTC), values=BEFORE if self.measured == 1 else AFTER)
 
 
+class Table:
+    """A table that is never loaded."""
+
+    def mend_version_hint(self) -> None:
+        pass
+
+
 @pytest.fixture
 def spark(monkeypatch: pytest.MonkeyPatch) -> Any:
     made = Jvm()
     monkeypatch.setattr(operation, "measure", made.measure)
-    monkeypatch.setattr(format, "CatalogTable", lambda *_: None)
+    monkeypatch.setattr(format, "CatalogTable", lambda *_: Table())
     monkeypatch.setattr("tidegate.spark_jobs.java.jvm.has_ended", lambda: made.lost)
     return made
 

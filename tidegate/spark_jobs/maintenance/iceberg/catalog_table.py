@@ -19,6 +19,8 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import NO_TABLE, IcebergCatalog
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
+from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
+from tidegate.spark_jobs.iceberg.catalog.version_hint import mend_version_hint
 from tidegate.spark_jobs.java.classes import java_classes
 from tidegate.spark_jobs.maintenance.progress import TableGone
 
@@ -90,6 +92,10 @@ class CatalogTable:
                 raise SourceError(f"{self.name}: {error.java_exception.getMessage()}") from error
             raise
         return table
+
+    def mend_version_hint(self) -> None:
+        """Let readers of the table's folder find the newest state; see `iceberg.catalog.version_hint`."""
+        mend_version_hint(TableFiles(self.spark), self.load())
 
     def swap(self, transaction: Any) -> None:
         """Make the changes of a transaction, if the table is still what it was when the transaction began.

@@ -8,8 +8,6 @@ from tidegate.domain.maintenance.health import Health
 from tidegate.domain.model import HealthRules, Operation
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
-from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
-from tidegate.spark_jobs.iceberg.catalog.version_hint import mend_version_hint
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import expire_snapshots
 from tidegate.spark_jobs.maintenance.iceberg.health import measure_iceberg
@@ -48,7 +46,7 @@ class MaintainedIceberg:
         """See `MaintainedFormat.run`."""
         table = CatalogTable(context.spark(), spark_name(request.table))
         # An operation before this one may have died with its commit.
-        mend_version_hint(TableFiles(table.spark), table.load())
+        table.mend_version_hint()
         match request.operation:
             case Operation.REWRITE_DATA_FILES:
                 rewrite_data_files(table, request, progress)
