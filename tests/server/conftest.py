@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 
-from tests.server.serving import Served, served
+from tests.server.serving import PORTALS, Served, served
 from tidegate.scheduler.store.open import open_store
 
 
@@ -15,6 +16,15 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("empty") / "store.db"
     open_store(f"sqlite:///{file}").close()
     return file
+
+
+@pytest.fixture(scope="session", autouse=True)
+def portal() -> Iterator[None]:
+    """Run the event loop of all clients."""
+    with start_blocking_portal() as started:
+        PORTALS.append(started)
+        yield
+        PORTALS.clear()
 
 
 @pytest.fixture

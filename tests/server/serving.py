@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from anyio.from_thread import BlockingPortal
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
@@ -24,6 +25,9 @@ from tidegate.server.service import Service
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 NS = "/v3/namespaces/default"
+
+PORTALS: list[BlockingPortal] = []
+"""The event loop of all clients. Without one, each request starts a loop and threads: a tenth of its time."""
 
 
 @cache
@@ -49,6 +53,7 @@ class Served:
             client=("127.0.0.1", 50_000),
             raise_server_exceptions=False,
         )
+        client.portal = PORTALS[0] if PORTALS else None
         if token is not None:
             client.headers["Authorization"] = f"Bearer {token}"
         client.headers.update(headers)
