@@ -5,7 +5,8 @@ works on the copy. So a reader of the old tables sees one consistent state, and 
 the copies.
 """
 
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from tidegate.domain.model import Operation
@@ -141,7 +142,9 @@ class Tables:
 
     def fork(self) -> "Tables":
         """Return the same tables for a transaction, which copies them one by one with `own`."""
-        return replace(self, owned=set())
+        forked = copy(self)
+        forked.owned = set()
+        return forked
 
     def own(self, *names: str) -> None:
         """Copy these tables unless this transaction has done so already; call it before a write."""
