@@ -248,6 +248,7 @@ def test_driver_and_jvm_killed_around_the_swap(
     project.check_history(number)
 
 
+@pytest.mark.soak  # of a step: test_verify_has_three_answers in test_table.py, of runs: crash_table
 def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> None:
     """P10: no run may publish over it as if nothing had been promised."""
     number = next(NUMBERS)

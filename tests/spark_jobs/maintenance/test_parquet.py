@@ -234,6 +234,7 @@ def test_what_others_change_while_it_is_read_is_not_published(
     assert not list(root.glob("_staging/*/*"))
 
 
+@pytest.mark.soak  # real processes, killed at more points: TestParquet.test_compaction in test_kills.py
 def test_killed_at_each_call_and_after_the_put(
     yard: Yard, ref: DatasetRef, monkeypatch: pytest.MonkeyPatch
 ) -> None:

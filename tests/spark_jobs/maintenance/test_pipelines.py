@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23, D24
-from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, REWRITE, Later, Steered, Yard
+from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, REWRITE, Later, Steered, Yard, few_tasks
 from tests.spark_jobs.shared_table import COPY, COUNT, MEANWHILE, Shared
 from tidegate.domain.maintenance.ended import Ending
 from tidegate.domain.model import Program, WriteMode
@@ -45,7 +45,8 @@ def maintain(shared: Shared, *, expire: bool = True) -> None:
         options[EXPIRE] = {"older_than": 0, "retain_last": 1}
     for operation, chosen in options.items():
         request = OperationRequest(table=table, operation=operation, options=chosen)
-        ended = run_operation(context, request, Steered())
+        with few_tasks(shared.spark, operation):
+            ended = run_operation(context, request, Steered())
         assert ended.ending is Ending.SUCCEEDED, ended.detail
 
 
@@ -145,8 +146,7 @@ def test_a_follower_reads_each_row_once_whatever_is_compacted_and_expired(
     ref = append(D22)
     follower, read = Follower(yard, ref), list[tuple[Any, ...]]()
     for _ in range(2):
-        append(D22)
-        append(D23)
+        append(D22, D23)
         yard.run(REWRITE, ref, rewrite_all=True)
         ended = yard.run(EXPIRE, ref, retain_last=1)
         assert ended.ending is Ending.SUCCEEDED, ended.detail

@@ -18,7 +18,7 @@ from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 pytestmark = pytest.mark.spark
 
 COLD, HOT = "2014-01-01", "2014-01-02"
-COMMITS, COMMIT_SECONDS = much(8), 0.5
+COMMITS, COMMIT_SECONDS = much(5), 0.4
 """Of the writer, and from one to the next."""
 
 
@@ -55,10 +55,10 @@ def test_each_commit_of_a_writer_lands(yard: Yard) -> None:
     rows, writer, ends = yard.all_rows(), Thread(target=write), list[Ended]()
     writer.start()
     while writer.is_alive():
-        ends.append(yard.run(REWRITE))
+        ends.append(yard.run(REWRITE, min_input_files=2))
     writer.join()
     # Of the last commits, which may have been too many for the run beside them.
-    ends.append(yard.run(REWRITE))
+    ends.append(yard.run(REWRITE, min_input_files=2))
     assert {one.ending for one in ends} == {Ending.SUCCEEDED}
     assert sum(one.changed for one in ends) >= 2
     assert len(yard.files_by_day()[COLD]) == 1
