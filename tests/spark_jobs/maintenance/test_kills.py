@@ -83,8 +83,7 @@ class Kills:
             return self.yard.all_rows()
         rows = self.yard.rows(self.ref)
         if self.ref.format == "parquet":
-            linked = self.yard.spark.read.parquet(f"{self.ref.root(self.yard.warehouse)}/current").collect()
-            assert sorted(linked) == rows
+            assert self.yard.linked(self.ref) == rows
         return rows
 
     def _begin(self, install: Install) -> None:

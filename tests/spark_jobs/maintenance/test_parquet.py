@@ -64,12 +64,6 @@ def files(yard: Yard, ref: DatasetRef) -> dict[str, int]:
     return {key: entry.files for key, entry in sorted(version(yard, ref).partitions.items())}
 
 
-def linked(yard: Yard, ref: DatasetRef) -> list[Any]:
-    """What a plain reader of the link sees, sorted."""
-    rows = yard.spark.read.parquet(f"{ref.root(yard.warehouse)}/current").collect()
-    return sorted(rows)
-
-
 def test_small_files_become_one_for_each_partition(yard: Yard, ref: DatasetRef) -> None:
     rows, before = yard.rows(ref), version(yard, ref)
     ended = yard.run(REWRITE, ref)
@@ -85,7 +79,7 @@ def test_small_files_become_one_for_each_partition(yard: Yard, ref: DatasetRef) 
     assert files(yard, ref) == {D22: 1, D23: 1, D24: 1}
     assert (ended.before["files"], ended.after["files"]) == (11, 3)
     assert ended.after["total_size"] == sum(entry.bytes for entry in version(yard, ref).partitions.values())
-    assert yard.rows(ref) == linked(yard, ref) == rows
+    assert yard.rows(ref) == yard.linked(ref) == rows
     now = version(yard, ref)
     assert now.number == before.number + 1
     assert [now.partitions[D22].same_rows(before.partitions[D22]), now.top_token()] == [
@@ -97,7 +91,7 @@ def test_small_files_become_one_for_each_partition(yard: Yard, ref: DatasetRef) 
 
     yard.publish(yard.frame((D22, 10, "a")), ref, D22)
     assert files(yard, ref) == {D22: 2, D23: 1, D24: 1}
-    assert len(yard.rows(ref)) == len(linked(yard, ref)) == len(rows) + 1
+    assert len(yard.rows(ref)) == len(yard.linked(ref)) == len(rows) + 1
 
 
 @pytest.mark.parametrize("operation", [REWRITE, EXPIRE, ORPHANS, MANIFESTS])
@@ -139,7 +133,7 @@ def test_what_is_published_meanwhile_stays(
         patch.setattr(compaction, "publish", late)
         ended = yard.run(REWRITE, ref)
     kept = [row for row in rows if row.day != D23]
-    assert yard.rows(ref) == linked(yard, ref) == sorted([*kept, (D22, 77, "new"), (D23, 88, "new")])
+    assert yard.rows(ref) == yard.linked(ref) == sorted([*kept, (D22, 77, "new"), (D23, 88, "new")])
     assert files(yard, ref) == {D22: 2, D23: 1, D24: 1}
     assert (ended.results["files_rewritten"], ended.results["files_added"]) == (5, 1)
     assert (ended.results["bytes_added"], ended.results["commits"]) == (written_of(yard, ref, D22), 1)
@@ -244,20 +238,20 @@ def test_killed_at_each_call_and_after_the_put(
         patch.setattr("tidegate.spark_jobs.commit.publish.finish", _die)
         yard.run(REWRITE, ref)
     assert len(yard.store.list_unfinished()) == 1
-    assert yard.rows(ref) == linked(yard, ref) == rows
+    assert yard.rows(ref) == yard.linked(ref) == rows
     call = 0
     while True:
         call += 1
         try:
             ended = yard.run(REWRITE, ref, control=killed_at(call))
         except KeyboardInterrupt:
-            assert yard.rows(ref) == linked(yard, ref) == rows
+            assert yard.rows(ref) == yard.linked(ref) == rows
             continue
         break
     assert call >= 4
     assert ended.ending is Ending.SUCCEEDED
     assert files(yard, ref) == {D22: 1, D23: 1, D24: 1}
-    assert yard.rows(ref) == linked(yard, ref) == rows
+    assert yard.rows(ref) == yard.linked(ref) == rows
     assert (yard.store.list_unfinished(), len(version(yard, ref).commits())) == ((), 8)
 
 
@@ -288,7 +282,7 @@ def test_old_versions_go_and_an_unfinished_commit_keeps_what_it_needs(yard: Yard
     assert recover([ref.id], yard.store, yard.context) == ("late",)
     ended = yard.run(EXPIRE, ref, retain_last=1)
     assert (ended.results["snapshots_expired"], ended.after["snapshots"]) == (2, 1)
-    assert yard.rows(ref) == linked(yard, ref) == sorted([*rows, (D22, 5, "z"), (D24, 6, "c")])
+    assert yard.rows(ref) == yard.linked(ref) == sorted([*rows, (D22, 5, "z"), (D24, 6, "c")])
 
 
 def test_what_there_is_not_for_parquet(yard: Yard, ref: DatasetRef) -> None:

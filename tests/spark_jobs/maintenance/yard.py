@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+from pyiceberg.table import StaticTable
 from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.house import House
@@ -18,6 +20,7 @@ from tidegate.domain.model import HealthRules, Operation
 from tidegate.spark_jobs.commit.clock import SystemClock
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
+from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.measuring import measure
 from tidegate.spark_jobs.maintenance.operation import run_operation
@@ -147,8 +150,21 @@ class Yard(House):
         append(CatalogTable(self.spark, self.full_name), *rows)
 
     def all_rows(self) -> list[tuple[Any, ...]]:
-        """The rows of the table, sorted: what no operation may change."""
-        return sorted(tuple(row) for row in self.spark.table(self.full_name).collect())
+        """The rows of the table, sorted: what no operation may change.
+
+        Spark reads what pyiceberg cannot: deletes of every kind, and tables of other catalogs.
+        """
+        table = self.table() if self.full_name == f"{CATALOG}.{self.app}.t" else None
+        now = None if table is None else table.currentSnapshot()
+        if now is None or now.summary().get("total-delete-files") != "0":
+            return sorted(tuple(row) for row in self.spark.table(self.full_name).collect())
+        found = StaticTable.from_metadata(table.operations().current().metadataFileLocation()).scan()
+        return sorted(tuple(row.values()) for row in found.to_arrow().to_pylist())
+
+    def linked(self, ref: DatasetRef) -> list[tuple[Any, ...]]:
+        """What a plain reader of the link of a Parquet table sees, sorted."""
+        found = pq.read_table(f"{ref.root(self.warehouse)}/current")
+        return sorted(tuple(row.values()) for row in found.to_pylist())
 
     def target(self, ref: DatasetRef | None = None) -> TableTarget:
         return TableTarget(name=self.full_name if ref is None else ref.id, ref=ref)
