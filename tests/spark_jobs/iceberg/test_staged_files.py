@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.effort import only
-from tests.spark_jobs.iceberg.house import D22, D23, DAILY, NEVER, House
+from tests.spark_jobs.iceberg.house import D22, D23, NEVER, House
 from tests.spark_jobs.staging import put
 from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.commit.recovery import recover
@@ -165,16 +165,3 @@ def test_a_process_that_was_taken_for_dead_removes_what_it_writes_later(
     assert house.data_files() == house.live_files()
     assert house.rows(ref) == [(D22, 1, "kept")]
     assert not list(Path(str(house.table().location()).removeprefix("file:")).glob(f"data/{FOLDER}/*"))
-
-
-def test_a_process_keeps_nothing_of_attempts_that_have_ended(house: House) -> None:
-    ref = house.ref("merge", DAILY, "t", "id")
-    catalog = catalog_of(house.spark)
-    before = set(catalog.staged)
-
-    house.publish(house.frame((D22, 1, "a"), (D22, 2, "b")), ref, D22)
-    # The other row of the file is staged once more.
-    house.publish(house.frame((D22, 2, "c")), ref, D22)
-
-    assert house.rows(ref) == [(D22, 1, "a"), (D22, 2, "c")]
-    assert set(catalog.staged) == before

@@ -102,7 +102,8 @@ def test_full_and_what_later_runs_have_written(house: House) -> None:
 
 
 def test_merging_replaces_rows_of_the_same_keys_in_the_same_partition(house: House) -> None:
-    ref = house.ref("merge", DAILY, "t", "id")
+    ref, catalog = house.ref("merge", DAILY, "t", "id"), catalog_of(house.spark)
+    known = set(catalog.staged)
     house.publish(house.frame((D22, 1, "a"), (D22, 2, "b"), (D23, 1, "c")), ref, D22, D23)
     published = house.publish(house.frame((D22, 2, "B"), (D22, 3, "C"), (D22, None, "n")), ref, D22)
     assert facts(published) == [(D22, 3, True, 1)]
@@ -113,7 +114,9 @@ def test_merging_replaces_rows_of_the_same_keys_in_the_same_partition(house: Hou
     house.publish(house.frame((D22, 2, "B"), (D22, None, "N")), ref, D22)
     assert house.rows(ref, D22) == [(D22, None, "N"), *kept]
     assert house.live_files() <= house.data_files()
+    # The other rows of a file are staged once more; a process keeps nothing of attempts that have ended.
     assert house.staged() == []
+    assert set(catalog.staged) == known
 
     with pytest.raises(OutputError, match=r"several rows with the same merge keys: day=2013-12-22, id=7"):
         house.publish(house.frame((D22, 7, "x"), (D22, 7, "y")), ref, D22)
@@ -209,6 +212,7 @@ def test_verify_has_three_answers(house: House) -> None:
     assert "does not list the commit, and the list of its staged files, " in answer.reason
 
 
+@pytest.mark.soak  # crash_table/test_two_drivers.py and test_sweep.py write both formats in each commit
 def test_both_formats_are_published_as_one_sequence(house: House) -> None:
     lake = house.ref("append")
     files = DatasetRef(app=house.app, name="p", scheme=DAILY)
