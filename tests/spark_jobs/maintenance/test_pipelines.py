@@ -20,8 +20,7 @@ from tidegate.spark_jobs.commit.watermarks import set_watermarks
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.increment import IncrementalRead
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
-from tidegate.spark_jobs.maintenance.iceberg import expire_snapshots, idle_parts
-from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
+from tidegate.spark_jobs.maintenance.iceberg import idle_parts
 from tidegate.spark_jobs.maintenance.operation import run_operation
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.target import TableTarget
@@ -161,22 +160,6 @@ def test_a_follower_reads_each_row_once_whatever_is_compacted_and_expired(
     assert follower.read() == []
 
 
-@pytest.fixture
-def light_expiry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Iceberg looks for the files of expired snapshots without Spark, which costs a tenth.
-
-    Which snapshots go is decided before. The search with Spark is in the test above and in test_expire.py.
-    """
-
-    def commit(table: CatalogTable, java: Any, gone: list[int]) -> None:
-        with table.exclusive():
-            expire_snapshots._change(java.expireSnapshots(), gone).commit()
-
-    monkeypatch.setattr(expire_snapshots, "_commit", commit)
-    monkeypatch.setattr(expire_snapshots, "_delete_files", lambda *_: None)
-
-
-@pytest.mark.usefixtures("light_expiry")
 def test_what_a_follower_has_not_read_stays_and_the_result_says_why(
     yard: Yard, append: Callable[..., DatasetRef]
 ) -> None:
@@ -196,7 +179,6 @@ def test_what_a_follower_has_not_read_stays_and_the_result_says_why(
     assert yard.run(EXPIRE, ref, retain_last=1).results["snapshots_expired"] == 2
 
 
-@pytest.mark.usefixtures("light_expiry")
 def test_partitions_to_which_nothing_comes_keep_no_snapshot(
     yard: Yard, append: Callable[..., DatasetRef]
 ) -> None:
@@ -222,7 +204,6 @@ def test_partitions_to_which_nothing_comes_keep_no_snapshot(
     assert [row[:2] for row in follower.read(D22)] == [(D22, 5)]
 
 
-@pytest.mark.usefixtures("light_expiry")
 def test_the_watermarks_of_a_run_that_is_at_work_are_left_alone(
     yard: Yard, append: Callable[..., DatasetRef]
 ) -> None:
@@ -240,7 +221,6 @@ def test_the_watermarks_of_a_run_that_is_at_work_are_left_alone(
     assert yard.run(EXPIRE, ref, retain_last=1).results["snapshots_expired"] == 1
 
 
-@pytest.mark.usefixtures("light_expiry")
 def test_a_watermark_that_its_reader_moves_meanwhile_is_not_set_back(
     yard: Yard, append: Callable[..., DatasetRef], monkeypatch: pytest.MonkeyPatch
 ) -> None:
