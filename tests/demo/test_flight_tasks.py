@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.spark_jobs.flights.app import FlightsProject
 from tests.spark_jobs.flights.reference import Reference, Row
-from tests.spark_jobs.flights.test_flights import assert_same, collected
+from tests.spark_jobs.flights.test_flights import assert_same
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.deployed.location import Location
@@ -123,7 +123,7 @@ class Airline:
         )
 
     def table(self, name: str) -> list[Row]:
-        return collected(self.project.read(name))
+        return self.project.tuples(name)
 
     def materialised(self, name: str) -> set[str]:
         return self.instance.get_materialized_partitions(AssetKey([self.project.app, name]))
@@ -134,10 +134,8 @@ def airline(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
     """The week, the month and three hours are done."""
     project = FlightsProject(tmp_path_factory.mktemp("flight tasks"), spark)
     project.land(DAYS)
-    for day in DAYS:
-        project.run("clean_flights", str(day))
-        project.run("daily_totals", str(day))
-    project.run("clean_weather", *map(str, DAYS))
+    for program in ("clean_flights", "daily_totals", "clean_weather"):
+        project.run(program, *map(str, DAYS))
     with pytest.MonkeyPatch.context() as patch, DagsterInstance.ephemeral() as instance:
         patch.setattr(program_op, "session", lambda settings: spark)
         made = Airline(project, instance)

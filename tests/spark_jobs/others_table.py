@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+import tidegate.read
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.iceberg.house import D22, DAILY
+from tests.spark_jobs.without_spark import PlainRow, iceberg_files, rows_of
 from tidegate.domain.model import App, Dataset, Program, WriteMode
 from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.spark_jobs.commit import publish as publishing
@@ -30,7 +32,6 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, data
 from tidegate.spark_jobs.errors import CommitUnknown
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.repair.fsck import Examined, Finding, fsck
 from tidegate.spark_jobs.runner import run_program
 
@@ -129,12 +130,17 @@ class Table:
         assert self.store.list_unfinished() == waiting != ()
 
     def rows(self) -> list[int]:
-        frame = read(self.spark, self.ref, self.warehouse)
-        return [] if frame is None else sorted(row.id for row in frame.collect())
+        return sorted(row["id"] for row in self.found())
 
     def values(self) -> list[str]:
-        frame = read(self.spark, self.ref, self.warehouse)
-        return [] if frame is None else sorted(row.value for row in frame.collect())
+        return sorted(row["value"] for row in self.found())
+
+    def words(self, column: str) -> list[tuple[int, str | None]]:
+        """The ids, each with its value in a column of this name."""
+        return sorted((row["id"], row[column]) for row in self.found())
+
+    def found(self) -> list[PlainRow]:
+        return rows_of(self.spark, self.ref, self.warehouse)
 
     def findings(self) -> list[Finding]:
         """What fsck finds about the table."""
@@ -168,11 +174,10 @@ class Table:
     def files(self) -> list[Path]:
         """The data files of the newest state."""
         if self.format == "iceberg":
-            found = self.spark.sql(f"SELECT file_path FROM tidegate.{self.app}.t.files").collect()
-            return sorted(Path(row[0].removeprefix("file:")) for row in found)
-        frame = read(self.spark, self.ref, self.warehouse)
-        assert frame is not None
-        return sorted(Path(file.removeprefix("file:")) for file in frame.inputFiles())
+            found = iceberg_files(self.spark, self.ref.place)
+        else:
+            found = tidegate.read.files(self.ref.root(self.warehouse))
+        return sorted(Path(file.removeprefix("file:")) for file in found)
 
     def staged(self) -> list[Path]:
         """The data files that wait to be published."""

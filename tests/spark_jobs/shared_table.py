@@ -8,26 +8,31 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.types import StructType
 
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.iceberg.house import staged_below
-from tests.spark_jobs.staging import DAILY, begin
+from tests.spark_jobs.staging import DAILY, begin, stage_tables
+from tests.spark_jobs.without_spark import rows_of
 from tidegate.domain.model import Dataset, OnForeign, Program, WriteMode
 from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.publication.table import Publication, read
+from tidegate.spark_jobs.publication.table import Publication, sequence_of
 from tidegate.spark_jobs.runner import run_program
 
 D22, D23 = "2013-12-22", "2013-12-23"
 COLUMNS = "day string, id int, value int"
+ARROW = pa.schema([("day", pa.string()), ("id", pa.int32()), ("value", pa.int32())])
 MEANWHILE: list[Callable[[], object]] = []
 """Each happens once, in the middle of a run."""
 
@@ -105,12 +110,14 @@ class Shared:
         self._commits = (f"c{number}" for number in count(1))
 
     def feed(self, *rows: Row) -> None:
-        """Makes these rows the source."""
+        """Makes these rows the source, which is published without Spark."""
         ref, commit = dataset_ref(self.app, self.datasets["source"]), next(self._commits)
         token = begin(self.store, commit, [ref.id])
-        publication = Publication(self.warehouse, self.store, commit=commit, token=token)
-        publication.stage(frame_of(self.spark, rows, COLUMNS), ref, ("",))
-        publication.publish()
+        columns = zip(ARROW, zip(*rows, strict=True), strict=True)
+        table = pa.table([pa.array(values, field.type) for field, values in columns], schema=ARROW)
+        schema = StructType.fromDDL(COLUMNS).json()
+        staged = stage_tables(self.warehouse, ref, {"": table}, schema, commit=commit, token=token)
+        publish(sequence_of(commit, token, [staged]), self.store, self.context)
 
     def staged_beside(self, commit: str, *rows: Row) -> Publication:
         """Another run, which reads the table and writes these rows, as it is just before its publish."""
@@ -140,8 +147,8 @@ class Shared:
         raise AssertionError(f"{commit} was published: {self.rows()}")
 
     def rows(self, name: str = "table") -> list[Row]:
-        frame = read(self.spark, dataset_ref(self.app, self.datasets[name]), self.warehouse)
-        return [] if frame is None else sorted(tuple(row) for row in frame.collect())
+        found = rows_of(self.spark, dataset_ref(self.app, self.datasets[name]), self.warehouse)
+        return sorted((row["day"], row["id"], row["value"]) for row in found)
 
     def sql(self, *statements: str) -> None:
         """Another writer: `T` is the table."""

@@ -26,6 +26,7 @@ DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-
 NEVER = datetime.max.replace(tzinfo=UTC)
 Rows = Mapping[str, list[int]]
 """The values of a table's only column, by partition key."""
+NO_SCHEMA = '{"type":"struct","fields":[]}'
 
 
 def daily(name: str, write: WriteMode = "overwrite_partitions") -> DatasetRef:
@@ -40,19 +41,37 @@ def stage_rows(
     warehouse: Warehouse, ref: DatasetRef, rows: Rows, *, commit: str, token: int
 ) -> StagedParquet:
     """Does what `parquet.stage` does, for rows given by hand. An empty list clears its partition."""
+    tables = {key: pa.table({"value": values}) for key, values in rows.items()}
+    return stage_tables(warehouse, ref, tables, NO_SCHEMA, commit=commit, token=token)
+
+
+def stage_tables(
+    warehouse: Warehouse,
+    ref: DatasetRef,
+    tables: Mapping[str, pa.Table],
+    schema: str,
+    *,
+    commit: str,
+    token: int,
+) -> StagedParquet:
+    """The same for tables by partition key.
+
+    Args:
+        schema: that of Spark, as JSON.
+    """
     root = ref.root(warehouse)
     base = head(warehouse.files, root).number
     folders: dict[str, StagedFolder] = {}
-    for number, (key, values) in enumerate(rows.items()):
-        if not values:
+    for number, (key, table) in enumerate(tables.items()):
+        if not table.num_rows:
             continue
         folder = f"{staging_folder(root, commit, token)}/part={number}"
         Path(folder).mkdir(parents=True)
-        pq.write_table(pa.table({"value": values}), f"{folder}/part-0.parquet")
+        pq.write_table(table, f"{folder}/part-0.parquet")
         folders[key] = StagedFolder(
             folder=folder,
             marker=write_marker(warehouse.files, folder, commit=commit, token=token),
-            rows=len(values),
+            rows=table.num_rows,
         )
     return StagedParquet(
         ref=ref,
@@ -60,8 +79,8 @@ def stage_rows(
         commit=commit,
         token=token,
         base=base,
-        schema='{"type":"struct","fields":[]}',
-        keys=tuple(rows),
+        schema=schema,
+        keys=tuple(tables),
         folders=folders,
     )
 

@@ -17,7 +17,7 @@ from tests.spark_jobs.shared_table import COPY_TWICE, COUNT, D22, D23, MEANWHILE
 from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.errors import CommitConflict, CommitUnknown
-from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, catalog_of
 from tidegate.spark_jobs.iceberg.publish import publisher
 from tidegate.spark_jobs.iceberg.staging.merge import MergedFiles
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
@@ -117,9 +117,8 @@ def test_what_others_wrote_is_a_conflict_even_if_its_snapshot_has_expired(make: 
 def test_a_rollback_during_a_run_is_a_conflict(make: Make) -> None:
     shared = begun(make("overwrite_partitions"))
     shared.run()
-    first = shared.spark.sql(f"SELECT snapshot_id FROM {shared.name}.snapshots ORDER BY committed_at").first()
-    assert first is not None
-    MEANWHILE.append(lambda: shared.maintain(f"rollback_to_snapshot(snapshot_id => {first[0]})"))
+    first = next(iter(catalog_of(shared.spark).table(shared.ref.place).snapshots()))
+    MEANWHILE.append(lambda: shared.maintain(f"rollback_to_snapshot(snapshot_id => {first.snapshotId()})"))
     assert "it is not known which snapshots" in shared.refused("slow")
     assert shared.rows() == [(D22, 1, 10)]
     shared.run(commit="slow")

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from tests.databases import new_url
 from tests.spark_jobs.incremental import orders_feed
+from tests.spark_jobs.without_spark import rows_of
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
@@ -24,7 +25,6 @@ from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.runner import run_program
 
 pytestmark = pytest.mark.spark
@@ -95,8 +95,8 @@ class Project:
 
     def ids(self, name: str) -> list[int]:
         app = self._app()
-        frame = read(self._spark, dataset_ref(app.name, app.datasets[name]), self._warehouse)
-        return [] if frame is None else sorted(row.id for row in frame.select("id").collect())
+        found = rows_of(self._spark, dataset_ref(app.name, app.datasets[name]), self._warehouse)
+        return sorted(row["id"] for row in found)
 
     def _app(self) -> App:
         with self.store.reading() as reader:

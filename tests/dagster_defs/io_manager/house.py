@@ -6,9 +6,9 @@ from typing import Any
 from dagster import AssetKey, AssetsDefinition, DagsterInstance, ExecuteInProcessResult, materialize
 from pyspark.sql import SparkSession
 
+from tests.spark_jobs.without_spark import rows_of
 from tidegate import TidegateIOManager
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.spark_jobs.publication.table import read
 
 RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
 
@@ -45,8 +45,8 @@ class House:
         """What readers see of an asset, sorted."""
         spec = next(spec for spec in one.specs if not name or spec.key.path[-1] == name)
         ref = self.tables.dataset_of(spec.key, spec.metadata, spec.partitions_def)
-        found = read(self.spark, ref, self.tables.location().warehouse)
-        return [] if found is None else sorted(tuple(row) for row in found.collect())
+        found = rows_of(self.spark, ref, self.tables.location().warehouse)
+        return sorted(tuple(row.values()) for row in found)
 
     def materialised(self, key: str) -> list[tuple[str | None, Any, Any]]:
         """Partition, rows and commit of every materialisation of an asset, oldest first."""

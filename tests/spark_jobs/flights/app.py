@@ -5,7 +5,7 @@ about the programs, and must not depend on the compiler. A test of the YAML comp
 """
 
 from collections.abc import Iterable
-from datetime import date
+from datetime import UTC, date, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.spark_jobs.without_spark import PlainRow, rows_of
 from tidegate.demo.feed import REFERENCES, feed_plan, land
 from tidegate.domain.model import Cycle, Dataset, PartitionScheme, Program, StaticDimension, TimeDimension
 from tidegate.domain.published import PublishedPartition
@@ -128,5 +129,15 @@ class FlightsProject:
         assert frame is not None
         return frame
 
-    def rows(self, dataset: str, *keys: str) -> list[tuple[object, ...]]:
-        return sorted((tuple(row) for row in self.read(dataset, *keys).collect()), key=repr)
+    def rows(self, dataset: str) -> list[PlainRow]:
+        """The rows of a table, with instants as naive UTC."""
+        found = rows_of(self.spark, dataset_ref(self.app, DATASETS[dataset]), self.warehouse)
+        return [{name: _plain(value) for name, value in row.items()} for row in found]
+
+    def tuples(self, dataset: str) -> list[tuple[object, ...]]:
+        """The same without the names of their columns."""
+        return [tuple(row.values()) for row in self.rows(dataset)]
+
+
+def _plain(value: object) -> object:
+    return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,16 +23,16 @@ from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import much
 from tests.spark_jobs.incremental import orders_feed
 from tests.spark_jobs.staging import DAILY
+from tests.spark_jobs.without_spark import rows_of
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import CommitConflict, SourceError, StoreBehind
-from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.runner import run_program
 
 pytestmark = pytest.mark.spark
@@ -100,10 +101,8 @@ class House:
         )
 
     def rows(self, name: str) -> list[Row]:
-        frame = read(self.spark, dataset_ref(self.app, DATASETS[name]), self.warehouse)
-        return (
-            [] if frame is None else sorted((row.id, row.day) for row in frame.select("id", "day").collect())
-        )
+        found = rows_of(self.spark, dataset_ref(self.app, DATASETS[name]), self.warehouse)
+        return sorted((row["id"], row["day"]) for row in found)
 
     def marks(self, what: Program) -> dict[str, int]:
         """The numbers of a program's watermarks."""
@@ -112,12 +111,14 @@ class House:
 
     def commits(self, name: str) -> list[str]:
         """The commit ids of the snapshots with rows, from the oldest one."""
-        rows = self.spark.table(f"tidegate.{self.app}.{name}.snapshots").orderBy("committed_at").collect()
-        return [row.summary["tidegate.commit"] for row in rows if int(row.summary.get("added-records", 0))]
+        found = [dict(snapshot.summary()) for snapshot in self._table(name).snapshots()]
+        return [summary["tidegate.commit"] for summary in found if int(summary.get("added-records", 0))]
 
     def summary(self, name: str) -> dict[str, str]:
-        table = IcebergCatalog(self.spark).table((self.app, name))
-        return dict(table.currentSnapshot().summary())
+        return dict(self._table(name).currentSnapshot().summary())
+
+    def _table(self, name: str) -> Any:
+        return catalog_of(self.spark).table((self.app, name))
 
 
 @pytest.fixture(autouse=True)
