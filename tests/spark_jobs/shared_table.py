@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.types import StructType
+from pyspark.sql.types import IntegerType, StringType, StructType
 
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.frames import frame_of
@@ -32,6 +32,7 @@ from tidegate.spark_jobs.runner import run_program
 
 D22, D23 = "2013-12-22", "2013-12-23"
 COLUMNS = "day string, id int, value int"
+SCHEMA = StructType().add("day", StringType()).add("id", IntegerType()).add("value", IntegerType()).json()
 ARROW = pa.schema([("day", pa.string()), ("id", pa.int32()), ("value", pa.int32())])
 MEANWHILE: list[Callable[[], object]] = []
 """Each happens once, in the middle of a run."""
@@ -115,8 +116,7 @@ class Shared:
         token = begin(self.store, commit, [ref.id])
         columns = zip(ARROW, zip(*rows, strict=True), strict=True)
         table = pa.table([pa.array(values, field.type) for field, values in columns], schema=ARROW)
-        schema = StructType.fromDDL(COLUMNS).json()
-        staged = stage_tables(self.warehouse, ref, {"": table}, schema, commit=commit, token=token)
+        staged = stage_tables(self.warehouse, ref, {"": table}, SCHEMA, commit=commit, token=token)
         publish(sequence_of(commit, token, [staged]), self.store, self.context)
 
     def staged_beside(self, commit: str, *rows: Row) -> Publication:
