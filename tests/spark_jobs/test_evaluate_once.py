@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.spark_jobs.without_spark import rows_of
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.domain.model.table_format import DatasetFormat
@@ -16,7 +17,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication import evaluate_once
 from tidegate.spark_jobs.publication.evaluate_once import checkpoint_folder, shared_plans
-from tidegate.spark_jobs.publication.table import Publication, read
+from tidegate.spark_jobs.publication.table import Publication
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
 from tidegate.spark_jobs.runner import run_program
 
@@ -69,9 +70,8 @@ class Runs:
         return {name: self.rows(name) for name in FORMATS}
 
     def rows(self, name: str) -> dict[int, Any]:
-        frame = read(self.spark, dataset_ref(self.app, self.datasets[name]), self.warehouse)
-        assert frame is not None
-        return {row.id: row for row in frame.collect()}
+        found = rows_of(self.spark, dataset_ref(self.app, self.datasets[name]), self.warehouse)
+        return {row["id"]: row for row in found}
 
 
 @pytest.fixture

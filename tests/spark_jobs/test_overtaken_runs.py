@@ -143,8 +143,8 @@ def test_a_driver_that_sleeps_in_its_publish_is_refused_by_the_table_after_its_c
 
 
 @pairs(
-    ("iceberg", "merge"),
-    ("parquet", "overwrite_partitions"),
+    ("iceberg", "overwrite_partitions"),
+    ("parquet", "merge"),
     modes=("overwrite_partitions", "merge"),
 )
 def test_two_runs_that_count_up_the_rows_of_their_table_lose_no_count(make: Make, write: WriteMode) -> None:

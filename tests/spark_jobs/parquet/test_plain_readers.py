@@ -17,7 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import tidegate.read
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tests.effort import only, pick
+from tests.effort import much, only, pick
+from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.iceberg.house import House
 from tests.spark_jobs.staging import begin
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension, WriteMode
@@ -32,7 +33,7 @@ SCHEME = PartitionScheme(
 )
 KEYS = tuple(f"{code}|{day}" for code in ("007", "a b/c%=é") for day in ("2013-12-22", "2013-12-23"))
 IDS = 2
-VERSIONS = 4
+VERSIONS = much(3)
 PAUSE_SECONDS = 0.1
 """Between two looks, since the publishes share two cores with all readers."""
 MERGED = {"write": "merge", "merge_keys": ("id",)}
@@ -43,7 +44,7 @@ Look = Callable[[], set[tuple[int, ...]]]
 
 def rows(spark: SparkSession, version: int) -> DataFrame:
     made = [(*key.split("|"), number, version, "mine") for key in KEYS for number in range(IDS)]
-    return spark.createDataFrame(made, "code string, day string, id int, version int, v string")
+    return frame_of(spark, made, "code string, day string, id int, version int, v string")
 
 
 class Readers:

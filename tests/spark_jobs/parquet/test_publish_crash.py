@@ -244,8 +244,8 @@ def test_publishers_of_different_partitions_keep_each_others_rows(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two processes publish at the same time, often enough that old versions are pruned meanwhile."""
-    monkeypatch.setattr(prune, "KEEP_VERSIONS", 15)
-    monkeypatch.setattr(prune, "SURPLUS_VERSIONS", 5)
+    monkeypatch.setattr(prune, "KEEP_VERSIONS", 8)
+    monkeypatch.setattr(prune, "SURPLUS_VERSIONS", 4)
     states: list[Rows] = []
     codes = in_children(
         *(lambda day=day: _publish_often(project, day) for day in ("2013-12-25", "2013-12-26")),
@@ -263,8 +263,8 @@ def test_publishers_of_different_partitions_keep_each_others_rows(
         assert seen == sorted(seen)
 
 
-PUBLISHES = much(14)
-"""Of each of two processes: here a table is pruned when it has 20 versions."""
+PUBLISHES = much(9)
+"""Of each of two processes: here a table is pruned when it has 12 versions."""
 
 
 def _publish_often(project: Project, day: str) -> None:
@@ -308,7 +308,7 @@ def _added(first: int, number: int) -> list[int]:
     return [first + number * 20, first + number * 20 + 10, 5]
 
 
-ADDS = much(12)
+ADDS = much(8)
 """Of each of two processes that add to one partition."""
 
 

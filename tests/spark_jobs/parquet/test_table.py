@@ -1,9 +1,9 @@
 """Reading and writing tables with Spark: keys, empty partitions, wrong rows, odd names."""
 
 from collections.abc import Sequence
-from datetime import date, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -11,6 +11,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType, StringType, StructType
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.staging import begin
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.published import PublishedPartition
@@ -62,7 +63,7 @@ class Tables:
         return sorted(frame.collect())
 
     def frame(self, rows: Sequence[tuple[object, ...]], columns: str = ROWS) -> DataFrame:
-        return self.spark.createDataFrame(rows, columns)
+        return frame_of(self.spark, rows, columns)
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def tables(tmp_path: Path, spark: SparkSession) -> Tables:
     return Tables(tmp_path, spark)
 
 
-def test_each_partition_is_counted_by_itself(tables: Tables) -> None:
+def test_each_partition_is_counted_and_replaced_by_itself(tables: Tables) -> None:
     published = tables.publish(
         tables.frame([("2013-12-22", 1), ("2013-12-22", 2), ("2013-12-23", 3)]),
         DAILY,
@@ -79,13 +80,13 @@ def test_each_partition_is_counted_by_itself(tables: Tables) -> None:
     )
     assert [(one.key, one.rows) for one in published] == [("2013-12-22", 2), ("2013-12-23", 1)]
     assert all(one.bytes > 0 and one.files > 0 for one in published)
-    assert tables.read(DAILY, "2013-12-23") == [("2013-12-23", 3)]
+    before = read(tables.spark, DAILY, tables.warehouse, ["2013-12-23"])
 
-
-def test_a_publish_replaces_its_partitions_and_no_others(tables: Tables) -> None:
-    tables.publish(tables.frame([("2013-12-22", 1), ("2013-12-23", 2)]), DAILY, "2013-12-22", "2013-12-23")
     tables.publish(tables.frame([("2013-12-23", 20)]), DAILY, "2013-12-23")
-    assert tables.read(DAILY) == [("2013-12-22", 1), ("2013-12-23", 20)]
+
+    assert tables.read(DAILY) == [("2013-12-22", 1), ("2013-12-22", 2), ("2013-12-23", 20)]
+    # Reading is one state even while it is replaced.
+    assert before is not None and before.collect() == [("2013-12-23", 3)]
 
 
 def test_no_rows_clear_the_partition_and_keep_the_columns(tables: Tables) -> None:
@@ -150,7 +151,7 @@ def test_keys_stay_strings_whatever_they_look_like(tables: Tables) -> None:
 
 
 def test_dates_and_instants_are_spelled_as_keys(tables: Tables) -> None:
-    tables.publish(tables.frame([(date(2013, 12, 22), 1)], "day date, value int"), DAILY, "2013-12-22")
+    tables.publish(tables.frame([("2013-12-22", 1)], "day date, value int"), DAILY, "2013-12-22")
     assert tables.read(DAILY) == [("2013-12-22", 1)]
 
     instant = tables.frame([(1,)], "value int").withColumn("hour", sf.timestamp_seconds(sf.lit(1387735200)))
@@ -174,13 +175,17 @@ def test_a_new_column_is_null_in_older_partitions(tables: Tables) -> None:
     assert tables.read(DAILY) == [("2013-12-22", 1, None), ("2013-12-23", 2, "x")]
 
 
+def _land(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True)
+    pq.write_table(pa.table({"text": [text]}), folder / "part-0.parquet")
+
+
 def test_landed_folders_are_read_as_they_are(tables: Tables, tmp_path: Path) -> None:
     ref = DatasetRef(app="test", name="landed", scheme=TWO.scheme, path="landing/x")
     for code, day in (("007", "2013-12-22"), ("it's", "2013-12-22"), ("007", "2013-12-23")):
-        folder = tmp_path / "landing" / "x" / f"day={day}" / f"code={code}"
-        tables.frame([(f"{code} {day}",)], "text string").coalesce(1).write.parquet(str(folder))
+        _land(tmp_path / "landing" / "x" / f"day={day}" / f"code={code}", f"{code} {day}")
     for stray in ("day=2013-12-32/code=007", "day=2013-12-22/code=unknown", "day=2012-12-22/code=007"):
-        tables.frame([("stray",)], "text string").write.parquet(str(tmp_path / "landing" / "x" / stray))
+        _land(tmp_path / "landing" / "x" / stray, "stray")
     half = tmp_path / "landing" / "x" / "day=2013-12-24" / "code=007"
     half.mkdir(parents=True)
     (half / ".being-landed.parquet").write_bytes(b"half a file")
@@ -198,13 +203,6 @@ def test_landed_folders_are_read_as_they_are(tables: Tables, tmp_path: Path) -> 
     missing = read(tables.spark, ref, tables.warehouse, ["007|2013-12-24"])
     assert missing is not None and missing.count() == 0
     assert missing.columns == ["text", "day", "code"]
-
-
-def test_reading_is_one_state_even_while_it_is_replaced(tables: Tables) -> None:
-    tables.publish(tables.frame([("2013-12-22", 1)]), DAILY, "2013-12-22")
-    before = read(tables.spark, DAILY, tables.warehouse)
-    tables.publish(tables.frame([("2013-12-22", 2)]), DAILY, "2013-12-22")
-    assert before is not None and before.collect() == [("2013-12-22", 1)]
 
 
 def test_a_missing_file_is_never_passed_over(tables: Tables) -> None:
@@ -229,7 +227,7 @@ def test_a_program_may_read_what_it_replaces(tables: Tables) -> None:
 
 
 def test_times_are_stored_in_microseconds(tables: Tables) -> None:
-    tables.publish(tables.frame([(datetime(2013, 12, 22, 5, 0, 0, 123456),)], "at timestamp"), WHOLE)
+    tables.publish(tables.frame([("2013-12-22T05:00:00.123456Z",)], "at timestamp"), WHOLE)
     (file,) = Path(WHOLE.root(tables.warehouse), "_data").rglob("*.parquet")
     assert str(pq.read_schema(file).field("at").type) == "timestamp[us, tz=UTC]"
 
