@@ -31,6 +31,8 @@ from tidegate.spark_jobs.publication.table import Publication, sequence_of
 from tidegate.spark_jobs.runner import run_program
 
 D22, D23 = "2013-12-22", "2013-12-23"
+END_OF_TIME = 4_102_444_800_000
+"""In the year 2100, in milliseconds."""
 COLUMNS = "day string, id int, value int"
 SCHEMA = StructType().add("day", StringType()).add("id", IntegerType()).add("value", IntegerType()).json()
 ARROW = pa.schema([("day", pa.string()), ("id", pa.int32()), ("value", pa.int32())])
@@ -164,7 +166,9 @@ class Shared:
 
     def expire(self) -> None:
         """Leaves one snapshot."""
-        self.maintain("expire_snapshots(retain_last => 1, older_than => TIMESTAMP '2999-01-01 00:00:00')")
+        table = IcebergCatalog(self.spark).table(self.ref.place)
+        assert table is not None
+        table.expireSnapshots().expireOlderThan(END_OF_TIME).retainLast(1).commit()
 
     def staged(self) -> list[str]:
         """What is staged for this app, in tables and without them."""

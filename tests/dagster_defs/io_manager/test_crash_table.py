@@ -20,6 +20,7 @@ from tests.effort import some
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.oracle import Oracle, Rows
 from tests.spark_jobs.crash_table.points import BOTH, POINTS, Point
+from tests.spark_jobs.frames import frame_of
 from tidegate import TidegateIOManager, io_manager
 from tidegate.dagster_defs.io_manager.step_outputs import StepOutputs
 
@@ -57,7 +58,7 @@ class Killed:
             },
         )
         def load() -> tuple[DataFrame, DataFrame]:
-            frame = self._spark.createDataFrame([(number,) for number in ids], "id long")
+            frame = frame_of(self._spark, [(number,) for number in ids], "id long")
             return frame, frame
 
         return load

@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.dagster_defs.io_manager.house import House
 from tests.dagster_defs.sample import deploy
+from tests.spark_jobs.frames import frame_of
 from tidegate import TidegateIOManager, recovery_definitions
 from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.deployed.names import RECOVERY
@@ -49,7 +50,7 @@ def test_what_cannot_be_published_is_refused(house: House) -> None:
 
     @asset(partitions_def=DAYS)
     def daily() -> DataFrame:
-        return house.spark.createDataFrame([("2023-03-09", 1)], "day string, n long")
+        return frame_of(house.spark, [("2023-03-09", 1)], "day string, n long")
 
     @asset(metadata={"tidegate/mode": "append"})
     def wrong() -> DataFrame:

@@ -1,6 +1,5 @@
 """What assets return is published exactly once, and read back by other assets."""
 
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from dagster import (
 from pyspark.sql import DataFrame
 
 from tests.dagster_defs.io_manager.house import House
+from tests.spark_jobs.frames import frame_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.dagster]
 
@@ -52,10 +52,8 @@ def test_an_asset_is_published_and_read(house: House) -> None:
 def test_partitions_a_range_and_their_sizes(house: House) -> None:
     @asset(partitions_def=DAYS, backfill_policy=BackfillPolicy.single_run())
     def sales(context: AssetExecutionContext) -> DataFrame:
-        rows = [
-            (datetime.fromisoformat(key), n) for key in context.partition_keys for n in range(int(key[-1]))
-        ]
-        return house.spark.createDataFrame(rows, "day timestamp, n long")
+        rows = [(f"{key}T00:00:00Z", n) for key in context.partition_keys for n in range(int(key[-1]))]
+        return frame_of(house.spark, rows, "day timestamp, n long")
 
     result = house.run(sales, keys=("2023-03-01", "2023-03-03"))
     house.run(sales, partition_key="2023-03-02")
@@ -79,7 +77,7 @@ def test_mappings_choose_what_is_read(house: House) -> None:
 
     @asset(partitions_def=hours, backfill_policy=BackfillPolicy.single_run())
     def hourly(context: AssetExecutionContext) -> DataFrame:
-        return house.spark.createDataFrame([(key,) for key in context.partition_keys], "hour string")
+        return frame_of(house.spark, [(key,) for key in context.partition_keys], "hour string")
 
     @asset(partitions_def=DAYS)
     def daily(hourly: DataFrame) -> DataFrame:
@@ -103,18 +101,18 @@ def test_mappings_choose_what_is_read(house: House) -> None:
     )
     def running(before: Any) -> DataFrame:
         known = 0 if before is None else sum(row.n for row in before.collect())
-        return house.spark.createDataFrame([(known + 1,)], "n long")
+        return frame_of(house.spark, [(known + 1,)], "n long")
 
-    house.run(hourly, keys=("2023-03-01-00:00", "2023-03-02-01:00"))
+    house.run(hourly, keys=("2023-03-01-21:00", "2023-03-02-01:00"))
     for day in ("2023-03-01", "2023-03-02"):
         house.run(daily, hourly, selection=[daily], partition_key=day)
         house.run(running, partition_key=day)
     house.run(everything, hourly, selection=[everything], partition_key="2023-03-01")
     house.run(total, daily, hourly, selection=[total])
 
-    assert house.rows(daily) == [(2, "2023-03-02"), (24, "2023-03-01")]
-    assert house.rows(everything) == [(26, "2023-03-01")]
-    assert house.rows(total) == [(26,)]
+    assert house.rows(daily) == [(2, "2023-03-02"), (3, "2023-03-01")]
+    assert house.rows(everything) == [(5, "2023-03-01")]
+    assert house.rows(total) == [(5,)]
     assert house.rows(running) == [(1, "2023-03-01"), (2, "2023-03-02")]
 
 

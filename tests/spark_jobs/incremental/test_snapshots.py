@@ -1,7 +1,12 @@
 """Rows appended to a real Iceberg table: what is read of its history, and what stops the reader."""
 
+import uuid
 from itertools import count
+from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -11,13 +16,23 @@ from tidegate.domain.model import PartitionScheme, StaticDimension
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import IncrementalRead
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
+from tidegate.spark_jobs.java.classes import java_classes
 from tidegate.spark_jobs.programs.params import Params
 
 pytestmark = pytest.mark.spark
 
 D22, D23, D24 = "2013-12-22", "2013-12-23", "2013-12-24"
+END_OF_TIME = 4_102_444_800_000
+"""In the year 2100, in milliseconds."""
+COLUMNS = pa.schema(
+    [
+        pa.field("id", pa.int32(), metadata={"PARQUET:field_id": "1"}),
+        pa.field("day", pa.string(), metadata={"PARQUET:field_id": "2"}),
+    ]
+)
+"""Of a table and its files, in which Iceberg knows columns by their numbers."""
 _apps = (f"history{number}" for number in count())
 
 
@@ -38,8 +53,33 @@ class Source:
     def sql(self, text: str) -> None:
         self.spark.sql(text.replace("THE_TABLE", self.name).replace("SHORT", f"{self.ref.app}.t"))
 
+    @property
+    def java(self) -> Any:
+        return catalog_of(self.spark).table((self.ref.app, self.ref.name))
+
     def append(self, *rows: tuple[int, str]) -> None:
-        self.sql(f"insert into THE_TABLE values {', '.join(map(str, rows))}")
+        """Adds a snapshot with one file for each day, as another engine does: without Spark."""
+        table = self.java
+        change = table.newFastAppend()
+        for day in sorted({day for _, day in rows}):
+            ids = [id for id, of in rows if of == day]
+            file = Path(table.location().removeprefix("file:"), "data", f"{uuid.uuid4()}.parquet")
+            file.parent.mkdir(exist_ok=True)
+            pq.write_table(pa.table([ids, [day] * len(ids)], schema=COLUMNS), file)
+            change.appendFile(self._data_file(table, file, day, len(ids)))
+        change.commit()
+
+    def _data_file(self, table: Any, file: Path, day: str, rows: int) -> Any:
+        made = java_classes(self.spark).org.apache.iceberg.DataFiles.builder(table.spec())
+        if table.spec().isPartitioned():
+            made = made.withPartitionPath(f"day={day}")
+        return (
+            made.withPath(str(file))
+            .withFormat("parquet")
+            .withFileSizeInBytes(file.stat().st_size)
+            .withRecordCount(rows)
+            .build()
+        )
 
     def compact(self) -> None:
         self.sql(
@@ -48,10 +88,7 @@ class Source:
 
     def expire(self) -> None:
         """Leaves the current snapshot alone."""
-        self.sql(
-            "call tidegate.system.expire_snapshots(table => 'SHORT', retain_last => 1, "
-            "older_than => TIMESTAMP '2100-01-01 00:00:00')"
-        )
+        self.java.expireSnapshots().expireOlderThan(END_OF_TIME).retainLast(1).commit()
 
     def read(self, *keys: str) -> list[tuple[int, str]]:
         """Reads what is new and commits it."""
@@ -205,9 +242,9 @@ def test_the_position_itself_may_expire(source: Source) -> None:
     assert source.read() == [(2, D22)]
 
 
-def test_a_table_that_was_rolled_back_is_told(source: Source, spark: SparkSession) -> None:
+def test_a_table_that_was_rolled_back_is_told(source: Source) -> None:
     source.append((1, D22))
-    first = IcebergCatalog(spark).table((source.ref.app, "t")).currentSnapshot().snapshotId()
+    first = source.java.currentSnapshot().snapshotId()
     source.append((2, D22))
     source.read()
     source.sql(f"call tidegate.system.rollback_to_snapshot('SHORT', {first})")
