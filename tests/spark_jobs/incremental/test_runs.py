@@ -160,7 +160,6 @@ def test_two_programs_that_read_one_source_keep_apart(house: House) -> None:
     assert house.rows("lake") == house.rows("copy") == [(1, D22), (2, D22)]
 
 
-@pytest.mark.soak  # test_watermark_crash.py; run twice on Spark: test_lost_tables.py
 def test_parquet_tables_are_appended_to_as_well(house: House) -> None:
     house.land(D22, 1)
     house.run(LOAD_FILES, D22)
