@@ -234,6 +234,28 @@ def test_a_reload_shows_what_was_deployed_since(live: Live) -> None:
     assert {"assetKey": {"path": ["flights", "tides"]}} in assets
 
 
+def test_a_run_loads_its_definitions_while_the_store_cannot_be_read(live: Live) -> None:
+    path = live.folder / ".tidegate" / "store.db"
+    aside = Path(f"{path}.aside")
+    live.store.close()
+    shutil.move(path, aside)
+    path.mkdir()
+    try:
+        run_id = launch(live, "report")
+        status = ended(live, run_id)
+    finally:
+        path.rmdir()
+        shutil.move(aside, path)
+
+    kinds = [
+        entry.dagster_event.event_type_value
+        for entry in live.instance.all_logs(run_id)
+        if entry.dagster_event
+    ]
+    assert status is DagsterRunStatus.FAILURE, "a program may not run without its store"
+    assert "STEP_START" in kinds, "the definitions were there; only the step had no store"
+
+
 def test_a_run_that_takes_longer_than_its_timeout_is_terminated_and_has_failed(live: Live) -> None:
     app = live_app()
     notify = msgspec.structs.replace(app.programs["notify"], timeout=timedelta(seconds=3))
@@ -321,25 +343,3 @@ def test_what_a_killed_run_has_promised_is_finished_by_the_recovery_job(live: Li
     with live.store.reading() as reader:
         events = reader.events(key_prefix="partition:flights/report")
     assert [event.id for event in events].count(publish_event_id(commit, "flights/report", "")) == 1
-
-
-def test_a_run_loads_its_definitions_while_the_store_cannot_be_read(live: Live) -> None:
-    path = live.folder / ".tidegate" / "store.db"
-    aside = Path(f"{path}.aside")
-    live.store.close()
-    shutil.move(path, aside)
-    path.mkdir()
-    try:
-        run_id = launch(live, "report")
-        status = ended(live, run_id)
-    finally:
-        path.rmdir()
-        shutil.move(aside, path)
-
-    kinds = [
-        entry.dagster_event.event_type_value
-        for entry in live.instance.all_logs(run_id)
-        if entry.dagster_event
-    ]
-    assert status is DagsterRunStatus.FAILURE, "a program may not run without its store"
-    assert "STEP_START" in kinds, "the definitions were there; only the step had no store"
