@@ -17,8 +17,8 @@ from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
 ROOT = Path(__file__).parent.parent
-TOGETHER = ("tests/installed", "tests/launcher")
-"""Those of one folder install one wheel, those of the other have one project with a code server."""
+TOGETHER = ("tests/installed", "tests/launcher", "tests/dagster_defs/live")
+"""Those of one folder install one wheel, those of the others have one project with a code server."""
 
 WITH_SPARK = ("tests/spark_jobs/", "tests/dagster_defs/io_manager/")
 """Where files get the session from fixtures of their folder."""

@@ -64,13 +64,17 @@ def live_app() -> App:
 class Live(LiveProject):
     """Dagster on a project in a temporary folder."""
 
-    pause_seconds = 0.3
+    pause_seconds = 0.2
     mode = "warm"
+    at_once = 1
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, conf: str = "") -> None:
+        """Args:
+        conf: further lines of `[spark.conf]`.
+        """
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text(
-            f'[spark]\nmaster = "local[1]"\n[spark.conf]\n{INTERPRETED}'
+            f'[spark]\nmaster = "local[1]"\n[spark.conf]\n{INTERPRETED}{conf}'
             '[warehouse]\ndefault_format = "parquet"\n'
         )
         (folder / "live_programs.py").write_text(PROGRAMS)

@@ -2,15 +2,20 @@
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
 from dagster import DagsterInstance
 
 from tests import interpreted
+from tests.worlds.by import CLI
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.plan.ownership import Scope
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME, site_of
 from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.store.open import open_store
 
 T = TypeVar("T")
@@ -18,7 +23,7 @@ T = TypeVar("T")
 WAIT_SECONDS = 300
 
 INTERPRETED = "".join(f'"{name}" = "{value}"\n' for name, value in interpreted.INTERPRETED.items())
-"""Lines of `[spark.conf]`. The demo, and the pages that tests follow, have Spark as it is."""
+"""Lines of `[spark.conf]`. The demo has Spark as it is."""
 
 
 class LiveProject:
@@ -60,6 +65,14 @@ class LiveProject:
         self.processes.__exit__(None, None, None)
         self.store.close()
 
+    def deploy_beside(self, file: str, text: str) -> None:
+        """Deploy an app beside the others of the project."""
+        compiled = compile_files({file: text.encode()})
+        assert compiled.ok, compiled.diagnostics
+        scope = Scope(project=self.settings.name, only=frozenset(compiled.apps))
+        with self.store.transaction() as transaction:
+            deploy(transaction, compiled.models(), datetime.now(UTC), scope=scope, by=CLI)
+
     def until(self, what: str, look: Callable[[], T]) -> T:
         """Look again and again until there is something to see."""
         deadline = time.monotonic() + WAIT_SECONDS
@@ -69,3 +82,16 @@ class LiveProject:
             assert time.monotonic() < deadline, f"{what}: not within {WAIT_SECONDS} s"
             time.sleep(self.pause_seconds)
         return found
+
+
+class LiveApp:
+    """An app of a running project that it shares with others."""
+
+    def __init__(self, project: LiveProject) -> None:
+        self.project, self.folder, self.store = project, project.folder, project.store
+        self.until = project.until
+
+    @property
+    def instance(self) -> DagsterInstance:
+        """The Dagster instance of the project, which is opened when its processes have started."""
+        return self.project.instance

@@ -1,13 +1,12 @@
 """The whole Dagster side, alive: the real daemon, the real UI server, a run in its own process.
 
-The tests share one running Dagster and go through a day of it in order. An ordinary run kills the daemon and
+The tests go through a day of the project in order. An ordinary run kills the daemon and
 a run after its promise; a soak also kills a run together with the code server, and reloads it.
 """
 
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +20,7 @@ from dagster._core.scheduler.instigation import InstigatorState
 
 import tidegate.read
 from tests.dagster_defs.live.live import Live, live_app
-from tests.dagster_defs.live.neighbour import NAME, Neighbour
+from tests.dagster_defs.live.neighbour import NAME
 from tests.effort import much
 from tests.tally import reach
 from tests.worlds.by import CLI
@@ -74,18 +73,6 @@ mutation Preview($selector: SensorSelector!) {
   }
 }
 """
-
-
-@pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    running = Live(tmp_path_factory.mktemp("live"))
-    neighbour = Neighbour(running)
-    try:
-        running.start(neighbour.start)
-        yield running
-    finally:
-        neighbour.processes.stop()
-        running.stop()
 
 
 def launch(live: Live, *datasets: str, **tags: str) -> str:
@@ -141,7 +128,8 @@ def test_a_dataset_of_one_project_makes_a_job_of_another_project_run(live: Live)
     assert counted.to_pylist() == [{"day": "2023-03-09", "count": 2}]
     with live.store.reading() as reader:
         owners = {app.name: app.project for app in reader.apps()}
-    assert owners == {"flights": live.settings.name, "sales": NAME}
+    own = dict.fromkeys(("flights", "night", "shop"), live.settings.name)
+    assert owners == {**own, "sales": NAME}
     state = dagster_state(live.settings)
     assert isinstance(state, DagsterState) and state.heartbeat is not None
     assert [server.problem for server in state.servers] == ["", ""]

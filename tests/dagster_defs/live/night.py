@@ -1,23 +1,18 @@
-"""A project of cycle tasks with Dagster running on it for real: code server, daemon, host, SQLite, Spark.
+"""An app of cycle tasks in the live project, with a host.
 
 Its zone is one in which it is about noon, so that its day does not end during a test. A day's orders are
-cleaned, and the revenue of the day is added to the sum of the day before (`self`). A run takes a Spark that
-was kept from the run before, if there is one: the runs are about the engine, and each would start a JVM.
+cleaned, and the revenue of the day is added to the sum of the day before (`self`).
 """
 
 from datetime import UTC, date, datetime, timedelta, timezone
-from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tidegate.read
-from tests.dagster_defs.live.project import INTERPRETED, LiveProject
+from tests.dagster_defs.live.project import LiveApp, LiveProject
 from tests.worlds.by import CLI
-from tidegate.compiler.compile import compile_files
-from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.deployment.live import Scope
 from tidegate.scheduler.commands.tasks.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Times, report
@@ -82,37 +77,28 @@ def revenue(spark, inputs, params):
 '''
 
 
-class Night(LiveProject):
-    """A project in a folder, with Dagster.
+class Night(LiveApp):
+    """The app, deployed before the processes start.
 
     Attributes:
         today: the scheduled time of the instances of the running day.
         yesterday: its business date.
     """
 
-    mode = "warm"
-    at_once = 1
-
-    def __init__(self, folder: Path) -> None:
-        (folder / "schedules").mkdir()
-        (folder / "tidegate.toml").write_text(
-            '[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.ui.enabled" = "false"\n'
-            f'{INTERPRETED}[warehouse]\ndefault_format = "parquet"\n'
-        )
-        (folder / "night_programs.py").write_text(PROGRAMS)
+    def __init__(self, project: LiveProject) -> None:
+        super().__init__(project)
+        (self.folder / "night_programs.py").write_text(PROGRAMS)
         now = datetime.now(UTC)
         ahead = NOON - now.hour
-        here = now.astimezone(timezone(timedelta(hours=ahead)))
+        self._zone = timezone(timedelta(hours=ahead))
+        here = now.astimezone(self._zone)
         self.today = str(here.date())
         self.yesterday = self.day_before(self.today)
         # Etc/GMT-5 is five hours ahead of UTC.
         zone = f"Etc/GMT{-ahead:+d}" if ahead else "Etc/GMT"
-        start = (here + timedelta(minutes=1)).strftime("%H:%M")
-        text = YAML.replace("ZONE", zone).replace("TIME", start)
-        (folder / "schedules" / "night.yaml").write_text(
-            text.replace("START", str(here.date() - timedelta(days=9)))
-        )
-        super().__init__(folder)
+        start = str(here.date() - timedelta(days=9))
+        self._text = YAML.replace("ZONE", zone).replace("START", start)
+        project.deploy_beside("night.yaml", self._text.replace("TIME", "23:59"))
 
     @staticmethod
     def day_before(day: str) -> str:
@@ -121,18 +107,11 @@ class Night(LiveProject):
     # --- what people do ---
 
     def start(self) -> None:
-        """Deploy, and start the processes. The host drives the engine, as under `tidegate dev`."""
-        file = self.folder / "schedules" / "night.yaml"
-        compiled = compile_files({"night.yaml": file.read_bytes()})
-        assert compiled.ok, compiled.diagnostics
-        with self.store.transaction() as transaction:
-            apps = {name: each.app for name, each in compiled.apps.items()}
-            deploy(transaction, apps, datetime.now(UTC), scope=Scope(project=self.settings.name), by=CLI)
-        self.processes.__enter__()
-        self.processes.start_code_server()
-        self.processes.start_daemon()
-        self.processes.start_host()
-        self.open_instance()
+        """Let the day's instances begin in a minute: the feed is reported before."""
+        here = datetime.now(UTC).astimezone(self._zone)
+        start = (here + timedelta(minutes=1)).strftime("%H:%M")
+        self.project.deploy_beside("night.yaml", self._text.replace("TIME", start))
+        self.project.processes.start_host()
 
     def land(self, day: str, *orders: tuple[str, int, int]) -> None:
         """Land a further file with orders of a day."""

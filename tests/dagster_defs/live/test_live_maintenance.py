@@ -1,15 +1,15 @@
 """Policies at work on a real Dagster, with Spark and Iceberg; one run is killed in the middle of its work.
 
-The tests share one running Dagster and follow each other.
+The tests follow each other.
 """
 
 import os
 import signal
-from collections.abc import Iterator
 
 import pytest
 
-from tests.dagster_defs.maintenance.yard import APPENDS, DAYS, EVENTS, INSERTS, SALES, Yard
+from tests.dagster_defs.live.night import Night
+from tests.dagster_defs.live.yard import APPENDS, DAYS, EVENTS, INSERTS, SALES, Yard
 from tests.tally import reach
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.maintenance import Ending, table_resource
@@ -19,13 +19,10 @@ pytestmark = [pytest.mark.dagster, pytest.mark.spark]
 
 
 @pytest.fixture(scope="module")
-def yard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
-    running = Yard(tmp_path_factory.mktemp("yard"))
-    try:
-        running.start()
-        yield running
-    finally:
-        running.stop()
+def yard(live_apps: tuple[Night, Yard]) -> Yard:
+    _, yard = live_apps
+    yard.start()
+    return yard
 
 
 def events(inserts: int) -> list[list[str | int]]:
@@ -91,7 +88,7 @@ def test_no_row_has_changed(yard: Yard) -> None:
 
 @pytest.mark.soak  # spark_jobs/maintenance/test_rewrite.py
 def test_an_operation_makes_room_for_a_pipeline_and_goes_on_after_it(yard: Yard) -> None:
-    yard.spark("more")
+    yard.more()
     yard.maintain(EVENTS)
     # The operation has its slot, and its run has yet to begin: so it is asked in time.
     urgent = yard.trigger("shop/urgent")

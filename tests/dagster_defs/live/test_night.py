@@ -1,17 +1,18 @@
 """A night of cycle tasks, alive: an instance fails, is run again with downstream, is paused, is backfilled.
 
-The tests share one running Dagster and go through the night in order. The tables must equal what pandas makes
-of the same files.
+The tests go through the night in order; the host drives the engine, as under `tidegate dev`. The tables must
+equal what pandas makes of the same files. By its name this is the last file of the folder: where a host is
+active, no dispatcher works.
 """
 
 import os
-from collections.abc import Iterator
 
 import pandas as pd
 import pytest
 from dagster import DagsterRunStatus, RunsFilter
 
-from tests.dagster_defs.night import Night
+from tests.dagster_defs.live.night import Night
+from tests.dagster_defs.live.yard import Yard
 from tests.tally import reach
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.instance import Status
@@ -27,14 +28,11 @@ BEFORE = (("apple", 10, 4), ("fig", 1, 1))
 
 
 @pytest.fixture(scope="module")
-def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Night]:
-    running = Night(tmp_path_factory.mktemp("night"))
-    try:
-        running.land(running.yesterday, *ORDERS)
-        running.start()
-        yield running
-    finally:
-        running.stop()
+def night(live_apps: tuple[Night, Yard]) -> Night:
+    night, _ = live_apps
+    night.land(night.yesterday, *ORDERS)
+    night.start()
+    return night
 
 
 def assert_tables(night: Night, first: str, last: str) -> None:
