@@ -116,7 +116,7 @@ def of_some_snapshot(yard: Yard) -> set[str]:
     return {row[0] for row in yard.spark.sql(f"SELECT file_path FROM {yard.full_name}.all_files").collect()}
 
 
-@pytest.mark.soak  # test_rewrite.py stops it at each call, test_live_maintenance.py kills a run
+@pytest.mark.soak  # test_rewrite.py stops it at each call, live/test_maintenance.py kills a run
 def test_compaction_of_an_iceberg_table(yard: Yard) -> None:
     fill(yard)
     kills = Kills(yard, REWRITE)

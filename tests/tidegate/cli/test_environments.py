@@ -1,16 +1,21 @@
-"""Environments as a user has them: profiles, variables and secrets; the main ones with processes."""
+"""Environments as a user has them: profiles, variables and secrets; a deployment is a process."""
 
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
 from urllib.parse import quote, urlsplit
 
 import pytest
 import sqlalchemy
 
 from tests.tidegate.project import Project
+from tidegate.cli.main import main
 from tidegate.processes.home import prepare_home, site_of
 from tidegate.project.settings.settings import Settings, SettingsError, load_settings
 
@@ -54,10 +59,34 @@ def database(postgres_url: str) -> Iterator[str]:
     engine.dispose()
 
 
-def tidegate(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+class Said(NamedTuple):
+    """How a command has ended, and what it has printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def tidegate(*arguments: str, **variables: str) -> Said:
+    """Call `tidegate` in the working folder as its process would begin: with its variables and its frame."""
+    known = {name: value for name, value in os.environ.items() if not name.startswith("TIDEGATE_")}
+    out, err = StringIO(), StringIO()
+    with (
+        mock.patch.dict(os.environ, {**known, **variables}, clear=True),
+        mock.patch.object(sys, "argv", ["tidegate", *arguments]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main()
+        sys.exit(0)
+    return Said(int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def process(folder: Path, *arguments: str, **variables: str) -> Said:
     """Call `tidegate` as a user does."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("TIDEGATE_")}
-    return subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "tidegate.cli.main", *arguments],
         cwd=folder,
         env={**known, **variables},
@@ -66,6 +95,7 @@ def tidegate(folder: Path, *arguments: str, **variables: str) -> subprocess.Comp
         check=False,
         timeout=120,
     )
+    return Said(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.store
@@ -73,13 +103,13 @@ def test_an_environment_has_a_store_and_variables_of_its_own(shop: Project, data
     with (shop.folder / "tidegate.toml").open("a") as file:
         file.write(database)
 
-    here = tidegate(shop.folder, "deploy", "--no-imports")
+    here = tidegate("deploy", "--no-imports")
     assert here.returncode == 0, here.stderr
-    there = tidegate(shop.folder, "plan", "--no-imports", "--env", "prod", STORE_PASSWORD=PASSWORD)
+    there = tidegate("plan", "--no-imports", "--env", "prod", STORE_PASSWORD=PASSWORD)
     assert there.returncode == 2, there.stderr
-    done = tidegate(shop.folder, "--env=prod", "deploy", "--no-imports", STORE_PASSWORD=PASSWORD)
+    done = process(shop.folder, "--env=prod", "deploy", "--no-imports", STORE_PASSWORD=PASSWORD)
     assert done.returncode == 0, done.stderr
-    again = tidegate(shop.folder, "plan", "--no-imports", TIDEGATE_ENV="prod", STORE_PASSWORD=PASSWORD)
+    again = tidegate("plan", "--no-imports", TIDEGATE_ENV="prod", STORE_PASSWORD=PASSWORD)
     assert again.returncode == 0, again.stderr
 
     url = load_settings_of(shop, "prod", STORE_PASSWORD=PASSWORD).store_url
@@ -105,13 +135,13 @@ def load_settings_of(shop: Project, environment: str, **variables: str) -> Setti
 def test_no_message_has_a_password(shop: Project, database: str) -> None:
     lines = database + '[env.prod.spark]\nmaster = "nonsense ${env.STORE_PASSWORD}"\n'
     (shop.folder / "tidegate.toml").write_text(FOLDERS + lines)
-    wrong = tidegate(shop.folder, "plan", "--env", "prod", STORE_PASSWORD=PASSWORD)
+    wrong = tidegate("plan", "--env", "prod", STORE_PASSWORD=PASSWORD)
     assert wrong.returncode == 1
     assert "spark.master" in wrong.stderr and "${env.STORE_PASSWORD}" in wrong.stderr
 
     away = database.replace("@/", "@127.0.0.1:1/").partition("?")[0] + '"\n'
     (shop.folder / "tidegate.toml").write_text(FOLDERS + away)
-    unreachable = tidegate(shop.folder, "plan", "--env", "prod", STORE_PASSWORD=PASSWORD)
+    unreachable = tidegate("plan", "--env", "prod", STORE_PASSWORD=PASSWORD)
     assert unreachable.returncode == 1
     assert "cannot be used" in unreachable.stderr
 
@@ -127,7 +157,7 @@ def test_an_unknown_environment_lists_the_known_ones(shop: Project) -> None:
         error = shop.refused(*arguments)
         assert 'there is no environment "test"' in error.message
         assert "prod" in error.hint
-    assert tidegate(shop.folder, "plan", "--env").returncode == 64
+    assert tidegate("plan", "--env").returncode == 64
 
 
 def test_a_variable_that_is_not_set_has_a_place_and_a_remedy(
