@@ -2,7 +2,8 @@
 
 A project may have its own `dagster.yaml` beside its `tidegate.toml`; it is copied to the folder.
 Otherwise the instance gets the settings of a new project (`tidegate/project/starter/dagster.yaml`),
-which equal the `dagster.yaml` of this repository.
+which equal the `dagster.yaml` of this repository, unless another project has given it settings of its own:
+projects may share a home.
 """
 
 import os
@@ -27,6 +28,9 @@ ENVIRONMENT_NAME = "tidegate-environment"
 
 NO_ENVIRONMENT = "(none)"
 
+PROJECT_NAME = "tidegate-project"
+"""The file that names the project whose own settings a home has."""
+
 
 def prepare_home(settings: Settings) -> Path:
     """Create the project's DAGSTER_HOME or update its settings, and return its path.
@@ -40,12 +44,23 @@ def prepare_home(settings: Settings) -> Path:
     stamp = home / ENVIRONMENT_NAME
     if not stamp.is_file():
         stamp.write_text(settings.environment or NO_ENVIRONMENT)
-    own = settings.project / SETTINGS_NAME
-    wanted = own.read_text() if own.is_file() else DEVELOPMENT
-    target = home / SETTINGS_NAME
+    _give_settings(settings, home)
+    return home
+
+
+def _give_settings(settings: Settings, home: Path) -> None:
+    own, target, owner = settings.project / SETTINGS_NAME, home / SETTINGS_NAME, home / PROJECT_NAME
+    has_own = own.is_file()
+    of_another = owner.is_file() and owner.read_text() != settings.name
+    if of_another and not has_own and target.is_file():
+        return
+    wanted = own.read_text() if has_own else DEVELOPMENT
     if not target.is_file() or target.read_text() != wanted:
         target.write_text(wanted)
-    return home
+    if has_own:
+        owner.write_text(settings.name)
+    else:
+        owner.unlink(missing_ok=True)
 
 
 def check_home(settings: Settings, home: Path) -> None:

@@ -4,7 +4,6 @@ store     flights (project `live…`)    sales (project `neighbour`)
 Dagster   location "tidegate"          location "neighbour"           one daemon, one webserver
 """
 
-import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -13,7 +12,7 @@ from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.processes.dagster import HOST, DagsterProcesses
-from tidegate.processes.home import SETTINGS_NAME, site_of
+from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import deployed_apps
@@ -41,8 +40,6 @@ class Neighbour:
     def __init__(self, live: Live) -> None:
         folder = live.folder / NAME
         folder.mkdir()
-        # It would give the home that both share the settings of a new project: each run a Spark of its own.
-        shutil.copy(live.folder / SETTINGS_NAME, folder)
         (folder / "tidegate.toml").write_text(
             f'[project]\nname = "{NAME}"\n[store]\nurl = "{live.settings.store_url}"\n'
             f'[warehouse]\npath = "{live.settings.warehouse}"\ndefault_format = "parquet"\n'

@@ -1,6 +1,7 @@
 """DAGSTER_HOME: the project's own settings go there, or those for development."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,25 @@ def test_the_projects_own_settings_are_copied_whenever_they_change(settings: Set
         own.write_text(text)
 
         assert (prepare_home(settings) / "dagster.yaml").read_text() == text
+
+
+def test_projects_that_share_a_home_keep_the_settings_that_one_of_them_has(
+    settings: Settings, tmp_path: Path
+) -> None:
+    other = replace(settings, project=tmp_path / "other", name="other")
+    other.project.mkdir()
+    own = settings.project / "dagster.yaml"
+    own.write_text("telemetry: {enabled: true}\n")
+    home = prepare_home(settings)
+    assert prepare_home(other) == home
+    assert (home / "dagster.yaml").read_text() == "telemetry: {enabled: true}\n"
+    own.unlink()
+    prepare_home(settings)
+    assert (home / "dagster.yaml").read_text() == DEVELOPMENT
+    (other.project / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    prepare_home(other)
+    prepare_home(settings)
+    assert (home / "dagster.yaml").read_text() == "telemetry: {enabled: false}\n"
 
 
 def test_a_site_has_ports_of_its_own_and_names_the_project(settings: Settings) -> None:
