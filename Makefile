@@ -26,7 +26,7 @@ dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the 
 check: .venv/stamp ## format, lint, types of what has changed, imports and the fast tests; about a minute
 	@$(MAKE) --no-print-directory -j2 static fast
 
-test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; thirteen minutes on two cores
+test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; twelve minutes on two cores
 	@$(MAKE) --no-print-directory -j2 every static TYPES=--all
 
 bench: .venv/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes

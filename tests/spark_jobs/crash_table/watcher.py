@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.crashes.processes import end, fork
 from tests.spark_jobs.crash_table.oracle import Oracle, Rows
 
-PAUSE_SECONDS = 0.12
+PAUSE_SECONDS = 0.06
 """Between two looks: writers need the machine as well."""
 NICENESS = 10
 
