@@ -17,7 +17,7 @@ from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.iceberg.house import staged_below
 from tests.spark_jobs.staging import DAILY, begin, stage_tables
-from tests.spark_jobs.without_spark import rows_of
+from tests.spark_jobs.without_spark import leave_one_snapshot, rows_of
 from tidegate.domain.model import Dataset, OnForeign, Program, WriteMode
 from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.domain.published import PublishedPartition
@@ -31,8 +31,6 @@ from tidegate.spark_jobs.publication.table import Publication, sequence_of
 from tidegate.spark_jobs.runner import run_program
 
 D22, D23 = "2013-12-22", "2013-12-23"
-END_OF_TIME = 4_102_444_800_000
-"""In the year 2100, in milliseconds."""
 COLUMNS = "day string, id int, value int"
 SCHEMA = StructType().add("day", StringType()).add("id", IntegerType()).add("value", IntegerType()).json()
 ARROW = pa.schema([("day", pa.string()), ("id", pa.int32()), ("value", pa.int32())])
@@ -168,7 +166,7 @@ class Shared:
         """Leaves one snapshot."""
         table = IcebergCatalog(self.spark).table(self.ref.place)
         assert table is not None
-        table.expireSnapshots().expireOlderThan(END_OF_TIME).retainLast(1).commit()
+        leave_one_snapshot(table)
 
     def staged(self) -> list[str]:
         """What is staged for this app, in tables and without them."""

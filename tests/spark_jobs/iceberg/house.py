@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.frames import frame_of
+from tests.spark_jobs.without_spark import leave_one_snapshot
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension, WriteMode
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -109,8 +110,7 @@ class House:
 
     def expire(self, name: str = "t") -> None:
         """Leaves one snapshot, and its files. Iceberg finds the others without Spark, which costs less."""
-        expiry = self.table(name).expireSnapshots().retainLast(1)
-        expiry.expireOlderThan(int(NEVER.timestamp() * 1000)).commit()
+        leave_one_snapshot(self.table(name))
 
     def staged(self) -> list[str]:
         """What this test has left staged, in tables and without them."""

@@ -1,17 +1,14 @@
 """Rows appended to a real Iceberg table: what is read of its history, and what stops the reader."""
 
-import uuid
 from itertools import count
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.effort import pick
 from tests.spark_jobs.staging import DAILY
+from tests.spark_jobs.without_spark import append, leave_one_snapshot
 from tidegate.domain.model import PartitionScheme, StaticDimension
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import IncrementalRead
@@ -24,15 +21,6 @@ from tidegate.spark_jobs.programs.params import Params
 pytestmark = pytest.mark.spark
 
 D22, D23, D24 = "2013-12-22", "2013-12-23", "2013-12-24"
-END_OF_TIME = 4_102_444_800_000
-"""In the year 2100, in milliseconds."""
-COLUMNS = pa.schema(
-    [
-        pa.field("id", pa.int32(), metadata={"PARQUET:field_id": "1"}),
-        pa.field("day", pa.string(), metadata={"PARQUET:field_id": "2"}),
-    ]
-)
-"""Of a table and its files, in which Iceberg knows columns by their numbers."""
 _apps = (f"history{number}" for number in count())
 
 
@@ -59,27 +47,8 @@ class Source:
 
     def append(self, *rows: tuple[int, str]) -> None:
         """Adds a snapshot with one file for each day, as another engine does: without Spark."""
-        table = self.java
-        change = table.newFastAppend()
-        for day in sorted({day for _, day in rows}):
-            ids = [id for id, of in rows if of == day]
-            file = Path(table.location().removeprefix("file:"), "data", f"{uuid.uuid4()}.parquet")
-            file.parent.mkdir(exist_ok=True)
-            pq.write_table(pa.table([ids, [day] * len(ids)], schema=COLUMNS), file)
-            change.appendFile(self._data_file(table, file, day, len(ids)))
-        change.commit()
-
-    def _data_file(self, table: Any, file: Path, day: str, rows: int) -> Any:
-        made = java_classes(self.spark).org.apache.iceberg.DataFiles.builder(table.spec())
-        if table.spec().isPartitioned():
-            made = made.withPartitionPath(f"day={day}")
-        return (
-            made.withPath(str(file))
-            .withFormat("parquet")
-            .withFileSizeInBytes(file.stat().st_size)
-            .withRecordCount(rows)
-            .build()
-        )
+        api = java_classes(self.spark).org.apache.iceberg
+        append(api, self.java, [{"id": id, "day": day} for id, day in rows])
 
     def compact(self) -> None:
         self.sql(
@@ -88,7 +57,7 @@ class Source:
 
     def expire(self) -> None:
         """Leaves the current snapshot alone."""
-        self.java.expireSnapshots().expireOlderThan(END_OF_TIME).retainLast(1).commit()
+        leave_one_snapshot(self.java)
 
     def read(self, *keys: str) -> list[tuple[int, str]]:
         """Reads what is new and commits it."""

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from pyiceberg.table import StaticTable
 
 from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, Later, Yard
+from tests.spark_jobs.without_spark import plain_table
 from tidegate.domain.maintenance.ended import Ending
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.iceberg import expire_snapshots
@@ -74,8 +74,7 @@ def snapshots_of(yard: Yard) -> list[int]:
 
 def ids(yard: Yard) -> list[int]:
     """The snapshots of the table, each of which can be read: its files are there."""
-    found, table = snapshots_of(yard), yard.table()
-    state = StaticTable.from_metadata(table.operations().current().metadataFileLocation())
+    found, state = snapshots_of(yard), plain_table(yard.table())
     for one in found:
         state.scan(snapshot_id=one).to_arrow()
     return found

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from pyiceberg.table import StaticTable
 from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.house import House
-from tests.spark_jobs.maintenance.appends import append
+from tests.spark_jobs.without_spark import append, plain_table
 from tidegate.domain.maintenance.ended import Ended
 from tidegate.domain.maintenance.health import Health
 from tidegate.domain.model import HealthRules, Operation
@@ -147,7 +146,8 @@ class Yard(House):
 
     def insert(self, *rows: tuple[str, int]) -> None:
         """One commit of another writer, with a file for each day; without Spark, which costs less."""
-        append(CatalogTable(self.spark, self.full_name), *rows)
+        table = CatalogTable(self.spark, self.full_name)
+        append(table.api, table.load(), [{"day": day, "id": id, "value": str(id)} for day, id in rows])
 
     def all_rows(self) -> list[tuple[Any, ...]]:
         """The rows of the table, sorted: what no operation may change.
@@ -158,8 +158,7 @@ class Yard(House):
         now = None if table is None else table.currentSnapshot()
         if now is None or now.summary().get("total-delete-files") != "0":
             return sorted(tuple(row) for row in self.spark.table(self.full_name).collect())
-        found = StaticTable.from_metadata(table.operations().current().metadataFileLocation()).scan()
-        return sorted(tuple(row.values()) for row in found.to_arrow().to_pylist())
+        return sorted(tuple(row.values()) for row in plain_table(table).scan().to_arrow().to_pylist())
 
     def linked(self, ref: DatasetRef) -> list[tuple[Any, ...]]:
         """What a plain reader of the link of a Parquet table sees, sorted."""
