@@ -12,7 +12,7 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench coverage soak docs pages screenshots lock clean static style types fast every compiled archive
+.PHONY: help demo dev check test bench coverage soak docs pages screenshots lock clean static style types fast every compiled archive browser
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,7 +71,7 @@ types: .venv/stamp
 	$(BIN)/python -m tests.type_check $(TYPES)
 
 # Beside the static checks, which keep one core busy for most of a minute; where one has failed by then, no test begins.
-every: compiled
+every: compiled browser
 	$(PYTEST)
 
 fast: .venv/stamp
@@ -80,6 +80,10 @@ fast: .venv/stamp
 # Each worker of the tests loads all of them: compiled once, beside the types, they need half of the time.
 compiled: archive
 	@$(BIN)/python -m pytest -q --collect-only >.venv/collected.log 2>&1 || { cat .venv/collected.log; exit 1; }
+
+# The tests of the board open its pages in Chromium (tests/browser.py).
+browser: .venv/stamp
+	@$(BIN)/python -m tests.browser
 
 # The classes of Spark's JVM, which start faster from it (tidegate/demo/class_archive.py).
 archive: .venv/stamp

@@ -22,6 +22,7 @@ from dagster import DagsterInstance
 from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import Page, Route, sync_playwright
 
+from tests.browser import REMEDY, find_browser, install_browser
 from tidegate.demo.class_archive import archive_file, java_options
 from tidegate.demo.feed import Chunk
 from tidegate.demo.landing import Landing
@@ -40,7 +41,6 @@ from tidegate.scheduler.store.protocol import Store
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
-CHROMIUM = Path("/usr/bin/chromium")
 CHROMIUM_FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -276,7 +276,7 @@ def take_pictures(url: str, board: str, run_id: str) -> None:
     """Take all pictures of a UI and of the board."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM_FLAGS)
         try:
             page = browser.new_page(
                 viewport={"width": WIDTH_PIXELS, "height": HEIGHT_PIXELS},
@@ -305,8 +305,8 @@ def main() -> int:
     Returns:
         The exit code.
     """
-    if not CHROMIUM.is_file():
-        print(f"error: {CHROMIUM} is missing\nhint: apt-get install chromium", file=sys.stderr)
+    if install_browser() is None:
+        print(REMEDY, file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="tidegate-pictures-") as folder:
         example = Example(Path(folder).resolve())

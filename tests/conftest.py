@@ -127,10 +127,27 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.config.stash[TALLY].update(tally.REACHED)
     else:
         handed_over["tally"] = dict(tally.REACHED)
+    if is_whole(session.config) and tally.missing_parts(session.config.stash[TALLY]):
+        _fail(session)
     if session.config.getoption("numprocesses", default=None):
         session.config.stash[LEFT] = left = leftovers.end()
-        if left and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if left:
+            _fail(session)
+
+
+def is_whole(config: pytest.Config) -> bool:
+    """Whether this process sums up a run of all tests, as that of `make test`."""
+    chosen = config.getoption("markexpr") or config.getoption("keyword") or config.getoption("collectonly")
+    return (
+        config.args_source is config.ArgsSource.TESTPATHS
+        and not chosen
+        and not hasattr(config, "workerinput")
+    )
+
+
+def _fail(session: pytest.Session) -> None:
+    if session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -148,6 +165,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.section("reached in this run")
         for line in tally.lines(reached):
             terminalreporter.write_line(line)
+    if is_whole(config):
+        terminalreporter.write_line(tally.closing_line(reached), red=bool(tally.missing_parts(reached)))
 
 
 @pytest.fixture
@@ -194,4 +213,7 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
     context: Any = started.sparkContext
     files = java_classes(started).org.apache.hadoop.fs.FileSystem.getLocal(context._jsc.hadoopConfiguration())
     files.setWriteChecksum(False)
+    java_classes(started).java.lang.Class.forName("org.apache.iceberg.spark.SparkCatalog")
+    tally.take_part("Spark")
+    tally.take_part("Iceberg")
     return started

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests import tally
 from tidegate.processes.dagster import CHECKOUT, HOST, free_port
 from tidegate.processes.graphql import answers
 
@@ -38,6 +39,7 @@ def dagster_dev(folder: Path) -> Iterator[str]:
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.5)
+        tally.take_part("Dagster")
         yield url
     finally:
         process.send_signal(signal.SIGINT)

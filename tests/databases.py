@@ -14,6 +14,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, event
 
+from tests import tally
 from tests.kept_databases import KeptDatabases, new_database
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql import schema
@@ -123,6 +124,7 @@ def _running_server() -> Iterator[Any]:
     # A short path: PostgreSQL keeps its socket in it, and those have a length limit.
     folder = tempfile.mkdtemp(prefix="pg-")
     server = pgserver.get_server(folder, cleanup_mode="delete")
+    tally.take_part("PostgreSQL")
     try:
         yield server
     finally:

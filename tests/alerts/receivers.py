@@ -14,6 +14,8 @@ from typing import Any, cast
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import Envelope
 
+from tests import tally
+
 
 class Web:
     """What a web server has got.
@@ -130,6 +132,7 @@ def mail_server() -> Generator[Mailbox]:
     controller.start()
     try:
         box.port = controller.port
+        tally.take_part("SMTP")
         yield box
     finally:
         controller.stop()

@@ -13,6 +13,7 @@ import msgspec
 from dagster import DagsterInstance
 from dagster._core.scheduler.instigation import InstigatorTick, TickStatus
 
+from tests import tally
 from tests.real_daemon.gate import CLOSED, Gate, Order
 from tests.real_daemon.location import CASES, FOLDER_VARIABLE, Place
 from tidegate.processes.dagster import DagsterProcesses, Site
@@ -94,6 +95,7 @@ class RealDagster:
         self._processes.__enter__()
         self._processes.start_code_server()
         self._processes.start_daemon()
+        tally.take_part("Dagster")
         self._ready.set()
 
     def deployed(self) -> None:

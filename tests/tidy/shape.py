@@ -13,6 +13,11 @@ MAX_FUNCTION_LINES = 70
 MAX_LINE_CHARS = 110
 MIN_REASON_CHARS = 10
 
+PARAMETRISED = frozenset({"pytest.mark.parametrize", "pytest.fixture", "pytest.param"})
+OF_THE_MACHINE = frozenset(
+    {"is_file", "is_dir", "exists", "which", "find_spec", "environ", "getenv", "platform"}
+)
+
 PRODUCT = "tidegate"
 MAX_MEDIAN_LINES = 120
 LONG_FUNCTION_LINES = 50
@@ -41,6 +46,7 @@ def check_shape(source: Source) -> Iterator[Finding]:
     yield from _comments(source)
     if source.package == "tests":
         yield from _skipped_tests(source)
+        yield from _parameters(source)
 
 
 def _name(source: Source) -> Iterator[Finding]:
@@ -89,6 +95,31 @@ def _skipped_tests(source: Source) -> Iterator[Finding]:
             and ast.unparse(node.value) in ("pytest", "pytest.mark")
         ):
             yield source.finding(node.lineno, f"pytest's {node.attr}; a test runs or is deleted")
+
+
+def _parameters(source: Source) -> Iterator[Finding]:
+    """Parameters of tests and fixtures that another machine may not have: the tests would vanish there.
+
+    Where a list is computed, pytest fails at an empty one (`empty_parameter_set_mark` in pyproject.toml).
+    """
+    for node in source.nodes:
+        if not isinstance(node, ast.Call) or ast.unparse(node.func) not in PARAMETRISED:
+            continue
+        values = [
+            *node.args[1:2],
+            *(word.value for word in node.keywords if word.arg in ("params", "argvalues")),
+        ]
+        for part in (part for value in values for part in ast.walk(value)):
+            if isinstance(part, ast.List | ast.Tuple) and not part.elts and part in values:
+                yield source.finding(part.lineno, "no parameters; this test never runs")
+            if (
+                isinstance(part, ast.Attribute | ast.Name)
+                and ast.unparse(part).split(".")[-1] in OF_THE_MACHINE
+            ):
+                message = (
+                    f"parameters that depend on the machine ({ast.unparse(part)}); fail with the remedy there"
+                )
+                yield source.finding(part.lineno, message)
 
 
 def check_folders(sources: Iterable[Source]) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.s3.models import s3_backends
 from moto.server import ThreadedMotoServer
 
+from tests import tally
 from tests.watcher.landing import NORTH, Landing
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.watcher.cloud import options_of
@@ -34,6 +35,7 @@ def endpoint() -> Iterator[str]:
     server = ThreadedMotoServer("127.0.0.1", port=0)
     server.start()
     host, port = server.get_host_and_port()
+    tally.take_part("S3")
     yield f"http://{host}:{port}"
     server.stop()
 

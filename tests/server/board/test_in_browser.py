@@ -1,6 +1,6 @@
 """The board in a browser, as people use it: pages with real data, buttons, the keyboard, narrow screens, axe.
 
-A headless Chromium opens the pages of a server process. A machine without one has no such test.
+A headless Chromium opens the pages of a server process (`tests.browser`).
 """
 
 from collections.abc import Iterator
@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser import launched
 from tests.effort import EFFORT
 from tests.server.board.person import STEPS, Person
 from tests.server.board.seeded import TOKEN, report, seeded
@@ -18,9 +19,6 @@ from tidegate.server.access import COOKIE
 from tidegate.server.board.page import PAGES
 
 pytestmark = pytest.mark.store  # a process of its own
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 
 OTHER_PAGES = (
     "/board/schedules/sales/each_day",
@@ -63,12 +61,10 @@ def address(project: Path) -> Iterator[str]:
         yield server.address
 
 
-@pytest.fixture(scope="module", params=[path for path in (CHROMIUM,) if path.is_file()], ids=["chromium"])
-def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=request.param, args=FLAGS)
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as started:
         yield started
-        started.close()
 
 
 @contextmanager

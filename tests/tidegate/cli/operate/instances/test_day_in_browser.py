@@ -1,29 +1,25 @@
 """The page of `tidegate day --html` in a browser: what it draws, and what a click shows. It asks for nothing.
 
-A headless Chromium opens the file, as people do. A machine without one has no such test.
+A headless Chromium opens the file, as people do (`tests.browser`).
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser import launched
 from tests.tidegate.tasks import DAY, NINE, TEN, TaskProject
 
 pytestmark = pytest.mark.store  # a process of its own
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 RED = "rgb(198, 40, 40)"
 
 
-@pytest.fixture(scope="module", params=[path for path in (CHROMIUM,) if path.is_file()], ids=["chromium"])
-def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=request.param, args=FLAGS)
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture
