@@ -57,7 +57,7 @@ def test_no_timeout_from_the_first_event_strikes_while_it_is_held():
     waiting = {"satisfied_at": None}
     assert outcome(clock="12:00", held=True, timeout=timeout, changes=waiting).reason is Reason.W_TRIGGER
     found = outcome(clock="12:00", timeout=timeout, changes=waiting)
-    assert found == Discard(reason=Reason.D_TIMEOUT)
+    assert found == Discard(reason=Reason.D_TIMEOUT, since=at("11:00"))
 
 
 def test_after_the_resume_the_timeout_goes_on_where_it_stood_still():
@@ -66,7 +66,7 @@ def test_after_the_resume_the_timeout_goes_on_where_it_stood_still():
     found = outcome(closed, clock="13:00", timeout=timeout, changes={"held_for": 3 * HOUR})
     assert (found.reason, found.next_check) == (Reason.W_DELAY, at("14:00"))
     found = outcome(closed, clock="14:00", timeout=timeout, changes={"held_for": 3 * HOUR})
-    assert found == Discard(reason=Reason.D_TIMEOUT)
+    assert found == Discard(reason=Reason.D_TIMEOUT, since=at("14:00"))
 
 
 PAUSES = [

@@ -63,7 +63,9 @@ def test_a_timeout_from_the_first_event_that_runs_launches_what_has_been_collect
 
 
 def test_it_is_given_up_when_its_timeout_from_the_first_event_strikes():
-    assert decided(PLAIN, TEN, now="11:00", timeout=FROM_FIRST) == Discard(reason=Reason.D_TIMEOUT)
+    assert decided(PLAIN, TEN, now="11:00", timeout=FROM_FIRST) == Discard(
+        reason=Reason.D_TIMEOUT, since=at("11:00")
+    )
 
 
 def test_a_trigger_that_is_satisfied_at_that_very_instant_comes_first():

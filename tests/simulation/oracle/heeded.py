@@ -45,6 +45,12 @@ class Heeded:
         if scheduled is not None:
             self._fires.add((*place, datetime.fromisoformat(scheduled)))
 
+    def moved(self, entry: Entry, before: str) -> None:
+        """An event has left a discarded job for one of its own: it counts for that one."""
+        event, received = entry.event or "", self._received[entry.schedule or ""]
+        received.discard((event, before))
+        received.add((event, entry.job))
+
     def _was_suspended(self, entry: Entry) -> None:
         arrived = datetime.fromisoformat(entry.data["arrived"])
         since = self._active_since.get(entry.schedule or "")

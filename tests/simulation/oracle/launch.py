@@ -4,6 +4,7 @@ Constraints come as plain JSON. A timeout or a person may override a wait, and t
 it then; nothing overrides concurrency.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import msgspec
 
 from tests.doubles.naive_window import naive_inside
-from tests.simulation.knowledge import Knowledge
+from tests.simulation.knowledge import JobSeen, Knowledge
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,20 @@ class Launch:
     since: datetime
     first_event: datetime | None
     overridden: frozenset[str]
+
+
+def coming(job: JobSeen, program: str, at: datetime, overridden: Iterable[str] = ()) -> Launch:
+    """The launch of a job at an instant."""
+    assert job.since is not None, "legal states: launched before its trigger was satisfied"
+    arrivals = [datetime.fromisoformat(data["arrived"]) for data in job.events.values()]
+    return Launch(
+        job=job.id,
+        program=program,
+        at=at,
+        since=job.since,
+        first_event=min(arrivals, default=None),
+        overridden=frozenset(overridden),
+    )
 
 
 def check_launch(known: Knowledge, launch: Launch, constraints: list[dict[str, Any]]) -> None:

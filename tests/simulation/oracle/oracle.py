@@ -23,7 +23,8 @@ from tests.simulation.oracle.clock import EngineClock
 from tests.simulation.oracle.heeded import Heeded
 from tests.simulation.oracle.join import check_opened, closes
 from tests.simulation.oracle.late_data import LateData
-from tests.simulation.oracle.launch import Launch, check_again, check_launch, may_go
+from tests.simulation.oracle.launch import check_again, check_launch, coming, may_go
+from tests.simulation.oracle.leave import LeavingEvents
 from tests.simulation.oracle.retry import check_retry, read_recovered
 from tests.simulation.oracle.run import read_run
 from tests.simulation.oracle.trigger import holds, must_hold, over_from_first
@@ -54,6 +55,7 @@ class Oracle:
         self._consumed: dict[tuple[str, str, str, str], str] = {}
         self.clock = EngineClock()
         self._late_data = LateData()
+        self._leaving = LeavingEvents()
 
     def read_all(self, entries: Iterable[Entry]) -> None:
         """Read what the journal says after what has been read."""
@@ -61,6 +63,7 @@ class Oracle:
             self.read += 1
             self.clock.saw(entry.at)
             try:
+                self._leaving.check(entry)
                 self._read(entry)
             except AssertionError as error:
                 raise Violation(f"entry {self.read}, {entry}: {error}") from error
@@ -174,6 +177,9 @@ class Oracle:
             assert old is None or gone is not None, "no loss: the job never had this event"
             job.events[event, leaf] = entry.data
             return
+        if "left" in entry.data:
+            self._leaving.left(self.known, self.heeded, job, entry)
+            return
         assert not job.closed, "legal states: an event joined a job that was queued again"
         assert self.known.takes_events(job.schedule), "a deleted or suspended schedule took an event"
         if not job.events and job.by_hand is None:
@@ -218,9 +224,7 @@ class Oracle:
                 assert job.gave_back and job.state == LAUNCHED, "legal states: slots are taken twice"
                 self.known.take(job, entry.at)
                 spec = self.known.specs[job.schedule]
-                check_again(
-                    self.known, self._coming(job, f"a/{spec['program']}", entry.at), spec, job.by_hand
-                )
+                check_again(self.known, coming(job, f"a/{spec['program']}", entry.at), spec, job.by_hand)
             case "claim":
                 assert job.state in (LAUNCHED, RUNS), f"legal states: a {job.state} job was claimed"
                 if job.gave_back:
@@ -237,6 +241,7 @@ class Oracle:
             case _:
                 assert job.state in (WAITS, LAUNCHED), f"legal states: a {job.state} job was discarded"
                 assert (entry.reason or "").startswith("D-"), "no loss: discarded without a code"
+                self._leaving.discarded(job, entry, self.known.specs.get(job.schedule))
                 self._give_up(job, ENDED if job.failed else DISCARDED)
                 job.reason = entry.reason
 
@@ -280,7 +285,7 @@ class Oracle:
         assert not self._held(job.schedule) or job.by_hand, "a held schedule launched"
         overridden = entry.data["overridden"]
         check_launch(
-            self.known, self._coming(job, entry.data["program"], entry.at, overridden), spec["constraints"]
+            self.known, coming(job, entry.data["program"], entry.at, overridden), spec["constraints"]
         )
         job.state = LAUNCHED
 
@@ -301,8 +306,8 @@ class Oracle:
                 assert events, f"at {now}: {job} has lost all its events, and waits"
                 waits_for_nothing = must_hold(spec["trigger"], "", events, now)
             else:
-                coming = self._coming(job, f"a/{spec['program']}", now)
-                waits_for_nothing = may_go(self.known, coming, spec["constraints"])
+                launch = coming(job, f"a/{spec['program']}", now)
+                waits_for_nothing = may_go(self.known, launch, spec["constraints"])
                 waits_for_nothing &= job.not_before is None or now >= job.not_before
             if waits_for_nothing:
                 raise Violation(f"liveness at {now}: {job} waits for what holds")
@@ -310,18 +315,6 @@ class Oracle:
     def _held(self, ref: str) -> bool:
         holding = self.known.specs[ref]["on_suspend"] in ("hold", "backlog")
         return self.known.status[ref] != "active" and holding
-
-    def _coming(self, job: JobSeen, program: str, at: datetime, overridden: Iterable[str] = ()) -> Launch:
-        assert job.since is not None, "legal states: launched before its trigger was satisfied"
-        arrivals = [datetime.fromisoformat(data["arrived"]) for data in job.events.values()]
-        return Launch(
-            job=job.id,
-            program=program,
-            at=at,
-            since=job.since,
-            first_event=min(arrivals, default=None),
-            overridden=frozenset(overridden),
-        )
 
     def unfinished(self) -> list[JobSeen]:
         """The jobs that were satisfied or launched, and have not come to their end."""
@@ -342,6 +335,7 @@ class Oracle:
             now: of the last tick.
         """
         active = {ref: spec for ref, spec in self.known.specs.items() if self.known.status[ref] == "active"}
+        self._leaving.check_all()
         found = self.heeded.lost(self.known.specs, inputs) or self.heeded.skipped(active, now)
         if found is not None:
             raise Violation(f"no loss: {found}")

@@ -78,7 +78,7 @@ def _unsatisfied(
 ) -> Outcome:
     """Decide before the trigger is satisfied; a timeout applies only if it counts from the first event."""
     if deadline is not None and now >= deadline:
-        return Discard(reason=Reason.D_TIMEOUT)
+        return Discard(reason=Reason.D_TIMEOUT, since=deadline)
     gone = dropped(view.schedule.trigger, has, now)
     if gone and len(gone) == view.collected:
         return Discard(reason=Reason.D_EXPIRED, dropped=gone)

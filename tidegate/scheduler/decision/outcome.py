@@ -25,9 +25,14 @@ class Wait(Value, kw_only=True):
 
 
 class Discard(Value, kw_only=True):
-    """Discard the job. `dropped` are as in `Wait`: all that the job has left."""
+    """Discard the job. `dropped` are as in `Wait`: all that the job has left.
+
+    Attributes:
+        since: the instant from which on its events leave it and open a job of their own; None for none.
+    """
 
     reason: Reason
+    since: datetime | None = None
     dropped: tuple[Delivery, ...] = ()
 
 

@@ -33,12 +33,13 @@ def decide_constrained(
     if waits and not late:
         return wait_for(waits, deadline)
     if waits and view.schedule.timeout.then == "discard":
-        return Discard(reason=Reason.D_TIMEOUT)
+        return Discard(reason=Reason.D_TIMEOUT, since=deadline)
     full = tuple(verdict for verdict in waits if not overridable(verdict))
     if full:
         return wait_for(full, None)
     if skips:
-        return Discard(reason=skips[0])
+        # What a timeout has overridden would have been skipped at the deadline.
+        return Discard(reason=skips[0], since=deadline if waits else now)
     return Launch(overridden=_reasons((*forced, *waits)))
 
 

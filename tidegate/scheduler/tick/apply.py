@@ -15,6 +15,7 @@ from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job
 from tidegate.scheduler.decision.launch.input import with_input
 from tidegate.scheduler.decision.launch.plan import plan_launch
+from tidegate.scheduler.decision.leave import leaving, open_for
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -58,10 +59,8 @@ class Applier:
     def judge(self, views: Sequence[JobView]) -> dict[str, Decision | None]:
         """Decide some jobs, and plan the launches; None for a job that an error postpones."""
         found = {view.job.id: self._decided(view) for view in views}
-        launched = {id for id, each in found.items() if isinstance(each, Decision) and _launches(each)}
-        self._work.held.read(
-            [view.job.id for view in views if view.job.id in launched and not view.job.launch]
-        )
+        asking = {id for id, each in found.items() if isinstance(each, Decision) and _needs_events(each)}
+        self._work.held.read([view.job.id for view in views if view.job.id in asking and not view.job.launch])
         decisions: dict[str, Decision | None] = {}
         for view in views:
             decision = found[view.job.id]
@@ -125,8 +124,11 @@ class Applier:
         match decision.outcome:
             case Wait() as wait:
                 self._wait(self._remove_dropped(job, view, wait.dropped), wait)
-            case Discard(reason=reason, dropped=dropped):
-                self.discard(self._remove_dropped(job, view, dropped), reason)
+            case Discard(reason=reason, dropped=dropped, since=since):
+                job = self._remove_dropped(job, view, dropped)
+                self.discard(job, reason)
+                if since is not None and _may_lose_events(job):
+                    self._open_for_leaving(job, since)
             case Launch(overridden=overridden):
                 self._launch(job, msgspec.structs.replace(view, job=job), overridden)
             case Pass():
@@ -206,6 +208,17 @@ class Applier:
         self._end(job, discard_entry(job, reason, self._now))
         self.discarded.append(job.id)
 
+    def _open_for_leaving(self, job: Job, since: datetime) -> None:
+        """Open a job for the events of a discarded one that arrived at its instant or later."""
+        gone = leaving(self._work.held.whole(job.id), since)
+        if not gone:
+            return
+        found = open_for(job, gone, self._work.schedule(job.schedule), self._now)
+        self._work.remove_deliveries(gone)
+        self._put(found.job)
+        self._work.add_deliveries(found.deliveries)
+        self._work.add_journal(found.entries)
+
     def _end(self, job: Job, entry: Entry) -> None:
         self._work.add_journal([entry])
         end = end_job(job, entry)
@@ -256,3 +269,14 @@ class Applier:
 
 def _launches(decision: Decision) -> bool:
     return isinstance(decision.outcome, Launch)
+
+
+def _needs_events(decision: Decision) -> bool:
+    """Return whether its writer reads the events of the job."""
+    outcome = decision.outcome
+    return isinstance(outcome, Launch) or (isinstance(outcome, Discard) and outcome.since is not None)
+
+
+def _may_lose_events(job: Job) -> bool:
+    """Return whether events may leave a discarded job: a further attempt and an instance keep theirs."""
+    return job.launch is None and job.instance is None

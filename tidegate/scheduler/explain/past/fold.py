@@ -242,10 +242,14 @@ class Past(PastRows):
         leaf, event = entry.data["leaf"], event_of(entry)
         found = self._collected.setdefault(entry.job or "", {})
         found.pop((event.id, entry.data.get("moved_from") or ""), None)
+        left = entry.data.get("left")
+        if left is not None:
+            self._collected.get(left, {}).pop((event.id, leaf), None)
         found[event.id, leaf] = Delivery(
             event=event, schedule=entry.schedule or "", leaf=leaf, job=entry.job, at=entry.at
         )
-        self._ran_out(entry, leaf, event.kind)
+        if left is None:
+            self._ran_out(entry, leaf, event.kind)
 
     def _event_discarded(self, entry: Entry) -> None:
         leaf = entry.data["leaf"]
