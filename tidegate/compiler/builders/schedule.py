@@ -11,6 +11,7 @@ from tidegate.compiler.constraints import build_constraint
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.rules.datasets.output_partition import output_partition
 from tidegate.compiler.rules.references import RUN_OUTPUT, check_member_names, check_references
+from tidegate.compiler.rules.times.caught_up import check_caught_up
 from tidegate.compiler.rules.times.closed_window import check_closed_window
 from tidegate.compiler.rules.times.deadline import check_deadline
 from tidegate.compiler.rules.times.never_launched import check_windows
@@ -73,6 +74,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     check_delay(schedule, key, scope)
     check_windows(schedule, key, scope)
     check_deadline(schedule, key, scope)
+    check_caught_up(schedule, key, scope)
     check_doubled(schedule.trigger, scope)
     check_collect_within(schedule.trigger, scope)
     check_collect_existing(schedule, node, scope)

@@ -281,6 +281,12 @@ CATALOGUE: dict[str, Entry] = {
         "affected by a clock change",
         "On these dates the time is skipped or repeated. The file is correct; this note only announces it.",
     ),
+    "L425": warning(
+        "caught up with, and discarded",
+        "After a downtime the jobs of all missed fires are ready together. With `otherwise: skip` a"
+        " constraint that counts runs discards all that find no place, so `catch_up: all` catches up with a"
+        " few only.",
+    ),
     "L460": note(
         "keeps its format",
         "A dataset without `format` keeps the format with which it is deployed, because its rows are in that"

@@ -116,6 +116,7 @@ REMEDIES: dict[str, str] = {
     "L420": "Nothing; choose another time if the run matters on these dates.",
     "L421": "Add a dimension with a `cycle`, or delete the deadline.",
     "L422": "Write a later deadline, or open the window sooner.",
+    "L425": "Write `otherwise: wait`, or `catch_up: latest`.",
     "L430": "Set the same `week_starts`.",
     "L431": "Widen a window, move the cron, or write `otherwise: wait`.",
     "L432": "Widen the constraint, or write `otherwise: wait`.",
