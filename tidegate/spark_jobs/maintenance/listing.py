@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.java.classes import java_classes
-from tidegate.spark_jobs.maintenance.measuring import failure_text
+from tidegate.spark_jobs.java.message import failure_text
 
 OURS = "_tidegate_"
 """Begins the names of the namespaces in which Tidegate keeps staging and locks."""
@@ -30,6 +30,15 @@ MIXED = "SparkSessionCatalog"
 SPARK_TABLE = "org.apache.iceberg.spark.source.SparkTable"
 MAX_DEPTH = 10
 """Of nested namespaces."""
+PLACES = (
+    "location",
+    "write.data.path",
+    "write.metadata.path",
+    "write.folder-storage.path",
+    "write.object-storage.path",
+)
+"""The properties of a table in Spark that name a folder of its files."""
+NOT_A_TABLE = ("NoSuchTableException", "NoSuchViewException", "NoSuchNamespaceException")
 
 
 class Unlisted(Value, kw_only=True):
@@ -51,6 +60,20 @@ class Listing(Value, kw_only=True):
     tables: tuple[str, ...] = ()
     complete: tuple[str, ...] = ()
     failures: tuple[Unlisted, ...] = ()
+
+
+class KnownPlace(Value, kw_only=True):
+    """Where a table of a catalog, of any format, has its files.
+
+    Attributes:
+        name: its full name.
+        places: its folders.
+        metadata: the file of its newest metadata; "" unless it is an Iceberg table.
+    """
+
+    name: str
+    places: tuple[str, ...]
+    metadata: str = ""
 
 
 def iceberg_catalogs(spark: SparkSession) -> tuple[str, ...]:
@@ -84,6 +107,22 @@ def list_tables(spark: SparkSession, catalogs: Sequence[str]) -> Listing:
     return Listing(tables=tuple(sorted(tables)), complete=tuple(complete), failures=tuple(failures))
 
 
+def known_places(spark: SparkSession, catalogs: Sequence[str]) -> tuple[list[KnownPlace], list[Unlisted]]:
+    """Return the places of all tables of some catalogs, and what could not be looked at."""
+    found: list[KnownPlace] = []
+    failures: list[Unlisted] = []
+    for name in dict.fromkeys(catalogs):
+        try:
+            catalog = _catalog(spark, name)
+        except (Py4JError, CapturedException, ValueError) as error:
+            failures.append(Unlisted(where=name, why=failure_text(error)))
+            continue
+        lister = _Lister(spark, name, catalog, failures)
+        for table, identifier in lister.identifiers((), 0):
+            found += lister.places_of(table, identifier)
+    return found, failures
+
+
 class _Lister:
     """Lists one catalog."""
 
@@ -98,20 +137,40 @@ class _Lister:
 
     def tables(self, namespace: tuple[str, ...], depth: int) -> Iterator[str]:
         """Yield the full names of the tables in a namespace and the namespaces in it."""
+        for name, identifier in self.identifiers(namespace, depth):
+            yield from self._named(name, str(identifier.name()), identifier)
+
+    def places_of(self, name: str, identifier: Any) -> Iterator[KnownPlace]:
+        """Yield the places of a table; nothing for a view, and for a table that is gone by now."""
+        try:
+            loaded = self._catalog.loadTable(identifier)
+            properties = loaded.properties()
+            places = tuple(str(place) for key in PLACES if (place := properties.get(key)))
+            metadata = ""
+            if is_instance_of(self._gateway, loaded, SPARK_TABLE):
+                metadata = str(loaded.table().operations().current().metadataFileLocation())
+            yield KnownPlace(name=name, places=places, metadata=metadata)
+        except (Py4JError, CapturedException) as error:
+            why = failure_text(error)
+            if not any(kind in why for kind in NOT_A_TABLE):
+                self._failures.append(Unlisted(where=name, why=why))
+
+    def identifiers(self, namespace: tuple[str, ...], depth: int) -> Iterator[tuple[str, Any]]:
+        """Yield what the catalog lists as tables, with full names, in a namespace and those in it."""
         where = ".".join((self._name, *namespace))
         if namespace:
             try:
-                found = [(one.name(), one) for one in self._catalog.listTables(self._strings(namespace))]
+                found = list(self._catalog.listTables(self._strings(namespace)))
             except (Py4JError, CapturedException) as error:
                 self._failures.append(Unlisted(where=where, why=failure_text(error)))
                 found = []
-            for table, identifier in found:
-                yield from self._named(where, str(table), identifier)
+            for identifier in found:
+                yield f"{where}.{identifier.name()}", identifier
         if depth >= MAX_DEPTH:
             self._failures.append(Unlisted(where=where, why=f"more than {MAX_DEPTH} nested namespaces"))
             return
         for inner in self._namespaces(namespace, where):
-            yield from self.tables(inner, depth + 1)
+            yield from self.identifiers(inner, depth + 1)
 
     def _namespaces(self, namespace: tuple[str, ...], where: str) -> list[tuple[str, ...]]:
         try:
@@ -132,8 +191,7 @@ class _Lister:
             return False
         return not self._has_folders or not (namespace[-1].startswith(("_", ".")) or "=" in namespace[-1])
 
-    def _named(self, where: str, table: str, identifier: Any) -> Iterator[str]:
-        name = f"{where}.{table}"
+    def _named(self, name: str, table: str, identifier: Any) -> Iterator[str]:
         if "." in table or "`" in name:
             self._failures.append(Unlisted(where=name, why="a dot or a backtick is in its name"))
         elif not self._is_mixed or self._is_iceberg(name, identifier):

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
-from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from tidegate.domain.maintenance.health import Health
@@ -15,15 +14,13 @@ from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.java.classes import java_classes
-from tidegate.spark_jobs.java.message import java_message
+from tidegate.spark_jobs.java.message import failure_text
 from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.progress import TableGone
 from tidegate.spark_jobs.maintenance.target import Gone, TableTarget
 
 THREADS = 4
 """Tables measured at once. Most of the time they wait for catalogs and files."""
-FAILURE_CHARACTERS = 500
-"""How much of a failure is kept: errors of Java contain long stack traces."""
 
 log = logging.getLogger(__name__)
 
@@ -82,9 +79,3 @@ def measure_many(
         return {
             wanted.table.name: health for wanted, health in zip(tables, pool.map(one, tables), strict=True)
         }
-
-
-def failure_text(error: Exception) -> str:
-    """Return a failure as one short text for people."""
-    text = java_message(error) if isinstance(error, Py4JError) else str(error)
-    return f"{type(error).__name__}: {text}"[:FAILURE_CHARACTERS]

@@ -14,9 +14,10 @@ from tidegate.domain.maintenance.health import Health
 from tidegate.domain.maintenance.options import OPTIONS, with_defaults
 from tidegate.spark_jobs.errors import CommitBusy, CommitConflict, CommitFenced
 from tidegate.spark_jobs.java import jvm
+from tidegate.spark_jobs.java.message import failure_text
 from tidegate.spark_jobs.maintenance.deadline import ended_by
 from tidegate.spark_jobs.maintenance.formats import maintained_format
-from tidegate.spark_jobs.maintenance.measuring import failure_text, measure
+from tidegate.spark_jobs.maintenance.measuring import measure
 from tidegate.spark_jobs.maintenance.progress import (
     LandedFiles,
     LostRace,

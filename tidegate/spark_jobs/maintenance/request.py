@@ -1,7 +1,7 @@
 """An operation that is asked for, what it works with, and what may stop it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pyspark.sql import SparkSession
@@ -53,9 +53,11 @@ class MaintenanceContext:
         spark: returns the session of this process; the first call starts it.
         warehouse: of the datasets; None where only tables of catalogs are maintained.
         store: the commit sequences and watermarks of the datasets; None like `warehouse`.
+        places: the folders of the deployed datasets that are in no catalog, by "app/dataset".
     """
 
     spark: Callable[[], SparkSession]
     warehouse: Warehouse | None = None
     store: CommitStepStore | None = None
     clock: Clock = SYSTEM_CLOCK
+    places: Mapping[str, str] = field(default_factory=dict[str, str])

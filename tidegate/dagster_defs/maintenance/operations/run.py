@@ -42,11 +42,12 @@ from tidegate.scheduler.store.patience import patiently
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import CommitBusy
 from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.operation import run_operation
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.maintenance.target import FORMAT_IN_CATALOGS, TableTarget
 from tidegate.spark_jobs.session.session import session
 
 BY_HAND = (
@@ -127,6 +128,7 @@ def _operate(claimed: Claimed, instance: DagsterInstance, location: Location) ->
             spark=lambda: session(location.spark),
             warehouse=location.warehouse,
             store=patiently(location.open_commits),
+            places=_places(claimed.apps, location.warehouse),
         )
         request = request_of(claimed.job, claimed.launch, claimed.apps)
         _finish_commits(request.table, context, instance, location)
@@ -136,6 +138,12 @@ def _operate(claimed: Claimed, instance: DagsterInstance, location: Location) ->
     except Exception as error:  # noqa: BLE001 -- reported as the end of the operation
         return Ended(ending=Ending.FAILED, detail=failure_text(spark_loss(error) or error, Path.cwd()))
     return _of_missing_dataset(args["dataset"], claimed.theirs) if _misses_dataset(ended, args) else ended
+
+
+def _places(apps: Mapping[str, App], warehouse: Warehouse) -> dict[str, str]:
+    """Return the folders of the datasets that no catalog knows, by their names."""
+    refs = (dataset_ref(app.name, dataset) for app in apps.values() for dataset in app.datasets.values())
+    return {ref.id: ref.root(warehouse) for ref in refs if ref.format != FORMAT_IN_CATALOGS}
 
 
 def _misses_dataset(ended: Ended, args: Mapping[str, Any]) -> bool:

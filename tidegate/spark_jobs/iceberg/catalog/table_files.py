@@ -32,7 +32,7 @@ class TableFiles:
             io: Iceberg's FileIO of the folder's table, for a store that Hadoop may not support.
         """
         with java_failures(f"list {folder}"):
-            if self._has_prefixes(io):
+            if self.has_prefixes(io):
                 return tuple(one.location() for one in self._infos_by_prefix(folder, io))
             path, system = self.hadoop(folder)
             found, folders = [], [path] if system.exists(path) else []
@@ -61,7 +61,7 @@ class TableFiles:
             name: of names without commas.
             io: see `below`; it lists files only.
         """
-        if self._has_prefixes(io):
+        if self.has_prefixes(io):
             return tuple(file for file in self.sizes_in(folder, io) if name.fullmatch(file))
         with java_failures(f"list {folder}"):
             path, system = self.hadoop(folder)
@@ -86,7 +86,7 @@ class TableFiles:
             io: see `below`.
         """
         with java_failures(f"list {folder}"):
-            if self._has_prefixes(io):
+            if self.has_prefixes(io):
                 listed = self._infos_by_prefix(folder, io)
                 return {str(one.location()).rpartition("/")[2]: int(one.size()) for one in listed}
             path, system = self.hadoop(folder)
@@ -96,7 +96,7 @@ class TableFiles:
 
     def count_below(self, folder: str, io: Any | None = None) -> int:
         """Return the number of files that `below` returns."""
-        if self._has_prefixes(io):
+        if self.has_prefixes(io):
             return len(self.below(folder, io))
         with java_failures(f"count {folder}"):
             path, system = self.hadoop(folder)
@@ -116,7 +116,7 @@ class TableFiles:
             io: see `below`.
         """
         with java_failures(f"delete {path}"):
-            if self._has_prefixes(io):
+            if self.has_prefixes(io):
                 # With the slash, because on an object store "_1" is also a prefix of "_10".
                 io.deletePrefix(f"{path}/")
                 io.deleteFile(path)
@@ -154,7 +154,8 @@ class TableFiles:
                 # Another process was faster.
                 system.delete(draft, False)
 
-    def _has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
+    def has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
+        """Return whether a store is listed by prefixes, through the FileIO of a table."""
         if io is None or io.getClass().getName() == HADOOP_IO:
             # HadoopFileIO does the same as this module, but slower.
             return False

@@ -33,7 +33,6 @@ from tidegate.spark_jobs.iceberg.staging.names import (
     first_spec,
     like_table,
     of_commit,
-    path_of,
     staging_properties,
 )
 from tidegate.spark_jobs.iceberg.table.table import columns_of, draft_table
@@ -277,12 +276,12 @@ def remove_unpublished(
     """
     if published is None:
         return
-    kept = frozenset(path_of(location) for location in published)
-    inside = f"{path_of(folder)}/"
-    stay = sum(location.startswith(inside) for location in kept)
-    if not stay:
+    # By what follows the folder, whose name is unique: its place may have another name by now (a link).
+    inside = f"/{folder.rstrip('/').rpartition('/')[2]}/"
+    kept = frozenset(tail for location in published if (tail := location.rpartition(inside)[2]) != location)
+    if not kept:
         catalog.files.delete(folder, io)
-    elif catalog.files.count_below(folder, io) > stay:
+    elif catalog.files.count_below(folder, io) > len(kept):
         for file in catalog.files.below(folder, io):
-            if path_of(file) not in kept:
+            if file.rpartition(inside)[2] not in kept:
                 catalog.files.delete(file, io)

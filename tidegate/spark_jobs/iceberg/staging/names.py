@@ -1,7 +1,6 @@
 """The names under which attempts of commits stage rows, and the private tables that are like the real one."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,7 +12,6 @@ DATA_PATH = "write.data.path"
 WRITE_PROPERTIES = "write."
 ELSEWHERE = ("data.path", "folder-storage.", "location-provider.", "metadata.", "object-storage.", "wap.")
 """The write properties, without `write.`, that set where data and metadata files are stored."""
-_LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?(/.*)", re.DOTALL)
 
 
 def staging_prefix(table: TableName, commit: str) -> str:
@@ -77,12 +75,6 @@ def like_table(catalog: IcebergCatalog, fresh: Any, schema: Any, spec: Any, orde
         .setDefaultPartitionSpec(spec)
     )
     return (alike if order is None else alike.setDefaultSortOrder(order)).build()
-
-
-def path_of(location: str) -> str:
-    """Return a location without its scheme: Hadoop writes "file:/x" and Iceberg "/x" for the same file."""
-    found = _LOCATION.fullmatch(location)
-    return found[1] if found else location
 
 
 def _inherited(properties: Mapping[str, str]) -> dict[str, str]:

@@ -2,14 +2,19 @@
 
     what runs have staged ─► the table ─► files below it ─► those of no snapshot, old enough
                                                                       │
-                                 delete a lot ◄─ stop? yield? ◄───────┘
+              delete a lot ◄─ stop? yield? ◄─ last guard ◄─ without those of other tables
 
 Published files of a dataset are in folders that Iceberg passes over; `staged_folders` lists these. What is
 staged is read first, then the table, then its files: what is staged at first is left out, whether it is
 published meanwhile or not; what was published before is in the table that is read; what is staged later is
 too young. Iceberg finds the orphans and deletes nothing; the files are deleted here, in lots.
+
+Iceberg compares names of files, and one folder can have several names. So the place of the table must be
+the one that its metadata names, and what the newest metadata reaches is never deleted (`orphans.reached`),
+nor what may belong to another table (`orphans.other_tables`).
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -18,9 +23,12 @@ from py4j.java_gateway import is_instance_of
 from tidegate.domain.maintenance.options import LEAST_ORPHAN_AGE
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
-from tidegate.spark_jobs.iceberg.catalog.table_files import HADOOP_IO
+from tidegate.spark_jobs.iceberg.catalog.table_files import HADOOP_IO, TableFiles
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import GARBAGE_COLLECTION, collects_garbage
+from tidegate.spark_jobs.maintenance.iceberg.orphans.other_tables import OtherTables, other_places
+from tidegate.spark_jobs.maintenance.iceberg.orphans.reached import reached_among
+from tidegate.spark_jobs.maintenance.iceberg.orphans.real_places import RealPlaces
 from tidegate.spark_jobs.maintenance.iceberg.staged_folders import published_files, unpublished
 from tidegate.spark_jobs.maintenance.progress import MaintenanceRefused, Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
@@ -28,6 +36,8 @@ from tidegate.spark_jobs.maintenance.request import MaintenanceContext, Operatio
 LOT_FILES = 1_000
 SHOWN_FILES = 20
 """Removed files that the results name."""
+METADATA_PATH = "write.metadata.path"
+REACHED = "the table has a file of this name"
 
 
 def remove_orphan_files(
@@ -36,7 +46,8 @@ def remove_orphan_files(
     """Delete the orphans of a table.
 
     Raises:
-        MaintenanceRefused: `older_than` is less than a day: files of running writers would be taken.
+        MaintenanceRefused: `older_than` is less than a day: files of running writers would be taken; or the
+            table is not where its metadata says, or shares its place.
         TimedOut, Yielded: between two lots.
     """
     older_than = float(request.options["older_than"])
@@ -53,15 +64,59 @@ def remove_orphan_files(
     if not collects_garbage(java):
         progress.not_applicable(f"{GARBAGE_COLLECTION} of the table is false")
         return
+    places = RealPlaces(TableFiles(table.spark), java.io())
+    _refuse_other_place(table, java, places)
     before_ms = int((context.clock.now().timestamp() - older_than) * 1000)
     found = list(_orphans(table, java, before_ms))
     if request.table.ref is not None:
         found += _orphans_in_folders(table, java, waiting, before_ms)
-    orphans = list(dict.fromkeys(found))
+    orphans = _without_live_files(table, java, list(dict.fromkeys(found)), places, context, progress)
     progress.results["removed"] = orphans[:SHOWN_FILES]
     for start in range(0, len(orphans), LOT_FILES):
         progress.pause()
         _delete(table, java, orphans[start : start + LOT_FILES], progress)
+
+
+def _refuse_other_place(table: CatalogTable, java: Any, places: RealPlaces) -> None:
+    """Refuse a table that is not where its metadata says: a folder that was copied, or moved, or mounted.
+
+    Its files would be looked for in a place that may belong to another table, or have another name.
+    """
+    file = str(java.operations().current().metadataFileLocation())
+    expected = str(java.properties().get(METADATA_PATH) or f"{str(java.location()).rstrip('/')}/metadata")
+    found = file.rpartition("/")[0]
+    if places.identity(found) != places.identity(expected):
+        raise MaintenanceRefused(
+            f"the metadata of {table.name} is in {found}, and names {expected} as its place",
+            "let both names lead to one folder, or move the table by Iceberg's procedure rewrite_table_path",
+        )
+
+
+def _without_live_files(
+    table: CatalogTable,
+    java: Any,
+    found: Sequence[str],
+    places: RealPlaces,
+    context: MaintenanceContext,
+    progress: Progress,
+) -> list[str]:
+    """Return what may be deleted, and record what is left."""
+    if not found:
+        return []
+    others = OtherTables(table, java, places, other_places(table, java, places, context.places, progress))
+    left: dict[str, str] = {}
+    for location in found:
+        why = others.why_left(location)
+        if why:
+            left[location] = why
+    orphans = [one for one in found if one not in left]
+    # Last, and by the newest metadata.
+    live = reached_among(table, table.load(), orphans) if orphans else frozenset[str]()
+    left |= dict.fromkeys((one for one in orphans if one in live), REACHED)
+    if left:
+        progress.results["left"] = [*left][:SHOWN_FILES]
+        progress.results["left_because"] = dict(Counter(left.values()).most_common(SHOWN_FILES))
+    return [one for one in orphans if one not in live]
 
 
 def _orphans(table: CatalogTable, java: Any, before_ms: int) -> Iterator[str]:
@@ -85,6 +140,8 @@ def _orphans_in_folders(
 def _searching(table: CatalogTable, java: Any, before_ms: int) -> Any:
     """Return Iceberg's action that looks for orphans and deletes none."""
     action = table.actions().deleteOrphanFiles(java).olderThan(before_ms)
+    # One path in two stores is taken for one file.
+    action.prefixMismatchMode(table.api.actions.DeleteOrphanFiles.PrefixMismatchMode.IGNORE)
     # A consumer of file names, which only collects them.
     return action.deleteWith(table.java.java.util.stream.Stream.builder())
 
