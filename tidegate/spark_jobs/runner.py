@@ -10,6 +10,9 @@ what the first one did. This module depends on neither Dagster nor the scheduler
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -26,7 +29,14 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, data
 from tidegate.spark_jobs.datasets.key_selection import UpstreamSelection
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
 from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
+from tidegate.spark_jobs.programs.calling import call_program
 from tidegate.spark_jobs.programs.loading import load_program
+from tidegate.spark_jobs.programs.own_session import (
+    frame_in,
+    program_session,
+    refuse_stopped,
+    settings_of,
+)
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.programs.program import outputs_of
 from tidegate.spark_jobs.publication.evaluate_once import evaluated_once
@@ -42,6 +52,10 @@ log = logging.getLogger(__name__)
 
 ALL_OF_IT = ("",)
 """The keys of a dataset without partitions."""
+
+Called = tuple[Mapping[str, DataFrame], AbstractContextManager[None]]
+"""The outputs of a program, and what gives the session the other settings of the program."""
+NOT_CALLED: Called = ({}, nullcontext())
 
 NO_UPSTREAM: Mapping[str, tuple[str, ...]] = {}
 
@@ -90,19 +104,20 @@ def run_program(
     recover(touched, commit_store, context)
     before = _before(commit_id, program, writes, keys, commit_store)
     commit_id = id_to_publish(commit_id, commit_store)
-    published = _published(commit_id, program, commit_store, context)
+    already = partial(_published, commit_id, program, commit_store, context)
+    published = already()
     if published is not None:
         return published
     scheme, writes = _output_scheme(writes, program), [ref for ref in writes if ref not in before]
     # The token is taken before the inputs are read: a run with a larger token reads at least the same rows.
     states = states_of(writes, warehouse, commit_store, start, commit_id if program.incremental else None)
     with AttemptLease(commit_store, commit_id, touched, at_least=largest_token(states)) as token:
-        outputs: Mapping[str, DataFrame] = {}
+        outputs, settings = NOT_CALLED
         # Not called where an abandoned commit has published every output; one without outputs always is.
         if writes or not program.writes:
             selection = UpstreamSelection(scheme, params.partitions, upstream, own=program.writes)
-            inputs = _inputs(program, reads, selection, warehouse, new, start, params, elsewhere)
-            outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
+            inputs = _Inputs(program, reads, selection, warehouse, new, params, elsewhere)
+            outputs, settings = _call(inputs, start())
         publication = Publication(
             warehouse, commit_store, commit=commit_id, token=token, states=states, spark=start, events=events,
             job=params.job, facts=manifest_facts(params) | new.facts(), watermarks=new.steps(commit_id),
@@ -110,35 +125,61 @@ def run_program(
         )  # fmt: skip
         staged = [(outputs[ref.name], ref, keys[ref.name], ref in reads.values()) for ref in writes]
         with evaluated_once(start(), outputs, program.evaluate_once, warehouse, token):
-            published = _publish(
-                publication, staged, new, lambda: _published(commit_id, program, commit_store, context)
-            )
+            published = _publish(publication, staged, settings, new, already)
     for ref in writes:
         prune_table(ref, warehouse, commit_store)
     return published
 
 
-def _inputs(
-    program: Program,
-    reads: Mapping[str, DatasetRef],
-    selection: UpstreamSelection,
-    warehouse: Warehouse,
-    new: IncrementalReads,
-    start: Callable[[], SparkSession],
-    params: Params,
-    elsewhere: Collection[str],
-) -> dict[str, DataFrame | None]:
-    """Return the rows that the program receives, by input dataset."""
-    found: dict[str, DataFrame | None] = {}
-    for name, ref in reads.items():
-        how = program.incremental.get(name, False)
-        if how:
-            found[name] = new.read(start(), ref, how, selection)
-        else:
-            reported = params.manifest.get(name, ())
-            found[name] = read_selected(start(), ref, warehouse, _selects(selection, name, ref), reported)
-    _refuse_missing([reads[name] for name in elsewhere if found[name] is None], warehouse)
-    return found
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """What a program receives.
+
+    Attributes:
+        elsewhere: see `run_program`.
+    """
+
+    program: Program
+    reads: Mapping[str, DatasetRef]
+    selection: UpstreamSelection
+    warehouse: Warehouse
+    new: IncrementalReads
+    params: Params
+    elsewhere: Collection[str]
+
+    def of_tables(self, spark: SparkSession) -> dict[str, DataFrame | None]:
+        """Return the rows of the inputs that table formats read."""
+        found: dict[str, DataFrame | None] = {}
+        for name, ref in self.reads.items():
+            how = self.program.incremental.get(name, False)
+            if how is True:
+                found[name] = self.new.read(spark, ref, how, self.selection)
+            elif not how:
+                reported = self.params.manifest.get(name, ())
+                selects = _selects(self.selection, name, ref)
+                found[name] = read_selected(spark, ref, self.warehouse, selects, reported)
+        missing = [self.reads[name] for name in self.elsewhere if found.get(name, 0) is None]
+        _refuse_missing(missing, self.warehouse)
+        return found
+
+    def of_sources(self, spark: SparkSession) -> dict[str, DataFrame | None]:
+        """Return the rows of the inputs that a user's own sources read."""
+        sources = ((name, how) for name, how in self.program.incremental.items() if isinstance(how, str))
+        return {name: self.new.read(spark, self.reads[name], how, self.selection) for name, how in sources}
+
+
+def _call(inputs: _Inputs, spark: SparkSession) -> Called:
+    """Call the program in a session of its own, and return its outputs as frames of the given session."""
+    program, tables = inputs.program, inputs.of_tables(spark)
+    with program_session(spark) as own:
+        found = tables | inputs.of_sources(own)
+        given = {name: None if (frame := found[name]) is None else frame_in(own, frame) for name in found}
+        in_order = {name: given[name] for name in program.reads}
+        returned = call_program(program.run, lambda: load_program(program.run)(own, in_order, inputs.params))
+        outputs = outputs_of(program, returned)
+    if outputs:
+        refuse_stopped(spark)
+    return {name: frame_in(spark, frame) for name, frame in outputs.items()}, settings_of(own, spark)
 
 
 def _refuse_missing(missing: Sequence[DatasetRef], warehouse: Warehouse) -> None:
@@ -180,6 +221,7 @@ def _before(
 def _publish(
     publication: Publication,
     outputs: Sequence[tuple[DataFrame, DatasetRef, tuple[str, ...], bool]],
+    settings: AbstractContextManager[None],
     new: IncrementalReads,
     already: Callable[[], tuple[PublishedPartition, ...] | None],
 ) -> tuple[PublishedPartition, ...]:
@@ -187,10 +229,12 @@ def _publish(
 
     Args:
         outputs: the rows of each, its dataset and partitions, and whether the program reads that dataset too.
+        settings: gives the session the settings of the program while its plans are executed.
     """
     try:
-        for frame, ref, keys, reads in outputs:
-            publication.stage(frame, ref, keys, reads=reads)
+        with settings:
+            for frame, ref, keys, reads in outputs:
+                publication.stage(frame, ref, keys, reads=reads)
         new.check()
     except Exception:
         publication.discard()

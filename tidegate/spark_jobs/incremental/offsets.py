@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.domain.partition_key import validate_key
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.errors import SourceError
+from tidegate.spark_jobs.programs.calling import call_program
 from tidegate.spark_jobs.programs.loading import load_source
 
 Offset = int | str
@@ -51,8 +52,8 @@ def read_new_offsets(spark: SparkSession, request: IncrementalRead, path: str) -
         ProgramError: the module does not exist, or lacks a function.
     """
     newest, read = load_source(path)
-    ranges = new_ranges(path, newest(spark, request.params), request)
-    frame = read(spark, request.params, ranges)
+    ranges = new_ranges(path, call_program(f"{path}.newest", newest, spark, request.params), request)
+    frame = call_program(f"{path}.read", read, spark, request.params, ranges)
     if not isinstance(frame, DataFrame) and (ranges or frame is not None):
         raise SourceError(
             f"{path}.read returned {type(frame).__name__}",

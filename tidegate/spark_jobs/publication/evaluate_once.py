@@ -22,7 +22,7 @@ from pyspark.storagelevel import StorageLevel
 
 from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.programs.own_session import frame_of_plan
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def evaluated_once(
     folder = checkpoint_folder(warehouse, token)
     with ExitStack() as stack:
         for plan in () if how == "never" or len(outputs) < 2 else shared_plans(list(outputs.values())):
-            frame = _frame(spark, plan)
+            frame = frame_of_plan(spark, plan)
             frame.persist(StorageLevel.MEMORY_AND_DISK)
             stack.callback(frame.unpersist)
             log.info("evaluated once for several outputs: %s", plan.nodeName())
@@ -109,11 +109,6 @@ def _nodes(root: Any) -> Iterator[tuple[Any, Any]]:
 
 def _size(plan: Any) -> int:
     return sum(1 for _ in _nodes(plan))
-
-
-def _frame(spark: SparkSession, plan: Any) -> DataFrame:
-    java: Any = java_classes(spark)
-    return DataFrame(java.org.apache.spark.sql.Dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
 def _java(frame: DataFrame) -> Any:
