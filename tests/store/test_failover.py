@@ -11,6 +11,7 @@ from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patient_commits, patiently
+from tidegate.scheduler.store.sql.connection import engine
 from tidegate.scheduler.store.sql.open import open_sql_store
 
 pytestmark = pytest.mark.store  # a server of its own, which is stopped
@@ -38,4 +39,34 @@ def test_a_failover_of_seconds_is_waited_for(own_postgres_server: Any) -> None:
     patiently(lambda: own(store, "run-1", owner))
     with store.reading() as reader:
         assert owners(reader) == {"run-1": owner}
+    store.close()
+
+
+def test_a_writer_that_hangs_in_its_transaction_loses_it(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a host that is stopped, or whose machine is suspended, in the middle of a tick."""
+    monkeypatch.setattr(engine, "HUNG_SECONDS", 0.3)
+    store = open_sql_store(postgres_url)
+    with pytest.raises(StoreAway, match="closed the connection"), store.transaction() as hangs:
+        hangs.set_cursor("lost", 1)
+        with store.transaction() as other:
+            other.set_cursor("kept", 2)
+    with store.reading() as reader:
+        assert [reader.cursor(name) for name in ("lost", "kept")] == [None, 2]
+    store.close()
+
+
+def test_both_sides_notice_a_machine_that_is_away(postgres_url: str) -> None:
+    """The limits of TCP are those of the connection, unless the URL names its own."""
+    store = open_sql_store(f"{postgres_url}{'&' if '?' in postgres_url else '?'}keepalives_idle=7")
+    with store.engine.connect() as connection:
+        raw: Any = connection.connection.driver_connection
+        assert {
+            name: raw.get_dsn_parameters().get(name) for name in ("keepalives_idle", "keepalives_count")
+        } == {
+            "keepalives_idle": "7",
+            "keepalives_count": "3",
+        }
+        assert raw.get_dsn_parameters()["tcp_user_timeout"] == str(engine.UNANSWERED_MILLISECONDS)
     store.close()

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from dagster._core.workspace.load_target import EmptyWorkspaceTarget
 from dagster._daemon.run_coordinator.queued_run_coordinator_daemon import QueuedRunCoordinatorDaemon
 
 from tests.dagster_defs.conftest import KEPT, ONE_FILE, in_postgres, kept_storage
+from tests.databases import POSTGRES
+from tidegate.dagster_defs.coordinator import turn
 from tidegate.dagster_defs.coordinator.coordinator import DEQUEUE_SECONDS, LaunchingCoordinator
 
 pytestmark = pytest.mark.dagster
@@ -192,3 +195,26 @@ def test_submitters_at_once_neither_launch_twice_nor_exceed_the_limit(
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(queue.submit, runs * 2))
         assert len(queue.launched) == len(set(queue.launched)) == PLACES
+
+
+@pytest.mark.parametrize("kind", ["sqlite", POSTGRES])
+def test_a_submitter_that_hangs_in_its_turn_stops_no_other(
+    kind: str, home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one whose machine is suspended: the others leave the decision to the queue, which goes on."""
+    monkeypatch.setattr(turn, "WAIT_SECONDS", 0.3)
+    monkeypatch.setattr(turn, "HUNG_SECONDS", 1)
+    settings: dict[str, Any] = dict(KEPT)
+    if kind == "postgres":
+        settings = in_postgres(kept_storage(request.getfixturevalue("postgres_server")).take(request))
+    with queue_in(home, {}, **settings) as queue:
+        with turn.submitters_turn(queue.instance) as hangs:
+            assert hangs
+            assert queue.submit_new() is QUEUED
+            if kind == "postgres":
+                time.sleep(1.5)  # the server ends the session of the one that hangs
+                with turn.submitters_turn(queue.instance) as free:
+                    assert free
+        queue.dequeue()
+        assert len(queue.launched) == 1
+        assert queue.submit_new() is STARTING

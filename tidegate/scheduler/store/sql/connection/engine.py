@@ -4,6 +4,9 @@ SQLite: Python's driver would begin a transaction too late and without the write
 module disables that and issues every BEGIN: IMMEDIATE for a writer, so that writers queue, and
 deferred for a reader, which sees one snapshot of the WAL. PostgreSQL: a writer takes one advisory
 lock first, so READ COMMITTED then shows all committed rows; a reader uses REPEATABLE READ, READ ONLY.
+
+A lock has a limit for its holder, too: PostgreSQL ends the session of a writer that sends nothing for
+`HUNG_SECONDS` within its transaction (a stopped process), and one whose machine does not answer (`ALIVE`).
 """
 
 from typing import Any
@@ -18,6 +21,25 @@ BEGIN_ATTEMPTS = 4
 
 CONNECT_SECONDS = 10
 """How long a PostgreSQL server may take to answer a new connection."""
+
+HUNG_SECONDS = 15
+"""How long a writer may compute between two statements before the server ends its transaction: as long as
+one attempt of another one to begin. A tick asks the store at each of its instants."""
+
+ALIVE = {"idle": 5, "interval": 2, "count": 3}
+"""TCP keepalives, in seconds and tries: both sides know after eleven seconds that the other machine is away.
+The system's own default is more than two hours."""
+
+UNANSWERED_MILLISECONDS = 11_000
+"""How long data that was sent may stay without an answer, in which time TCP sends no keepalives."""
+
+CONNECTING: dict[str, Any] = {
+    "connect_timeout": CONNECT_SECONDS,
+    "application_name": "tidegate",
+    "tcp_user_timeout": UNANSWERED_MILLISECONDS,
+    **{f"keepalives_{name}": value for name, value in ALIVE.items()},
+}
+"""How a client of PostgreSQL connects."""
 
 SQLITE_CACHE_KIB = 32 * 1024
 """The page cache of a connection: it holds the inner index pages of millions of rows, so that a tick of
@@ -46,8 +68,10 @@ def postgres_engine(url: URL) -> Engine:
         pool_pre_ping=True,
         # Each new connection would ask for a type that no table has.
         use_native_hstore=False,
-        connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "tidegate"},
+        # What the URL says itself comes first.
+        connect_args={name: value for name, value in CONNECTING.items() if name not in url.query},
     )
+    event.listen(engine, "connect", _prepare_postgres)
     event.listen(engine, "begin", _begin_postgres)
     return engine
 
@@ -81,7 +105,19 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+def _prepare_postgres(connection: Any, record: Any) -> None:
+    """Let the server, too, notice a machine that is away; on a socket of this machine it ignores this."""
+    limits = {f"tcp_keepalives_{name}": value for name, value in ALIVE.items()}
+    limits["tcp_user_timeout"] = UNANSWERED_MILLISECONDS
+    with connection.cursor() as cursor:
+        cursor.execute("; ".join(f"SET {name} = {value}" for name, value in limits.items()))
+    connection.commit()
+
+
 def _begin_postgres(connection: Connection) -> None:
     if connection.get_execution_options().get(WRITES, False):
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
+        connection.exec_driver_sql(
+            f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s';"
+            f" SET LOCAL idle_in_transaction_session_timeout = '{HUNG_SECONDS}s'"
+        )
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
