@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from dagster import DagsterRunStatus
+from dagster._core.events import DagsterEvent, DagsterEventType
 from dagster._core.launcher.base import WorkerStatus
 
 from tests.doubles.dead_process import of_a_dead_process
@@ -37,6 +38,21 @@ def sweep(quick: Quick, after: timedelta) -> list[str]:
     said: list[str] = []
     end_dead_runs(quick.instance, location_of(quick.settings), plan, datetime.now(UTC) + after, said.append)
     return said
+
+
+def test_a_run_whose_launcher_was_killed_right_after_its_start_is_found(
+    quick: Quick, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The note of the launcher comes first, so the run does not hold its slots for `START_SECONDS`."""
+    monkeypatch.setattr("tidegate.launcher.liveness.this_process", of_a_dead_process)
+    monkeypatch.setattr(type(quick.instance), "submit_run", lambda *_: None)
+    run_id = quick.launch("done")
+    quick.launcher.note_launch(quick.run(run_id))
+    starting = DagsterEvent(DagsterEventType.PIPELINE_STARTING.value, quick.run(run_id).job_name)
+    quick.instance.report_dagster_event(starting, run_id)
+    (said,) = sweep(quick, SETTLED)
+    assert said.endswith("ended before a run server had it")
+    assert quick.ended(run_id).status is DagsterRunStatus.FAILURE
 
 
 def test_a_run_that_is_killed_with_its_server_is_found(quick: Quick) -> None:

@@ -19,7 +19,7 @@ from tidegate.dagster_defs.deployed.tags import LAUNCH
 from tidegate.launcher.client import ServerFailed, find_record, interrupt, launch
 from tidegate.launcher.config import SCHEMA, LauncherConfig, config_of
 from tidegate.launcher.liveness import NO_SERVER, liveness_of, note_of_launch
-from tidegate.launcher.place import environment_of, place_of
+from tidegate.launcher.place import Place, environment_of, place_of
 from tidegate.launcher.protocol import Launch
 from tidegate.spark_jobs.commit.process import ProcessState
 
@@ -52,14 +52,11 @@ class TidegateRunLauncher(DefaultRunLauncher):
             DagsterLaunchFailedError: the run server could not be started.
         """
         run = context.dagster_run
-        place = place_of(run, self._instance.root_directory, self.config)
+        self.note_launch(run)
+        place = self._place_of(run)
         if place is None:
-            if LAUNCH in run.tags:
-                # A run that is executed again has the tags of the one before.
-                self._instance.add_run_tags(run.run_id, {LAUNCH: NO_SERVER})
             super().launch_run(context)
             return
-        self._instance.add_run_tags(run.run_id, {LAUNCH: note_of_launch(place)})
         request = Launch(
             run_id=run.run_id,
             instance=serialize_value(self._instance.get_ref()),
@@ -73,6 +70,17 @@ class TidegateRunLauncher(DefaultRunLauncher):
         if not answer.done:
             raise DagsterLaunchFailedError(answer.problem)
         self._run_ids.add(run.run_id)
+
+    def note_launch(self, run: DagsterRun) -> None:
+        """Note on a run that this process is about to launch it, unless that is noted."""
+        place = self._place_of(run)
+        # A run that is executed again has the tags of the one before, perhaps of another launcher.
+        note = note_of_launch(place) if place is not None else NO_SERVER if LAUNCH in run.tags else None
+        if note is not None and run.tags.get(LAUNCH) != note:
+            self._instance.add_run_tags(run.run_id, {LAUNCH: note})
+
+    def _place_of(self, run: DagsterRun) -> Place | None:
+        return place_of(run, self._instance.root_directory, self.config)
 
     def terminate(self, run_id: str) -> bool:
         """Interrupt a run; see `RunLauncher.terminate`."""

@@ -197,6 +197,20 @@ def test_submitters_at_once_neither_launch_twice_nor_exceed_the_limit(
         assert len(queue.launched) == len(set(queue.launched)) == PLACES
 
 
+def test_who_launches_a_run_is_noted_before_it_starts(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is killed after STARTING leaves a run that is found dead by the note."""
+    noted: list[DagsterRunStatus] = []
+
+    def note(launcher: MockedRunLauncher, run: DagsterRun) -> None:
+        found = queue.instance.get_run_by_id(run.run_id)
+        assert found is not None
+        noted.append(found.status)
+
+    monkeypatch.setattr(MockedRunLauncher, "note_launch", note, raising=False)
+    assert [queue.submit_new() for _ in range(3)] == [STARTING, STARTING, QUEUED]
+    assert noted == [DagsterRunStatus.NOT_STARTED] * 2
+
+
 @pytest.mark.parametrize("kind", ["sqlite", POSTGRES])
 def test_a_submitter_that_hangs_in_its_turn_stops_no_other(
     kind: str, home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

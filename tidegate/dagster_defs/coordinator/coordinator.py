@@ -3,18 +3,18 @@
     submit ─► my turn ─► not submitted yet? ──no──► nothing
                               │ yes
                queue empty, fewer than max_concurrent_runs in progress, no limit of tags or pools concerns it?
-                    ├── yes ──► STARTING ─► end of the turn ─► launcher
+                    ├── yes ──► note of the launcher ─► STARTING ─► end of the turn ─► launcher
                     └── no ───► QUEUED: Dagster's daemon launches it, as before
 
 Dagster's daemon takes from the queue once a second at most, so that a run waits half a second for nothing.
 Submitters decide one at a time (`turn`): they neither launch a run twice nor exceed the limit together. The
 daemon knows nothing of turns. It takes only queued runs, and while one is queued, no submitter launches. It
 can exceed the limit by the runs that were submitted between its count of runs and its look into the queue,
-which follow each other at once. A process that is killed after STARTING leaves a run that `run_monitoring`
-ends, as the daemon does.
+which follow each other at once. A process that is killed after STARTING leaves a run
+that is found dead within seconds, since the launcher's note names that process (`run.dead_runs`).
 """
 
-from typing import cast
+from typing import Protocol, cast, runtime_checkable
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
 from dagster._core.errors import DagsterCodeLocationLoadError, DagsterUserCodeUnreachableError
@@ -32,6 +32,15 @@ DEQUEUE_SECONDS = 0.5
 in steps of this length."""
 
 UNLIMITED = -1
+
+
+@runtime_checkable
+class NotingLauncher(Protocol):
+    """A launcher that notes on a run who launches it."""
+
+    def note_launch(self, run: DagsterRun) -> None:
+        """Note on a run that this process is about to launch it."""
+        ...
 
 
 class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
@@ -57,6 +66,10 @@ class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
             if not exclusive or not _has_place(instance, run):
                 instance.report_dagster_event(DagsterEvent.job_enqueue(run), run_id)
                 return run.with_status(DagsterRunStatus.QUEUED)
+            launcher = instance.run_launcher
+            if isinstance(launcher, NotingLauncher):
+                # Before STARTING: without the note a run holds its slots for minutes if this process dies.
+                launcher.note_launch(run)
             starting = DagsterEvent(DagsterEventType.PIPELINE_STARTING.value, run.job_name)
             instance.report_dagster_event(starting, run_id)
             run = _run(instance, run_id)
