@@ -2,6 +2,7 @@
 
 import threading
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patient_commits, patiently
 from tidegate.scheduler.store.sql.connection import engine
 from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import clock_difference
 
 pytestmark = pytest.mark.store  # a server of its own, which is stopped
 
@@ -70,3 +72,14 @@ def test_both_sides_notice_a_machine_that_is_away(postgres_url: str) -> None:
         }
         assert raw.get_dsn_parameters()["tcp_user_timeout"] == str(engine.UNANSWERED_MILLISECONDS)
     store.close()
+
+
+def test_the_clock_of_the_server_is_compared(postgres_url: str, tmp_path: Path) -> None:
+    """Two machines may disagree about the time, and the store's server is asked by both."""
+    minutes, second = timedelta(minutes=5), timedelta(seconds=1)
+    in_postgres, here = open_sql_store(postgres_url), open_sql_store(f"sqlite:///{tmp_path}/store.db")
+    for apart in (minutes, -minutes, timedelta(0)):
+        assert abs(clock_difference(in_postgres, datetime.now(UTC) + apart) - apart) < second
+    assert clock_difference(here, datetime.now(UTC) + minutes) == timedelta(0)
+    in_postgres.close()
+    here.close()

@@ -3,6 +3,7 @@
 from functools import cache
 
 from tidegate.dagster_defs.deployed.location import Location
+from tidegate.project.release import release
 from tidegate.project.settings.settings import Settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -24,5 +25,6 @@ def location_of(settings: Settings) -> Location:
         retention=settings.retention,
         watch_seconds=settings.watch_seconds,
         watch_options=settings.watch_options,
+        version=release(),
         alerts=settings.alerts,
     )

@@ -29,11 +29,14 @@ def serve(
     from tidegate.cli.opened_store import opened_store
     from tidegate.processes.home import check_home, home_in_use
     from tidegate.processes.server_address import address_file, forget_address
+    from tidegate.project.release import release
     from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.launch.versions import SERVER, note_version
     from tidegate.server.access import is_loopback
     from tidegate.server.host import HostThread
     from tidegate.server.listen import listen
     from tidegate.server.service import Service
+    from tidegate.spark_jobs.commit.process import this_process
 
     settings = load_settings()
     if with_host:
@@ -43,6 +46,7 @@ def serve(
     answers_at: list[str] = []
     with opened_store(settings, create=True) as store:
         service = Service(settings=settings, store=store, loopback=is_loopback(host))
+        note_version(store, settings.name, SERVER, release(), this_process(), service.clock())
         beside = HostThread(settings, store, lambda line: typer.echo(f"host: {line}"))
 
         def begun(address: str) -> None:

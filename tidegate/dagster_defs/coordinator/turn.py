@@ -3,7 +3,7 @@
 A lock of the operating system or of PostgreSQL, so that it ends with the process, however that ends. SQLite
 files are on one machine, and so are the processes that use them.
 
-Nobody waits for long: a process that hangs in its turn (it is stopped, or its machine is) costs the others a
+No process waits for long: one that hangs in its turn (it is stopped, or its machine is) costs the others a
 few seconds, and then they leave the decision to the queue. PostgreSQL ends its session after `HUNG_SECONDS`.
 """
 

@@ -47,6 +47,7 @@ class Location:
         retention: how long the store keeps what nothing needs any more.
         alerts: who hears of failures and lateness.
         watch_seconds: from one look at a watched folder to the next.
+        version: of Tidegate, that this process has loaded.
         watch_options: of the client of a cloud's file system, by its own names.
     """
 
@@ -60,6 +61,7 @@ class Location:
     retention: Keep = field(default_factory=Keep)
     alerts: Alerting = field(default_factory=Alerting)
     watch_seconds: int = WATCH_SECONDS
+    version: str = ""
     watch_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property

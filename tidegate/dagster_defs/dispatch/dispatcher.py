@@ -39,8 +39,10 @@ from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
 from tidegate.dagster_defs.dispatch.targets import sensor_of
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
-from tidegate.scheduler.launch.active_host import ActiveHost, active_host
+from tidegate.scheduler.launch.active_host import ActiveHost, host_of
+from tidegate.scheduler.launch.versions import CODE_SERVER, note_version
 from tidegate.scheduler.store.protocol import Store
+from tidegate.spark_jobs.commit.process import this_process
 
 RELOAD_TEXT = "a newer deployment is not loaded: reload the code location"
 
@@ -120,6 +122,8 @@ class Dispatch:
         if not is_real_tick(self._context.log_key):
             self._steps.attempt(self._steps.load_deployed, store)
             return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
+        location = self._location
+        note_version(store, location.project, CODE_SERVER, location.version, this_process(), self._now())
         host = self._host(store)
         if host is not None:
             self._steps.attempt(self._switches, store)
@@ -135,8 +139,14 @@ class Dispatch:
         return SkipReason(self._waiting(store))
 
     def _host(self, store: Store) -> ActiveHost | None:
+        """Return the host that drives the engine, also one by another clock: then this process does not."""
+        now = self._now()
         with store.reading() as reader:
-            return active_host(reader, self._location.project, self._now())
+            found = host_of(reader, self._location.project)
+        other_clock = self._dispatcher.shared.lookout.other_clock(found, now)
+        if other_clock is not None:
+            self._log(other_clock)
+        return found if found is not None and (other_clock or found.holds(now)) else None
 
     def _launches(self, store: Store) -> list[RunRequest]:
         self._steps.attempt(self._switches, store)

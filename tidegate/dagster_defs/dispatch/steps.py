@@ -32,6 +32,7 @@ from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.intake.watched import Watched
+from tidegate.scheduler.launch.active_host import Lookout
 from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, reject
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.protocol import Store
@@ -55,6 +56,7 @@ class Shared:
         pruning: the share of time that pruning takes.
         watching: the looks at watched folders.
         alerts: what collects and sends them.
+        lookout: what was seen of a host whose clock is ahead.
     """
 
     looks: Turns = field(default_factory=lambda: Turns(DEAD_RUNS_SECONDS))
@@ -62,6 +64,7 @@ class Shared:
     pruning: Pace = field(default_factory=Pace)
     watching: Watching = field(default_factory=Watching)
     alerts: Alarms = field(default_factory=Alarms)
+    lookout: Lookout = field(default_factory=Lookout)
 
 
 class Steps:

@@ -22,9 +22,10 @@ from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.host.changes import Changes
 from tidegate.dagster_defs.host.runs import Runs
 from tidegate.dagster_defs.run.run_request import Invalid
-from tidegate.scheduler.launch.active_host import LEASE, ActiveHost, active_host, release, take
+from tidegate.scheduler.launch.active_host import CLOCKS, LEASE, ActiveHost, Lookout, host_of, release, take
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql.store import clock_difference
 from tidegate.scheduler.tick.due import is_anything_due
 from tidegate.spark_jobs.commit.process import is_gone, shown
 
@@ -76,6 +77,7 @@ class Host:
         self._runs = Runs(instance, workspace, location.project)
         self._changes = Changes(instance)
         self._rest: tuple[tuple[object, ...], datetime] | None = None
+        self._lookout = Lookout()
         self._steps = Steps(location, instance, Shared(), self._log)
         self._switches = Turns(SWITCHES_SECONDS)
         self._measuring = Turns(MEASURING_SECONDS)
@@ -139,14 +141,22 @@ class Host:
             return True
         was_active = self.active is not None
         with store.reading() as reader:
-            found = active_host(reader, project, now)
+            found = host_of(reader, project)
         self.active = None
+        apart = clock_difference(store, now)
+        if abs(apart) >= LEASE:
+            self._log(f"does not decide: {_difference(apart)} of the store's server; {CLOCKS}")
+            return False
         gone = None if found is None or not is_gone(found.process) else found.process
         if found is not None and found.process not in (self._process, gone):
-            self._log(f"waits: {shown(found.process)} is active")
-            return False
+            other_clock = self._lookout.other_clock(found, now)
+            if other_clock is not None or found.holds(now):
+                said = "" if other_clock is None else f": {other_clock}"
+                self._log(f"waits: {shown(found.process)} is active{said}")
+                return False
         with store.transaction() as transaction:
-            self.active = take(transaction, project, self._process, now, gone=gone)
+            version = self._location.version
+            self.active = take(transaction, project, self._process, now, gone=gone, version=version)
         if self.active is not None and not was_active:
             self._log("is active")
         return self.active is not None
@@ -200,6 +210,11 @@ class Host:
 
     def _now(self) -> datetime:
         return self._location.clock()
+
+
+def _difference(apart: timedelta) -> str:
+    seconds = apart.total_seconds()
+    return f"the clock of this process is {abs(seconds):,.0f} s {'ahead' if seconds > 0 else 'behind'} that"
 
 
 def _once(log: Callable[[str], None]) -> Callable[[str], None]:

@@ -26,7 +26,8 @@ def run_lease(location: Location, instance: DagsterInstance, run_id: str) -> Gen
     process, home = this_process(), storage_id(instance)
 
     def renew() -> bool:
-        owner = RunOwner(instance=home, process=process, until=location.clock() + LEASE)
+        until = location.clock() + LEASE
+        owner = RunOwner(instance=home, process=process, until=until, version=location.version)
         own(location.open_store(), run_id, owner)
         return True
 

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.instant_text import instant_text
+from tidegate.scheduler.tick.tick import is_ahead
 
 
 def last_tick_line(ticked_at: datetime | None, now: datetime, late: bool) -> str:
@@ -16,6 +17,8 @@ def last_tick_line(ticked_at: datetime | None, now: datetime, late: bool) -> str
     if ticked_at is None:
         return "the scheduler has never ticked: start Dagster, for example with `tidegate dev`"
     ago = f", {minutes_ago(ticked_at, now)} ago" if late else ""
+    if is_ahead(ticked_at, now):
+        ago = f", {(ticked_at - now).total_seconds():,.0f} s in the future: a clock is wrong"
     return f"last tick of the scheduler: {instant_text(ticked_at)}{ago}"
 
 

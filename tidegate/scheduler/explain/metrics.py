@@ -16,7 +16,7 @@ from tidegate.scheduler.store.parts.counts import Count
 from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.parts.pages import JobCount
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.tick import is_late, last_tick
+from tidegate.scheduler.tick.tick import is_ahead, is_late, last_tick
 
 WAITS = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH})
 """The states in which a job waits for something."""
@@ -196,7 +196,8 @@ def _ticks(reader: Reader, project: str, now: datetime, every: int) -> Measured:
     if ticked is not None:
         yield TICKED, _sample(ticked.timestamp())
         yield TICK_AGE, _sample(_seconds(now - ticked))
-    yield TICKING, _sample(holds or not is_late(ticked, now, every))
+    ahead = ticked is not None and is_ahead(ticked, now)
+    yield TICKING, _sample(not ahead and (holds or not is_late(ticked, now, every)))
     yield HOST, _sample(holds)
     yield HOST_LEFT, _sample(_seconds(host.looped_at + LEASE - now) if host is not None and holds else 0)
 

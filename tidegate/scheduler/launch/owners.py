@@ -25,11 +25,13 @@ class RunOwner(Value, kw_only=True):
         instance: id of the Dagster instance that has the run: several may share a store.
         process: see `spark_jobs.commit.process`.
         until: when its lease ends unless it is renewed.
+        version: of Tidegate, that its process has loaded; "" if it is not known.
     """
 
     instance: str
     process: str
     until: datetime
+    version: str = ""
 
 
 def owners(reader: Reader) -> dict[str, RunOwner]:

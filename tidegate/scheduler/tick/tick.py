@@ -54,6 +54,9 @@ AWAY_AFTER = timedelta(minutes=15)
 CLOCK_KEPT_FOR = timedelta(seconds=60)
 """An idle tick writes nothing while the stored clock is younger: replaying idle time has no effect."""
 
+AHEAD = timedelta(seconds=5)
+"""By how much the clocks of two machines may differ before a tick counts as one of the future."""
+
 TICKS_MISSED = 12
 """After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""
 
@@ -202,6 +205,11 @@ def is_late(last: datetime | None, now: datetime, every: int) -> bool:
         every: the seconds between two ticks.
     """
     return last is None or now - last > CLOCK_KEPT_FOR + timedelta(seconds=TICKS_MISSED * every)
+
+
+def is_ahead(last: datetime, now: datetime) -> bool:
+    """Return whether the last tick is of the future: the clock of that machine, or of this one, is wrong."""
+    return last > now + AHEAD
 
 
 def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:

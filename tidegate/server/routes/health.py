@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import active_host
-from tidegate.scheduler.tick.tick import is_late, last_tick
+from tidegate.scheduler.tick.tick import is_ahead, is_late, last_tick
 from tidegate.server.access import READ
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer
 from tidegate.server.problem import Problem
@@ -31,7 +31,8 @@ class Ready(Value, kw_only=True):
 
     Attributes:
         store: "reachable" or "unreachable".
-        scheduler: "ticking", "late" or "never ticked"; "unknown" without a store.
+        scheduler: "ticking", "late" or "never ticked"; "ahead" if the last tick is of the future, so that a
+            clock is wrong; "unknown" without a store.
         last_tick: when a host or dispatcher ticked last.
     """
 
@@ -64,8 +65,9 @@ def _ready(service: Service) -> Ready:
             ticked, host = last_tick(reader), active_host(reader, settings.name, now)
     except UserError:
         return Ready(ready=False, store="unreachable", scheduler="unknown")
-    ticks = host is not None or not is_late(ticked, now, settings.tick_seconds)
-    scheduler = "ticking" if ticks else "never ticked" if ticked is None else "late"
+    ahead = ticked is not None and is_ahead(ticked, now)
+    ticks = not ahead and (host is not None or not is_late(ticked, now, settings.tick_seconds))
+    scheduler = "ticking" if ticks else "never ticked" if ticked is None else "ahead" if ahead else "late"
     return Ready(ready=ticks, store="reachable", scheduler=scheduler, last_tick=ticked)
 
 

@@ -52,6 +52,11 @@ def off(health: Health, found: list[Finding]) -> list[str]:
         (engine(folders=[FOLDER]), [], []),
         (engine(folders=[FAILING]), [], ["watched folder of a/d"]),
         (engine(ticked_at=LONG_AGO), [], ["engine"]),
+        (engine(ticked_at=NOW + timedelta(minutes=1)), [], ["engine"]),
+        (engine(version="2", versions=[("2", "host"), ("2", "3 runs")]), [], []),
+        (engine(version="2", versions=[("2", "host"), ("1", "server")]), [], ["version"]),
+        (engine(host=lease(NOW + timedelta(minutes=1)), renewed=True), [], ["host"]),
+        (engine(host=lease(LONG_AGO), renewed=True), [], ["host"]),
         (dagster(), [], []),
         (dagster(heartbeat=None), [], ["daemon"]),
         (dagster(heartbeat=LONG_AGO), [], ["daemon"]),
@@ -91,5 +96,6 @@ def test_it_says_what_is_wrong_with_a_project(project: Project, monkeypatch: pyt
         "deployment": "ok",
         "host": "note",
         "engine": "wrong",
+        "version": "ok",
         "Dagster's database": "wrong",
     }

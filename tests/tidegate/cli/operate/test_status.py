@@ -38,6 +38,7 @@ def test_all_that_is_alive_ends_with_0_and_shows_the_oldest_waiting_job(beating:
         "deployment": "ok",
         "host": "note",
         "engine": "ok",
+        "version": "ok",
         "Dagster's database": "ok",
         "daemon": "ok",
         "server": "note",
@@ -55,10 +56,13 @@ def test_dead_letters_failures_and_holds_are_counted(beating: Project) -> None:
     dead_letter(beating)
     beating.run("apps", "hold", "sales")
 
-    work = beating.json("status")["work"]
+    found = beating.json("status", exit_code=1)
+    [engine] = [part for part in found["parts"] if part["part"] == "engine"]
+    assert engine["text"].endswith("s in the future"), "the dead letter was made by ticks of the coming hours"
+    work = found["work"]
 
     assert (work["dead_letters"], work["failed"], work["held"]) == (1, 1, ["sales"])
-    assert "1; `tidegate jobs list --dead-letters`" in beating.run("status")
+    assert "1; `tidegate jobs list --dead-letters`" in beating.run("status", exit_code=1)
 
 
 def test_what_is_not_alive_ends_with_1(beating: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.records.watched import WatchedFolder
-from tidegate.scheduler.tick.tick import is_late
+from tidegate.scheduler.tick.tick import is_ahead, is_late
 from tidegate.spark_jobs.commit.process import shown
 
 if TYPE_CHECKING:
@@ -48,15 +48,21 @@ class Engine:
         apps: the project's apps that are deployed.
         ticked_at: the engine's clock.
         host: the lease of the project's host, whether it holds or not.
+        renewed: a lease that does not hold was renewed while one looked, so its host has another clock.
         deployed_at: when anything was deployed last.
         folders: the watched folders.
+        version: of Tidegate, that this command has loaded.
+        versions: of the processes at work, each with what it is.
     """
 
     apps: Sequence[str]
     ticked_at: datetime | None
     host: ActiveHost | None
+    renewed: bool = False
     deployed_at: datetime | None = None
     folders: Sequence[WatchedFolder] = ()
+    version: str = ""
+    versions: Sequence[tuple[str, str]] = ()
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:
@@ -74,14 +80,9 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
             text="nothing of this project is deployed",
             remedy="run `tidegate deploy`",
         )
-    yield _host(engine.host, now)
-    ticked, late = engine.ticked_at, is_late(engine.ticked_at, now, every)
-    yield Finding(
-        part="engine",
-        health=Health.WRONG if late else Health.OK,
-        text="the scheduler has never ticked" if ticked is None else f"last tick at {instant(ticked)}",
-        remedy="start `tidegate dev` or `tidegate host`, or Dagster's daemon" if late else "",
-    )
+    yield _host(engine.host, now, renewed=engine.renewed)
+    yield _tick(engine.ticked_at, now, every)
+    yield _versions(engine)
     yield from (_folder(each) for each in engine.folders)
 
 
@@ -93,7 +94,43 @@ def _folder(folder: WatchedFolder) -> Finding:
     return Finding(part=part, health=Health.WRONG, text=f"{folder.problem}{since}", remedy=folder.remedy)
 
 
-def _host(host: ActiveHost | None, now: datetime) -> Finding:
+def _tick(ticked: datetime | None, now: datetime, every: int) -> Finding:
+    if ticked is not None and is_ahead(ticked, now):
+        return Finding(
+            part="engine",
+            health=Health.WRONG,
+            text=f"last tick at {instant(ticked)}, {_seconds(ticked - now)} in the future",
+            remedy="compare the clocks of this machine and of the one that ticks, and synchronize them",
+        )
+    late = is_late(ticked, now, every)
+    return Finding(
+        part="engine",
+        health=Health.WRONG if late else Health.OK,
+        text="the scheduler has never ticked" if ticked is None else f"last tick at {instant(ticked)}",
+        remedy="start `tidegate dev` or `tidegate host`, or Dagster's daemon" if late else "",
+    )
+
+
+def _versions(engine: Engine) -> Finding:
+    """Return the finding on the versions at work: after an upgrade in place, old processes go on."""
+    by_version: dict[str, list[str]] = {engine.version: ["this command"]}
+    for version, what in engine.versions:
+        by_version.setdefault(version, []).append(what)
+    texts = [f"{version or 'unknown'}: {', '.join(whats)}" for version, whats in by_version.items()]
+    mixed = len(by_version) > 1
+    return Finding(
+        part="version",
+        health=Health.WRONG if mixed else Health.OK,
+        text="; ".join(texts),
+        remedy="restart what is of another version; `tidegate docs operating` has the order" if mixed else "",
+    )
+
+
+def _seconds(time: timedelta) -> str:
+    return f"{abs(time.total_seconds()):,.0f} s"
+
+
+def _host(host: ActiveHost | None, now: datetime, *, renewed: bool) -> Finding:
     if host is None:
         return Finding(
             part="host",
@@ -104,6 +141,14 @@ def _host(host: ActiveHost | None, now: datetime) -> Finding:
     where = f"{shown(host.process)}, last loop at {instant(host.looped_at)}"
     if host.holds(now):
         return Finding(part="host", health=Health.OK, text=f"active: {where}, since {instant(host.since)}")
+    if renewed:
+        side = "ahead of" if host.is_ahead(now) else "behind"
+        return Finding(
+            part="host",
+            health=Health.WRONG,
+            text=f"{where}: its clock is {_seconds(host.looped_at - now)} {side} the clock of this machine",
+            remedy="synchronize the clocks: fires come early or late, and another host does not decide",
+        )
     return Finding(
         part="host",
         health=Health.WRONG,

@@ -1,18 +1,21 @@
 """What is found of each part of a project that must be alive: for `tidegate doctor` and `tidegate status`."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tidegate.cli.operate.health.findings import Engine, Finding, Health, dagster_findings, engine_findings
 from tidegate.domain.error import UserError
+from tidegate.domain.wording import plural
 
 if TYPE_CHECKING:
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.explain.work import Work
+    from tidegate.scheduler.launch.active_host import ActiveHost
     from tidegate.scheduler.model.records.alert import Alert
     from tidegate.scheduler.model.records.watched import WatchedFolder
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.protocol import Reader, Store
 
 
 def findings(settings: "Settings", now: datetime) -> "tuple[list[Finding], Work | None]":
@@ -42,22 +45,60 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
     """
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.health.channels import newest_alerts
+    from tidegate.project.release import release
     from tidegate.scheduler.explain.work import work_of
     from tidegate.scheduler.launch.active_host import host_of
     from tidegate.scheduler.tick.tick import engine_clock
 
     with opened_store(settings) as store, store.reading() as reader:
         apps = [each.name for each in reader.app_headers() if each.project == settings.name]
-        newest = reader.newest_deployment()
+        newest, host = reader.newest_deployment(), host_of(reader, settings.name)
+        renewed = host is not None and not host.holds(now) and _is_renewed(store, settings.name, host)
         engine = Engine(
             apps=apps,
             ticked_at=engine_clock(reader),
-            host=host_of(reader, settings.name),
+            host=host,
+            renewed=renewed,
             deployed_at=None if newest is None else newest[1],
             folders=_watched_folders(reader, settings.name),
+            version=release(),
+            versions=_versions(
+                reader, settings.name, host if renewed or (host and host.holds(now)) else None
+            ),
         )
         alerts = newest_alerts(reader, settings.name, settings.alerts.channels)
         return engine, work_of(reader, frozenset(apps), now), alerts
+
+
+def _versions(reader: "Reader", project: str, host: "ActiveHost | None") -> list[tuple[str, str]]:
+    """Return the version of each process of the project that may be at work, and what it is."""
+    from tidegate.scheduler.launch.owners import owners
+    from tidegate.scheduler.launch.versions import versions_at_work
+    from tidegate.spark_jobs.commit.process import is_gone, shown
+
+    found = [] if host is None else [(host.version, f"host {shown(host.process)}")]
+    found += [
+        (each.version, f"{part} {shown(each.process)}")
+        for part, each in sorted(versions_at_work(reader, project).items())
+        if not is_gone(each.process)
+    ]
+    runs = Counter(owner.version for owner in owners(reader).values() if not is_gone(owner.process))
+    return found + [(version, plural(number, "run")) for version, number in sorted(runs.items())]
+
+
+def _is_renewed(store: "Store", project: str, host: "ActiveHost") -> bool:
+    """Return whether a lease is renewed while one looks."""
+    import time
+
+    from tidegate.scheduler.launch.active_host import RENEWED_WITHIN, host_of
+    from tidegate.spark_jobs.commit.process import is_gone
+
+    if is_gone(host.process):
+        return False
+    time.sleep(RENEWED_WITHIN.total_seconds())
+    with store.reading() as reader:
+        found = host_of(reader, project)
+    return found is not None and found.process == host.process and found.looped_at != host.looped_at
 
 
 def _watched_folders(reader: "Reader", project: str) -> "list[WatchedFolder]":

@@ -5,13 +5,16 @@ It never retries a transaction by itself: what ran in it may have had effects. O
 beginning, before anything was done, is tried again.
 """
 
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
 from tidegate.scheduler.store.error import StoreAway, StoreError
+from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.connection.engine import (
     BEGIN_ATTEMPTS,
     BUSY_SECONDS,
@@ -151,3 +154,21 @@ class SqlStore:
     def close(self) -> None:
         """See `Store.close`."""
         self.engine.dispose()
+
+
+def clock_difference(store: Store, now: datetime) -> timedelta:
+    """Return by how much the clock of this process is ahead of the server's, negative if it is behind.
+
+    Zero for a store without a server: it is on this machine.
+
+    Args:
+        now: by the clock of this process.
+    """
+    if not isinstance(store, SqlStore) or store.engine.dialect.name != "postgresql":
+        return timedelta(0)
+    began = time.monotonic()
+    with store_errors(store.engine, NOTHING_KEPT, writes=False), store.engine.connect() as connection:
+        server: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+    # The answer may have been on its way for as long as the question took.
+    took, ahead = timedelta(seconds=time.monotonic() - began), now - server
+    return ahead if ahead > timedelta(0) else min(ahead + took, timedelta(0))
