@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tidegate.domain.model import Calendar, CronTrigger
 from tidegate.domain.time.calendar import is_business_day, nth_business_day
 from tidegate.domain.time.cron import MAX_YEARS_APART, parse
-from tidegate.domain.time.fire_times import fires, fires_on, next_fire, previous_fire
+from tidegate.domain.time.fire_times import day_of, fires, fires_on, next_fire, previous_fire
 
 US = Calendar(name="us", country="US")
 OWN = Calendar(name="own", weekend=(), closed=(date(2026, 3, 10), date(2026, 3, 11)))
@@ -47,6 +47,29 @@ FOLLOWING = [
 )
 def test_the_next_fire(sentence: str, trigger: CronTrigger, after: str, expected: str) -> None:
     assert next_fire(trigger, instant(after)) == instant(expected)
+
+
+DAYS = [
+    ("its own day", cron("0 6 * * *"), "2026-03-10T06:00", "2026-03-10"),
+    ("the day of its zone", cron("0 2 * * *", zone="Asia/Tokyo"), "2026-03-09T17:00", "2026-03-10"),
+    ("moved past midnight", cron("30 23 * * *", zone="America/Nuuk"), "2026-03-29T01:00", "2026-03-28"),
+    ("the time that exists", cron("0,30 0,23 * * *", zone="America/Nuuk"), "2026-03-29T01:00", "2026-03-29"),
+    ("moved within the day", cron("30 2 * * *", zone="America/New_York"), "2026-03-08T07:00", "2026-03-08"),
+    ("a whole day is skipped", cron("0 6 * * *", zone="Pacific/Apia"), "2011-12-30T10:00", "2011-12-30"),
+    ("a midnight that repeats", cron("30 23 * * *", zone="America/Nuuk"), "2026-10-25T01:30", "2026-10-24"),
+    ("with a calendar", cron("30 23 * * *", OWN, zone="America/Nuuk"), "2026-03-29T01:00", "2026-03-28"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "trigger", "fire", "expected"), DAYS, ids=[row[0] for row in DAYS])
+def test_the_day_of_a_fire(sentence: str, trigger: CronTrigger, fire: str, expected: str) -> None:
+    assert next_fire(trigger, instant(fire) - TICK) == instant(fire)
+    assert day_of(trigger, instant(fire)).isoformat() == expected
+
+
+def test_what_is_before_every_fire_has_no_day() -> None:
+    with pytest.raises(OverflowError):
+        day_of(cron("0 6 29 2 *"), datetime(1, 1, 1, tzinfo=UTC))
 
 
 def test_business_days_are_days_of_the_crons_zone() -> None:

@@ -25,6 +25,7 @@ def test_an_event_comes_back_as_it_was_added(store: Store) -> None:
         run_id="r",
         status="succeeded",
         scheduled_for=at(5),
+        day="2026-03-10",
         run=upstream(args={"x": [1, {"y": None}]}, outputs={"d": ("2026-03-09", "ü")}),
         own_job=True,
         expired=True,

@@ -53,7 +53,16 @@ def test_every_story_is_there_without_a_mistake_or_a_warning() -> None:
     found = sorted(path.name[:2] for path in FOLDER.glob("[0-9]*.yaml"))
     assert found == [f"{number:02}" for number in range(1, 12)]
     others = {path.stem for path in FOLDER.glob("[a-z]*.yaml")}
-    assert others == {ORIGINAL, "deadlines", "instants", "life_cycle", "rules", "two_apps", "weeks"}
+    assert others == {
+        ORIGINAL,
+        "business_dates",
+        "deadlines",
+        "instants",
+        "life_cycle",
+        "rules",
+        "two_apps",
+        "weeks",
+    }
 
 
 def test_every_story_says_who_wants_what_and_has_scenarios() -> None:

@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import Literal
 
 from tidegate.domain.time.cron_field import CronError, read_fields
-from tidegate.domain.time.wall_clock import gap_end, instants, zone_of
+from tidegate.domain.time.wall_clock import gap_end, instants, wall_time, zone_of
 from tidegate.domain.value import Value
 
 __all__ = ["Cron", "CronError", "parse"]
@@ -97,6 +97,21 @@ class Cron(Value, kw_only=True):
         start = _shifted(at_or_before, max(offsets))
         readings = _READINGS[self.hours_kind]
         return max(self._previous(at_or_before, start, zone, second, counts) for second in readings)
+
+    def wall_of(self, fire: datetime, zone: str, counts: DayFilter | None = None) -> datetime:
+        """Return the wall time that the pattern names for one of its fires.
+
+        It is that of the fire, or the last one within the gap that the fire follows: clocks in Nuuk go from
+        23:00 to 00:00, and a fire of 23:30 is at 00:00 of the next day.
+
+        Raises:
+            OverflowError: the instant is before every fire.
+        """
+        wall = wall_time(fire, zone)
+        found = next(self._walls_back(wall, counts), None)
+        if found is None:
+            raise OverflowError(f'"{self.text}" does not fire at {fire.isoformat()}')
+        return found
 
     def fires(self, after: datetime, until: datetime, zone: str) -> Iterator[datetime]:
         """Yield every fire in (after, until], ascending, in UTC."""

@@ -42,6 +42,11 @@ def fires(trigger: WallClock, after: datetime, until: datetime) -> Iterator[date
         instant = next_fire(trigger, instant)
 
 
+def day_of(trigger: WallClock, fire: datetime) -> date:
+    """Return the day to which a fire belongs: that which the pattern names in the zone of the trigger."""
+    return parse(trigger.cron).wall_of(fire, trigger.timezone, _days_that_count(trigger)).date()
+
+
 def fires_on(trigger: WallClock, day: date) -> bool:
     """Return whether the trigger fires on a date of its zone, without regard to clock changes."""
     counts = _days_that_count(trigger)

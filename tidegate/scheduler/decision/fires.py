@@ -12,7 +12,7 @@ program runs does not fire: it starts again, and once more at the end of the run
 """
 
 from collections.abc import Collection, Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import islice
 
 import msgspec
@@ -149,6 +149,7 @@ def fire_event(
     own_job: bool = False,
     expired: bool = False,
     scheduled: bool = True,
+    day: date | None = None,
 ) -> Event:
     """Return the event of one fire.
 
@@ -157,6 +158,7 @@ def fire_event(
 
     Args:
         scheduled: whether it is the fire of a cron, from which a business date can be counted.
+        day: to which the fire of a cron belongs.
     """
     return Event(
         id=f"{fire_event_key(schedule, leaf)}@{at.isoformat()}",
@@ -165,6 +167,7 @@ def fire_event(
         time=at,
         arrived=at,
         scheduled_for=at if scheduled else None,
+        day=None if day is None else day.isoformat(),
         own_job=own_job,
         expired=expired,
     )
@@ -183,7 +186,8 @@ def _of_cron(
         superseded = cron.catch_up == "latest" and instant != instants[-1]
         expired = missed and (too_old or superseded or cron.catch_up == "none")
         own_job = missed and cron.catch_up == "all" and not expired and alone
-        yield fire_event(ref, leaf.path, instant, own_job=own_job, expired=expired)
+        day = fire_times.day_of(cron, instant)
+        yield fire_event(ref, leaf.path, instant, own_job=own_job, expired=expired, day=day)
 
 
 def newest_fires(cron: WallClock, after: datetime, until: datetime) -> list[datetime]:

@@ -43,6 +43,8 @@ class Event(Value, kw_only=True):
         bytes, rows: size of the partition, if the reporter knows it.
         run_id: the run that caused the event, or that the event is about.
         scheduled_for: the instant of the cron, for a fire.
+        day: the day to which the fire of a cron belongs, in the zone of that cron; None if a version before
+            wrote it.
         run: facts that the triggered run may refer to, for the event of a run.
         own_job: the event opens its own job and joins no waiting job (rule 19).
         expired: the event is recorded but triggers nothing (a missed fire beyond its catch-up).
@@ -62,6 +64,7 @@ class Event(Value, kw_only=True):
     run_id: str | None = None
     status: str | None = None
     scheduled_for: datetime | None = None
+    day: str | None = None
     run: UpstreamRun | None = None
     own_job: bool = False
     expired: bool = False
@@ -80,6 +83,7 @@ def event_facts(event: Event) -> dict[str, str | int]:
         "bytes": event.bytes,
         "rows": event.rows,
         "scheduled_for": None if event.scheduled_for is None else event.scheduled_for.isoformat(),
+        "day": event.day,
     }
     return {name: fact for name, fact in facts.items() if fact is not None}
 

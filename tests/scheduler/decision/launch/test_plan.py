@@ -1,14 +1,11 @@
 """The launch plan: which partitions a run writes, its time, its business date, its upstream runs."""
 
-from datetime import UTC, datetime
-
 import msgspec
 import pytest
 
 from tests.scheduler.launch.test_launching import S, pending
 from tests.worlds.world import World, app_of, at
-from tidegate.domain.model import PartitionScheme, TimeDimension
-from tidegate.scheduler.decision.launch.plan import business_date, plan_launch
+from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.job import Job
@@ -139,37 +136,3 @@ def test_the_plan_of_run_triggers_names_each_upstream_run_once():
     world.run("10:01", "r", "succeeded", "y")
     world.tick("10:01")
     assert world.only("s").launch.upstream_runs == ("x", "y")
-
-
-def scheme(cycle, zone="UTC") -> PartitionScheme:
-    return PartitionScheme(time=TimeDimension(name="t", cycle=cycle, start="2013-01-01", timezone=zone))
-
-
-DATES = [
-    ("a day before, without partitioned outputs", "2026-03-10T06:00:00+00:00", None, "UTC", "2026-03-09"),
-    ("the local day counts", "2026-03-10T03:30:00+00:00", None, "America/New_York", "2026-03-08"),
-    (
-        "half past midnight in New York: the day that has just ended there",
-        "2026-03-10T04:30:00+00:00",
-        None,
-        "America/New_York",
-        "2026-03-09",
-    ),
-    ("an hour before", "2026-03-10T06:10:00+00:00", scheme("hour"), "UTC", "2026-03-10-05:00"),
-    ("a month before", "2026-03-10T06:10:00+00:00", scheme("month"), "UTC", "2026-02-01"),
-    ("a year before", "2026-03-10T06:10:00+00:00", scheme("year"), "UTC", "2025-01-01"),
-    (
-        "the wall time of the schedule names the partition of another zone",
-        "2026-03-10T03:30:00+00:00",
-        scheme("day", "UTC"),
-        "America/New_York",
-        "2026-03-08",
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "scheduled", "outputs", "zone", "expected"), DATES, ids=[d[0] for d in DATES]
-)
-def test_business_date(sentence, scheduled, outputs, zone, expected):
-    assert business_date(datetime.fromisoformat(scheduled).astimezone(UTC), outputs, zone) == expected

@@ -8,14 +8,14 @@ resolved here, so that every attempt of the job gets the same input.
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import assert_never
-from zoneinfo import ZoneInfo
 
 import msgspec
 
 from tidegate.compiler import template
-from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension
+from tidegate.domain.model import App, PartitionScheme, Schedule
 from tidegate.domain.partition_key import period_before, same_partitions
 from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
+from tidegate.scheduler.decision.launch.dates import date_of_moment, dates_of_fires, output_scheme
 from tidegate.scheduler.decision.launch.manifest import manifest_of, upstream_of
 from tidegate.scheduler.decision.launch.references import values_of
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -39,11 +39,9 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
     scheduled = max(
         (d.event.scheduled_for for d in view.deliveries if d.event.scheduled_for is not None), default=None
     )
-    outputs = output_scheme(view.app, view.schedule.program)
-    counted_from = scheduled
-    if counted_from is None and view.schedule.output_partition == "business_date":
-        counted_from = satisfied_at
-    date = None if counted_from is None else business_date(counted_from, outputs, view.schedule.timezone)
+    dates = dates_of_fires(view.app, view.schedule, view.deliveries)
+    if not dates and satisfied_at is not None and view.schedule.output_partition == "business_date":
+        dates = (date_of_moment(view.app, view.schedule, satisfied_at),)
     manifest = manifest_of(view.app.name, view.deliveries)
     upstream = upstream_of(view.app.name, view.deliveries)
     plan = LaunchPlan(
@@ -53,7 +51,7 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
         upstream_runs=tuple(run.id for run in upstream),
         upstream=upstream,
         scheduled_time=scheduled,
-        business_date=date,
+        business_date=dates[-1] if dates else None,
     )
     plan = msgspec.structs.replace(plan, partitions=_partitions(view, plan, satisfied_at))
     values = values_of(plan, view.deliveries, view.job.key, view.schedule.trigger)
@@ -71,25 +69,6 @@ def _of_instance(view: JobView, instance: Instance, inputs: Inputs) -> LaunchPla
     )
     values = values_of(plan, (), "", None)
     return msgspec.structs.replace(plan, args=template.render(view.schedule.args, values))
-
-
-def business_date(scheduled: datetime, outputs: PartitionScheme | None, zone: str) -> str:
-    """Return the scheduled time minus one unit, as a partition key.
-
-    The unit is the cycle of the output's partitions, or a day. The scheduled time is read in the
-    schedule's zone: at 00:30 in New York the business date is the day that has just ended there.
-    """
-    dimension = outputs.time if outputs is not None else None
-    if dimension is None:
-        dimension = TimeDimension(name="day", cycle="day", start="1970-01-01", timezone=zone)
-    wall = scheduled.astimezone(ZoneInfo(zone)).replace(tzinfo=ZoneInfo(dimension.timezone))
-    return period_before(wall, dimension)
-
-
-def output_scheme(app: App, program: str) -> PartitionScheme | None:
-    """Return the partition scheme of a program's outputs; lint checks that they agree."""
-    schemes = (app.datasets[name].partitions for name in app.programs[program].writes)
-    return next((scheme for scheme in schemes if scheme is not None), None)
 
 
 def _partitions(view: JobView, plan: LaunchPlan, satisfied_at: datetime | None) -> tuple[str, ...]:

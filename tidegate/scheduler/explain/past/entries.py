@@ -87,6 +87,7 @@ def event_of(entry: Entry) -> Event:
         bytes=entry.data.get("bytes"),
         rows=entry.data.get("rows"),
         scheduled_for=None if scheduled is None else datetime.fromisoformat(scheduled),
+        day=entry.data.get("day"),
     )
 
 

@@ -109,6 +109,7 @@ events = Table(
     Column("run_id", Name),
     Column("status", Text),
     Column("scheduled_for", Instant),
+    Column("day", Text),
     Column("run", Json(UpstreamRun)),
     Column("own_job", Boolean, nullable=False),
     Column("expired", Boolean, nullable=False),

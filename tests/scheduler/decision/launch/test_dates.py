@@ -1,0 +1,88 @@
+"""The business date follows the fire: the day that its own cron names, which stays with it."""
+
+import msgspec
+import pytest
+
+from tests.worlds.world import MIDNIGHT, World, at
+from tidegate.scheduler.decision.launch.dates import date_of_fire, date_of_moment, dates_of_fires
+
+S = "s: {{program: p, status: active, on_update: carry, trigger: {trigger}{more}}}"
+TOKYO = '{cron: "0 2 * * *", timezone: Asia/Tokyo}'
+NEW_YORK = '{cron: "0 22 * * *", timezone: America/New_York}'
+UTC_CRON = '{cron: "0 2 * * *"}'
+LATER = ", constraints: [{delay: 1d}]"
+
+
+def dates(trigger: str, *ticks: str, more: str = LATER) -> World:
+    """A schedule whose fires wait a day."""
+    world = World(S.format(trigger=trigger, more=more))
+    for clock in ticks:
+        world.tick(clock)
+    return world
+
+
+def of(world: World) -> tuple[str, ...]:
+    job = world.only("s")
+    with world.store.reading() as reader:
+        collected = reader.deliveries([job.id])[job.id]
+    return dates_of_fires(world.app, world.app.schedules["s"], collected)
+
+
+FIRES = [
+    ("in the zone of the app", UTC_CRON, ("02:00",), ("2026-03-09",)),
+    ("east of the app, a day ahead", TOKYO, ("17:00",), ("2026-03-10",)),
+    ("west of the app, a day behind", NEW_YORK, ("02:00",), ("2026-03-08",)),
+    (
+        "of two crons in two zones, the newest last",
+        f"{{any: [{TOKYO}, {NEW_YORK}]}}",
+        ("02:00", "17:00"),
+        ("2026-03-08", "2026-03-10"),
+    ),
+    (
+        "of two crons that name one day, once",
+        f'{{any: [{TOKYO}, {{cron: "0 5 * * *", timezone: Asia/Tokyo}}]}}',
+        ("17:00", "20:00"),
+        ("2026-03-10",),
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "trigger", "ticks", "expected"), FIRES, ids=[row[0] for row in FIRES])
+def test_the_dates_of_fires(sentence, trigger, ticks, expected):
+    assert of(dates(trigger, *ticks, more=LATER + ", batching: coalesce")) == expected
+
+
+def test_a_fire_that_a_gap_moves_past_midnight_keeps_the_date_of_its_pattern():
+    # given a cron at half past eleven in Nuuk, where clocks go from 23:00 to 00:00 on 28 March
+    world = World(S.format(trigger='{cron: "30 23 * * *", timezone: America/Nuuk}', more=""))
+    world.tick("19d 00:00")
+    # when it fires at the first instant of 29 March
+    world.tick("19d 01:00")
+    # then it is about the day before 28 March
+    launched = [job.launch for job in world.jobs("s") if job.launch is not None]
+    assert max(plan.business_date for plan in launched) == "2026-03-27"
+
+
+def test_the_date_of_a_fire_stays_when_the_zone_of_its_cron_changes():
+    world = dates(TOKYO, "17:00")
+    # when the cron moves to Honolulu, where that instant is 10 March too, but another day's fire
+    world.redeploy("18:00", S.format(trigger=TOKYO.replace("Asia/Tokyo", "Pacific/Honolulu"), more=LATER))
+    assert of(world) == ("2026-03-10",)
+
+
+def test_a_fire_of_an_older_version_is_counted_from_its_cron():
+    world = dates(TOKYO, "17:00")
+    with world.store.reading() as reader:
+        fire = next(event for event in reader.events() if event.scheduled_for is not None)
+    assert fire.day == "2026-03-11"
+    old = msgspec.structs.replace(fire, day=None)
+    assert date_of_fire(world.app, world.app.schedules["s"], old) == "2026-03-10"
+    gone = msgspec.structs.replace(old, key="fire:a/s:7")
+    assert date_of_fire(world.app, world.app.schedules["s"], gone) == "2026-03-09"
+
+
+def test_what_is_not_a_fire_is_read_in_the_zone_of_the_app():
+    world = dates(TOKYO)
+    assert date_of_moment(world.app, world.app.schedules["s"], at("17:00")) == "2026-03-09"
+    west = msgspec.structs.replace(world.app.schedules["s"], timezone="America/New_York")
+    assert date_of_moment(world.app, west, MIDNIGHT) == "2026-03-08"
