@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -16,10 +17,15 @@ START_SECONDS = 90.0
 class ServerProcess:
     """`tidegate serve` on a project, on a free port."""
 
-    def __init__(self, project: Path, *options: str) -> None:
+    def __init__(
+        self, project: Path, *options: str, program: Sequence[str] = ("-m", "tidegate.cli.main")
+    ) -> None:
+        """Args:
+        program: how Python runs `tidegate`.
+        """
         self._ready = project / "address"
         self._ready.unlink(missing_ok=True)
-        command = ["-m", "tidegate.cli.main", "serve", *options, "--port", "0"]
+        command = [*program, "serve", *options, "--port", "0"]
         self.process = subprocess.Popen(
             [sys.executable, *command, "--ready-file", str(self._ready)],
             cwd=project,

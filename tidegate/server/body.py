@@ -2,9 +2,11 @@
 
 malformed JSON, or not of the wanted form   400
 longer than `BYTES_MAX`                     413
+not whole within `BODY_SECONDS`             408
 another content type                        415
 """
 
+import asyncio
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -17,6 +19,9 @@ from tidegate.server.problem import Problem
 
 BYTES_MAX = 5_000_000
 """5 MB."""
+
+BODY_SECONDS = 30.0
+"""From the header to the end of the body, which takes a moment also on a slow line."""
 
 JSON = "application/json"
 ESCAPED_NUL = rb"\u0000"
@@ -121,11 +126,14 @@ async def _read(request: Request) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
-        async for part in request.stream():
-            size += len(part)
-            if size > BYTES_MAX:
-                raise _too_long()
-            parts.append(part)
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > BYTES_MAX:
+                    raise _too_long()
+                parts.append(part)
+    except TimeoutError as error:
+        raise Problem(408, f"the body did not come within {BODY_SECONDS:.0f} s") from error
     except ClientDisconnect as error:
         raise Problem(400, "the caller has gone before the end of the body") from error
     return b"".join(parts)

@@ -91,7 +91,7 @@ def contract(
         code: {"description": HTTPStatus(code).phrase, "content": {JSON: {"schema": schema_of(kind)}}}
         for code, kind in {status: answers, **(also or {})}.items()
     }
-    of_body = () if body is None else (400, 413, 415)
+    of_body = () if body is None else (400, 408, 413, 415)
     for code in sorted({400, 401, 403, 404, 429, 503, *errors, *of_body} - responses.keys()):
         responses[code] = {
             "description": HTTPStatus(code).phrase,

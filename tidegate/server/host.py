@@ -1,24 +1,33 @@
-"""The host of a server: what drives the engine and creates runs, in a thread of the same process.
+"""The host of a server: what drives the engine and creates runs, in a process of its own.
+
+    server ──starts, and starts again──► python -m tidegate.server.host ──► `dagster_defs.host`
 
     code location   that of `tidegate dev` while it runs on the project, else that of a workspace file of the
                     project, else one of its own: a process that Dagster starts, and that ends with this one
     a deployment    has the code location loaded again, so that new programs can be launched
 
-A host that fails to begin (no Dagster home, definitions that cannot be loaded) is logged and tried again. The
-server answers meanwhile, and `/readyz` says that nothing ticks.
+So nothing that callers do to the server stops the engine. A host that fails to begin (no Dagster home,
+definitions that cannot be loaded) is logged and tried again, and one that ends is started again. The server
+answers meanwhile, and `/readyz` says that nothing ticks. A host whose server has ended ends, too.
 """
 
 import logging
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from tidegate.processes.home import HOME_VARIABLE, WORKSPACE_NAME, home_in_use, prepare_home
 from tidegate.processes.lock import address_in_use
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
-from tidegate.project.settings.settings import Settings
+from tidegate.project.settings.settings import Settings, load_settings
+from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -28,40 +37,77 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("tidegate.server.host")
 
 AGAIN_SECONDS = 10
-"""From a host that failed to the next one."""
+"""From a host that failed or ended to the next one."""
 
 LOOK_SECONDS = 2
 """How often deployments are looked for."""
+
+PARENT_SECONDS = 0.5
+"""How often a host looks whether its server lives."""
 
 END_SECONDS = 20
 """How long a host may take to release its lease."""
 
 
-class HostThread:
-    """A host that runs beside the server until it is stopped."""
+class HostProcess:
+    """The host beside a server, started again whenever it ends, until it is stopped."""
 
-    def __init__(self, settings: Settings, store: Store, say: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
         """Args:
         say: prints a line.
         """
         self._settings = settings
-        self._store = store
         self._say = say
-        self._home_is_given = HOME_VARIABLE in os.environ
         self._stop = Event()
-        self._thread = Thread(target=self._run, name="host", daemon=True)
+        self._thread = Thread(target=self._keep, name="host", daemon=True)
 
     def start(self) -> None:
         """Begin, without waiting for the first loop."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End, and release the lease."""
+        """End the host, which releases the lease."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(END_SECONDS)
 
-    def _run(self) -> None:
+    def _keep(self) -> None:
+        while not self._stop.is_set():
+            code = self._run()
+            if not self._stop.is_set():
+                self._say(f"its process ended with {code}; another one begins in {AGAIN_SECONDS} s")
+                self._stop.wait(AGAIN_SECONDS)
+
+    def _run(self) -> int:
+        """Run one process, and return its exit code."""
+        settings = self._settings
+        environment = {
+            **os.environ,
+            PROJECT_VARIABLE: str(settings.project),
+            ENVIRONMENT_VARIABLE: settings.environment,
+        }
+        command = [sys.executable, "-m", "tidegate.server.host", str(os.getpid())]
+        with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL) as process:
+            while process.poll() is None and not self._stop.wait(PARENT_SECONDS):
+                pass
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(END_SECONDS)
+            process.kill()
+            return process.wait()
+
+
+class ServersHost:
+    """What the process of the host does."""
+
+    def __init__(self, settings: Settings, store: Store, stop: Event) -> None:
+        self._settings = settings
+        self._store = store
+        self._home_is_given = HOME_VARIABLE in os.environ
+        self._stop = stop
+
+    def run(self) -> None:
+        """Host until the event is set; a failure is logged and tried again."""
         while not self._stop.is_set():
             try:
                 self._once()
@@ -86,7 +132,7 @@ class HostThread:
         ):
             watch = Thread(target=self._reload, args=(context,), name="deployments", daemon=True)
             watch.start()
-            host = Host(location_of(settings), instance, context, this_process(), self._say)
+            host = Host(location_of(settings), instance, context, this_process(), _say)
             try:
                 host.run(self._stop)
             finally:
@@ -139,3 +185,40 @@ def _set_environment(settings: Settings, home: Path) -> None:
     known = os.environ.get("PYTHONPATH", "")
     if str(settings.project) not in known.split(os.pathsep):
         os.environ["PYTHONPATH"] = os.pathsep.join(part for part in (str(settings.project), known) if part)
+
+
+def _say(line: str) -> None:
+    print(f"host: {line}", flush=True)
+
+
+def _end_with(server: int, stop: Event) -> None:
+    """Set the event once the server has ended: its children have another parent then."""
+    while not stop.wait(PARENT_SECONDS):
+        if os.getppid() != server:
+            stop.set()
+
+
+def main(server: int) -> None:
+    """Host the project of the environment until a signal comes or the server has ended.
+
+    Args:
+        server: the process id of the server.
+    """
+    stop = Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    Thread(target=_end_with, args=(server, stop), name="server", daemon=True).start()
+    settings = load_settings()
+    store = open_store(settings.store_url)
+    try:
+        ServersHost(settings, store, stop).run()
+    finally:
+        store.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -16,6 +16,7 @@ from tidegate.domain.error import UserError
 from tidegate.project.settings.settings import Anonymous
 from tidegate.server.access import check_start, is_loopback
 from tidegate.server.application import create_application
+from tidegate.server.connections import limited_protocol, raise_descriptor_limit
 from tidegate.server.peer import peer_of, sees_owners
 from tidegate.server.service import Service
 
@@ -97,6 +98,7 @@ def listen(
         # The client's address decides what is allowed without tokens; a header must not.
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        http=limited_protocol(raise_descriptor_limit()),
     )
 
     def answers() -> None:

@@ -33,7 +33,7 @@ def serve(
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.launch.versions import SERVER, note_version
     from tidegate.server.access import is_loopback
-    from tidegate.server.host import HostThread
+    from tidegate.server.host import HostProcess
     from tidegate.server.listen import listen
     from tidegate.server.service import Service
     from tidegate.spark_jobs.commit.process import this_process
@@ -47,7 +47,7 @@ def serve(
     with opened_store(settings, create=True) as store:
         service = Service(settings=settings, store=store, loopback=is_loopback(host))
         note_version(store, settings.name, SERVER, release(), this_process(), service.clock())
-        beside = HostThread(settings, store, lambda line: typer.echo(f"host: {line}"))
+        beside = HostProcess(settings, lambda line: typer.echo(f"host: {line}"))
 
         def begun(address: str) -> None:
             answers_at.append(address)

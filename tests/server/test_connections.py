@@ -1,0 +1,101 @@
+"""Connections that never finish their header: they end, and the callers beside them are answered."""
+
+import resource
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.server.process import ServerProcess
+from tidegate.server import connections
+
+pytestmark = pytest.mark.store  # a process of its own
+
+DESCRIPTORS = 256
+HALF_OPEN = 300
+FEW_SECONDS = 1.0
+
+SERVE = f"""
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, ({DESCRIPTORS}, {DESCRIPTORS}))
+from tidegate.server import body, connections
+connections.HEADER_SECONDS = body.BODY_SECONDS = {FEW_SECONDS}
+from tidegate.cli.main import main
+main()
+"""
+"""A server whose limits are low, on a machine that lets it open few descriptors."""
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    project = tmp_path_factory.mktemp("half open")
+    (project / "tidegate.toml").write_text('[project]\nname = "p"\n')
+    (project / "schedules").mkdir()
+    found = ServerProcess(project, "--no-host", program=("-c", SERVE))
+    yield found
+    if found.process.poll() is None:
+        found.kill()
+
+
+def connect(process: ServerProcess, sent: bytes) -> socket.socket:
+    host, port = process.address.removeprefix("http://").split(":")
+    opened = socket.create_connection((host, int(port)), timeout=30)
+    opened.sendall(sent)
+    return opened
+
+
+def test_hundreds_of_half_open_connections_do_not_end_the_server(process: ServerProcess) -> None:
+    opened = [connect(process, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n") for _ in range(HALF_OPEN)]
+    with process.client() as client:
+        assert client.get("/healthz").status_code == 200
+    assert all(each.recv(100) == b"" for each in opened[-10:]), "each ends when its header does not come"
+    for each in opened:
+        each.close()
+    with process.client() as client:
+        assert client.get("/v3/namespaces/default/apps").status_code == 200, "the store has its descriptors"
+
+
+def test_a_header_that_comes_byte_by_byte_ends(process: ServerProcess) -> None:
+    with connect(process, b"GET / HTTP/1.1\r\nX: ") as slow:
+        began = time.monotonic()
+        try:
+            while time.monotonic() - began < 30:
+                slow.sendall(b"x")
+                time.sleep(FEW_SECONDS / 10)
+        except OSError:
+            return
+    raise AssertionError("it goes on")
+
+
+def test_a_connection_is_kept_for_further_requests(process: ServerProcess) -> None:
+    with connect(process, b"") as kept:
+        for _ in range(2):
+            kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b"200 OK" in kept.recv(1000)
+            time.sleep(FEW_SECONDS / 2)
+        kept.sendall(b"GET /healthz HTTP/1.1\r\n")
+        assert kept.recv(1000) == b""
+
+
+def test_a_body_that_does_not_come_is_answered(process: ServerProcess) -> None:
+    line = b"POST /v3/namespaces/default/gauges/cpu HTTP/1.1\r\nHost: localhost\r\n"
+    header = b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    with connect(process, line + header) as slow:
+        answer = slow.recv(1000)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+def test_the_limit_of_descriptors_is_raised_and_connections_stay_below_it() -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    code = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, {hard}));"
+        "from tidegate.server.connections import raise_descriptor_limit as limit;"
+        "print(limit(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    most, raised, _ = map(int, said.split())
+    assert raised == min(connections.DESCRIPTORS_WANTED, hard)
+    assert most <= raised // 2
