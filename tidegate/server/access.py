@@ -23,6 +23,7 @@ from fastapi import Depends, Request
 
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.records.token import Role, Token, token_hash
+from tidegate.server.browser_session import find_token
 from tidegate.server.peer import Peer
 from tidegate.server.problem import Problem, foreign_namespace
 from tidegate.server.rate_limit import RateLimit
@@ -37,7 +38,7 @@ FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(?::[0-9]*)?")
 """A `Host` header: a name or an address, and perhaps a port."""
 
-COOKIE = "tidegate_token"
+COOKIE = "tidegate_session"
 """The cookie of a browser that has signed in to the board."""
 
 ACTOR = "rest"
@@ -114,13 +115,17 @@ def caller_of(request: Request, service: Here) -> Caller:
         Problem: 401 without a valid token where one is needed, 403 for a page of another site, 429 for too
             many requests.
     """
-    _refuse_foreign_page(request)
+    refuse_foreign_page(request)
     with service.store.reading() as reader:
         tokens = reader.tokens()
-    secret = _secret(request)
-    token = None if secret is None else token_of(tokens, secret)
-    _count(request, service, token)
-    if secret is None:
+    secret, session = _secret(request), _session(request)
+    token = None
+    if secret is not None:
+        token = token_of(tokens, secret)
+    elif session is not None:
+        token = find_token(tokens, session, service.clock())
+    count(request, service, token)
+    if secret is None and session is None:
         if tokens or not service.loopback or not _is_local(request):
             raise _unknown("a token is needed: Authorization: Bearer TOKEN")
         if service.settings.anonymous == "none":
@@ -129,7 +134,9 @@ def caller_of(request: Request, service: Here) -> Caller:
             return Caller(None, refusal="without a token this server may only be read ([serve] anonymous)")
         return _without_token(request)
     if token is None:
-        raise _unknown("the token is unknown or revoked")
+        raise _unknown(
+            "the token is unknown or revoked" if session is None else "sign in again: the session is over"
+        )
     if token.namespace not in (None, service.namespace):
         raise Problem(
             403,
@@ -154,7 +161,7 @@ def _without_token(request: Request) -> Caller:
     )
 
 
-def _count(request: Request, service: Service, token: Token | None) -> None:
+def count(request: Request, service: Service, token: Token | None) -> None:
     """Count a request in the rate of its token; one without a valid token in that of its address.
 
     Raises:
@@ -183,13 +190,19 @@ def token_of(tokens: Sequence[Token], secret: str) -> Token | None:
     return None
 
 
+def _session(request: Request) -> str | None:
+    """Return the session of a browser; only for reads, and for writes of the server's pages."""
+    if request.headers.get("authorization") is not None:
+        return None
+    if request.method not in SAFE and request.headers.get("origin") is None:
+        return None
+    return request.cookies.get(COOKIE)
+
+
 def _secret(request: Request) -> str | None:
-    """Return the secret of a call; that of a browser only for reads, and for writes of the server's pages."""
     given = request.headers.get("authorization")
     if given is None:
-        if request.method not in SAFE and request.headers.get("origin") is None:
-            return None
-        return request.cookies.get(COOKIE)
+        return None
     scheme, _, secret = given.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
         raise _unknown("the Authorization header must be: Bearer TOKEN")
@@ -259,7 +272,12 @@ def _names_this_machine(host: str) -> bool:
     return found is not None and is_loopback(found[1])
 
 
-def _refuse_foreign_page(request: Request) -> None:
+def refuse_foreign_page(request: Request) -> None:
+    """Refuse a write of a page that is not this server's.
+
+    Raises:
+        Problem: 403.
+    """
     origin = request.headers.get("origin")
     if origin is None or request.method in SAFE:
         return

@@ -1,16 +1,25 @@
 """Who sees what of the board, and who may press its buttons."""
 
+from datetime import timedelta
+from typing import cast
+
+import httpx
+import msgspec
 import pytest
+from fastapi import FastAPI
 
 from tests.server.board.board import DAYS, HTML, job_of
-from tests.server.serving import Served, problem
-from tidegate.scheduler.model.records.token import Role
+from tests.server.serving import NOON, Served, problem
+from tidegate.scheduler.model.records.token import Role, Token, token_hash
+from tidegate.server.access import COOKIE
+from tidegate.server.browser_session import KEPT_FOR, find_token, make_value
+from tidegate.server.rate_limit import RateLimit
 
 pytestmark = [pytest.mark.store]
 
 
 def test_a_browser_signs_in_with_a_token_and_out(board: Served):
-    secret = board.token(Role.OPERATE)
+    secret = board.token(Role.OPERATE, name="secret-of-a-person")
     client = board.of()
     assert client.get("/").status_code == 401
     form = client.get("/", headers=HTML)
@@ -23,7 +32,9 @@ def test_a_browser_signs_in_with_a_token_and_out(board: Served):
     )
     assert (answer.status_code, answer.headers["location"]) == (303, "/board/jobs")
     cookie = answer.headers["set-cookie"]
-    assert "HttpOnly" in cookie and "SameSite=strict" in cookie
+    assert "HttpOnly" in cookie and "SameSite=strict" in cookie and "Secure" not in cookie
+    assert cookie.startswith(f"{COOKIE}={secret}~"), "a token of a test is its own name"
+    assert f"{COOKIE}={secret};" not in cookie
     assert client.get("/").status_code == 200
     path = "/board/schedules/sales/each_day/suspend"
     assert client.post(path, data={}, headers=own, follow_redirects=False).status_code == 303
@@ -31,10 +42,72 @@ def test_a_browser_signs_in_with_a_token_and_out(board: Served):
     assert client.get("/").status_code == 401
 
 
+def signed_in(board: Served, client: httpx.Client, secret: str, **headers: str) -> httpx.Response:
+    return client.post("/board/sign-in", data={"token": secret}, headers=headers, follow_redirects=False)
+
+
+def test_a_session_is_no_token_and_ends_with_its_token(board: Served):
+    client = board.of()
+    signed_in(board, client, board.token(Role.READ))
+    (value,) = client.cookies.values()
+    assert client.get("/").status_code == 200
+    assert board.of(value).get("/").status_code == 401, "no call takes it as a token"
+    forged = board.of()
+    forged.cookies.set(COOKIE, value.replace("~", "~9", 1))
+    assert forged.get("/").status_code == 401
+    with board.store.transaction() as transaction:
+        name = value.partition("~")[0]
+        [token] = [each for each in transaction.tokens() if each.name == name]
+        transaction.put_tokens([msgspec.structs.replace(token, revoked_at=token.created_at)])
+    assert client.get("/").status_code == 401
+
+
+def test_a_session_is_over_after_twelve_hours(board: Served):
+    token = Token(name="a", hash=token_hash("s"), role=Role.READ, created_at=NOON)
+    value = make_value(token, NOON)
+    assert find_token([token], value, NOON + KEPT_FOR - timedelta(seconds=1)) == token
+    assert find_token([token], value, NOON + KEPT_FOR) is None
+    for other in ("", "~", "a~b~c", f"a~{10**30}~x", value + "x", "\x00~1~2"):
+        assert find_token([token], other, NOON) is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "secure"),
+    [
+        ({"X-Forwarded-For": "192.0.2.1"}, True),
+        ({"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}, True),
+        ({"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "http"}, False),
+        ({}, False),
+    ],
+)
+def test_behind_a_proxy_the_cookie_goes_over_tls_only(board: Served, headers: dict[str, str], secure: bool):
+    answer = signed_in(board, board.of(), board.token(Role.READ), **headers)
+    assert ("Secure" in answer.headers["set-cookie"]) is secure
+
+
+def test_signing_in_counts_in_the_rate_limit_and_checks_the_page_it_comes_from(board: Served):
+    client, secret = board.of(), board.token(Role.READ)
+    assert signed_in(board, client, secret, Origin="http://evil.example").status_code == 403
+    assert client.post("/board/sign-out", headers={"Origin": "http://evil.example"}).status_code == 403
+    cast(FastAPI, client.app).state.limit = RateLimit(3)
+    codes = [signed_in(board, client, "wrong").status_code for _ in range(4)]
+    assert codes == [401, 401, 401, 429]
+
+
+def test_a_page_says_only_what_the_server_has_written(board: Served):
+    client = board.of(board.token(Role.OPERATE))
+    own = {"Origin": "http://127.0.0.1:8080"}
+    path = "/board/schedules/sales/each_day/suspend"
+    to = client.post(path, data={}, headers=own, follow_redirects=False).headers["location"]
+    assert 'class="done"' in client.get(to, headers=HTML).text
+    for link in ("/?done=pay+us", f"{to}x", to.replace("done=", "done=not+")):
+        assert 'class="done"' not in client.get(link, headers=HTML).text
+
+
 @pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}])
 def test_a_cookie_alone_changes_nothing(board: Served, headers: dict[str, str]):
     client = board.of()
-    client.cookies.set("tidegate_token", board.token(Role.ADMIN))
+    signed_in(board, client, board.token(Role.ADMIN))
     answer = client.post("/board/schedules/sales/each_day/suspend", data={}, headers=headers)
     assert answer.status_code in (401, 403)
     with board.store.reading() as reader:

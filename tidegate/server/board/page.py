@@ -16,6 +16,8 @@ from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tidegate.project.local_time import in_zone, local_instant
+from tidegate.server.access import COOKIE
+from tidegate.server.board.back import DONE, SIGNATURE, done_text
 from tidegate.server.contract import json_answer
 from tidegate.server.hints import for_page
 from tidegate.server.problem import Problem, malformed
@@ -114,7 +116,8 @@ def rendered(
     status: int = 200,
 ) -> Response:
     """Return the HTML of a page."""
-    query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("done="))
+    ours = (f"{DONE}=", f"{SIGNATURE}=")
+    query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith(ours))
     html = ENVIRONMENT.get_template(f"{template}.html").render(
         title=title,
         view=view,
@@ -123,8 +126,8 @@ def rendered(
         pages=PAGES,
         path=request.url.path,
         query=query,
-        done=request.query_params.get("done", "")[:500],
-        signed_in="tidegate_token" in request.cookies,
+        done=done_text(request),
+        signed_in=COOKIE in request.cookies,
     )
     return HTMLResponse(html, status, HEADERS)
 
