@@ -107,6 +107,7 @@ def _scope(app: App, findings: Findings, on_update: OnUpdate, known: Known) -> S
         others=Others(known=known),
         findings=findings,
         timezone=app.timezone,
+        day_starts=app.day_starts,
         app=app.name,
         datasets=app.datasets,
         programs=app.programs,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import time
 
 from tidegate.compiler.builders.alerts import build_alerts
 from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
@@ -67,6 +68,7 @@ def build_app(
     app = App(
         name=root.text("app"),
         timezone=scope.timezone,
+        day_starts=scope.day_starts,
         datasets={name: part for name, part in scope.datasets.items() if not is_of_other(name)},
         programs={name: part for name, part in scope.programs.items() if not is_of_other(name)},
         schedules={schedule.name: schedule for schedule in built if schedule is not None},
@@ -122,7 +124,15 @@ def _scope(root: MappingNode, findings: Findings, broken: Broken, others: Others
         broken=frozenset(f"{path[0]}.{path[1]}" for path in broken if len(path) == 2),
     )
     weeks = week_starts_of(root, scope.week_starts)
-    return replace(scope, timezone=zone_of(root, scope), week_starts=weeks)
+    return replace(scope, timezone=zone_of(root, scope), week_starts=weeks, day_starts=_day_starts(root))
+
+
+def _day_starts(root: MappingNode) -> time:
+    """Return when days of business dates begin; midnight for what the schema has refused."""
+    try:
+        return time.fromisoformat(root.text("day_starts", "00:00"))
+    except ValueError:
+        return time()
 
 
 def _declare(root: MappingNode, broken: Broken, scope: Scope) -> None:

@@ -14,6 +14,7 @@ from tidegate.compiler.builders.schedule import build_constraints, build_timeout
 from tidegate.compiler.builders.task_times import build_times
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.rules.references import check_references
+from tidegate.compiler.rules.tasks.business_date import check_business_date
 from tidegate.compiler.rules.tasks.outputs import task_output_partition
 from tidegate.compiler.rules.tasks.types import check_type, update_of
 from tidegate.compiler.rules.times.closed_window import check_closed_window
@@ -107,6 +108,7 @@ def _trigger(
     written = node.get("dataset")
     dataset = scope.dataset(written) if isinstance(written, ScalarNode) else None
     calendar = calendar_at(node, scope)
+    check_business_date(node, cycle, calendar, scope)
     at_most = optional_duration(node, "catch_up_at_most", scope)
     first, last, valid = _validity(node, scope)
     sound = [
@@ -127,6 +129,8 @@ def _trigger(
         depends_on=tuple(each.dependency for each in read_depends_on(node, name, scope.app).named),
         timezone=zone_of(node, scope),
         calendar=calendar,
+        previous_business_day="business_date" in node.values,
+        day_starts=scope.day_starts,
         enabled=node.flag("enabled", True),
         valid_from=first,
         valid_to=last,

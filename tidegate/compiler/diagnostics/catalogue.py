@@ -281,6 +281,12 @@ CATALOGUE: dict[str, Entry] = {
         "affected by a clock change",
         "On these dates the time is skipped or repeated. The file is correct; this note only announces it.",
     ),
+    "L423": warning(
+        "business day that is never written",
+        "The business date is the day before the fire. A cron of some days of the week, or of a calendar,"
+        " that does not fire on the day after a business day never writes that day: a cron of Monday to"
+        " Friday never writes Friday.",
+    ),
     "L425": warning(
         "caught up with, and discarded",
         "After a downtime the jobs of all missed fires are ready together. With `otherwise: skip` a"

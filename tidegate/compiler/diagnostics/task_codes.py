@@ -30,7 +30,7 @@ TASK_CODES: dict[str, Entry] = {
     "L440": error(
         "key that the task does not have",
         "A source or external task launches nothing and has no program, and the timeout of a task counts from"
-        " its start time.",
+        " its start time. The business dates of tasks of hours and minutes are not days.",
     ),
     "L441": error(
         "update does not fit",

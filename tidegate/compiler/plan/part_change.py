@@ -55,7 +55,12 @@ def _section(section: Section, before: dict[str, Any], wanted: dict[str, Any]) -
 
 def _settings(app: App) -> dict[str, Any]:
     named = {kind: list(channels) for kind, channels in app.alerts.items()}
-    return {"timezone": app.timezone, "description": app.description, "alerts": named}
+    return {
+        "timezone": app.timezone,
+        "day_starts": f"{app.day_starts:%H:%M}",
+        "description": app.description,
+        "alerts": named,
+    }
 
 
 def form_of(part: Any) -> dict[str, Any]:

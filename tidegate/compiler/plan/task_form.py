@@ -4,6 +4,7 @@ The model has minutes from midnight and resolved names; here are "02:00" and `de
 that have their default are left out. A detected upstream task is listed like one that is named.
 """
 
+from datetime import time
 from typing import Any
 
 from tidegate.compiler.fingerprint import canonical
@@ -36,6 +37,8 @@ def task_form(schedule: Schedule) -> dict[str, Any]:
         "priority": str(schedule.priority) if schedule.priority != Priority.NORMAL else None,
         "on_suspend": schedule.on_suspend if schedule.on_suspend != "hold" else None,
         "output_partition": schedule.output_partition if schedule.output_partition != "none" else None,
+        "business_date": "previous_business_day" if task.previous_business_day else None,
+        "day_starts": f"{task.day_starts:%H:%M}" if task.day_starts != time() else None,
         "enabled": None if task.enabled else False,
         "valid_from": None if task.valid_from is None else task.valid_from.isoformat(),
         "valid_to": None if task.valid_to is None else task.valid_to.isoformat(),

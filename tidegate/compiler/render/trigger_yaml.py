@@ -5,6 +5,7 @@ and has every default, and leaves out what has its default.
 """
 
 from collections.abc import Iterator
+from datetime import time
 from typing import Any, cast, get_args
 
 import msgspec
@@ -23,6 +24,9 @@ FLOW_CHARACTERS = 80
 KIND = "kind"
 NOT_WRITTEN = {"elapsed": ("program",)}
 """Fields that the compiler fills in from the schedule."""
+
+OF_THE_APP = ("day_starts",)
+"""Fields that the compiler fills in from the app. A difference shows them, the YAML of a trigger has none."""
 
 _KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(Trigger)}
 
@@ -66,7 +70,16 @@ def _flow(value: Any) -> str:
 
 def written_trigger(form: dict[str, Any]) -> dict[str, Any]:
     """Return a trigger in canonical form as it is written."""
-    return _trigger(form)
+    return _trigger(_without(form, OF_THE_APP))
+
+
+def _without(value: Any, names: tuple[str, ...]) -> Any:
+    if isinstance(value, list):
+        return [_without(item, names) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        form = cast("dict[str, Any]", value)
+        return {name: _without(member, names) for name, member in form.items() if name not in names}
+    return value
 
 
 def _written(value: Any) -> Any:
@@ -87,6 +100,13 @@ def _trigger(form: dict[str, Any]) -> dict[str, Any]:
     return {kind: own["of"] if own.keys() == {"of"} else own, **beside}
 
 
+def _canonical(default: Any) -> Any:
+    """Return a default as the canonical form has it: a tuple is a list there, and a time a text."""
+    if isinstance(default, time):
+        return f"{default:%H:%M}"
+    return list(cast("tuple[Any, ...]", default)) if isinstance(default, tuple) else default
+
+
 def _own(kind: str, form: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The fields of a trigger that differ from their defaults, as they are written."""
     for field in msgspec.structs.fields(_KINDS[kind]):
@@ -94,8 +114,7 @@ def _own(kind: str, form: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if name not in form or name in NOT_WRITTEN.get(kind, ()):
             continue
         value: Any = form[name]
-        # A tuple without members is a list in the canonical form.
-        if value in (field.default, [] if field.default == () else field.default):
+        if value == _canonical(field.default):
             continue
         if name == "calendar":
             value = value["name"]

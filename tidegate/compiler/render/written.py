@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.plan.task_form import task_form
-from tidegate.compiler.render.trigger_yaml import written_trigger
+from tidegate.compiler.render.trigger_yaml import OF_THE_APP, written_trigger
 from tidegate.domain.model import App, Schedule
 
 _NOT_WRITTEN = ("name", "timezone", "trigger", "constraints", "output_from", "output_partition")
@@ -35,7 +35,8 @@ def written_app(app: App) -> dict[str, Any] | None:
 
 def _spelled(spec: Schedule) -> dict[str, Any]:
     if spec.task is not None:
-        return {**task_form(spec), **_deadline(spec)}
+        form = {name: value for name, value in task_form(spec).items() if name not in OF_THE_APP}
+        return {**form, **_deadline(spec)}
     form = canonical(spec)
     constraints = [_constraint(each) for each in form.get("constraints", ())]
     output = spec.output_partition

@@ -254,7 +254,7 @@ def _lacking(reference: str, schedule: Schedule, trigger: Trigger, scope: Scope)
     cut = sorted(name for name in collected.datasets if _cut(name, scope))
     if reference == "scheduled_time" and not collected.cron:
         return "a `cron` in the trigger", "use {{ trigger.first_event_time }}, or add a cron"
-    dated = schedule.output_partition == "business_date" or collected.cron
+    dated = schedule.output_partition in ("business_date", "business_day") or collected.cron
     if reference == "business_date" and not dated:
         return "a `cron` in the trigger", "use {{ trigger.partitions }} or {{ key }}, or add a cron"
     if reference == "key" and schedule.for_each is None:

@@ -5,6 +5,7 @@ Every builder of triggers and constraints receives it. Resolving a name reports 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import time
 from typing import Any, Literal
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Place
@@ -26,6 +27,7 @@ class Scope:
     Attributes:
         timezone: the app's zone.
         week_starts: the first day of the app's weeks.
+        day_starts: when the app's days of business dates begin.
         app: the app's name.
         others: the other apps, whose parts may be named too.
         datasets, programs: the parts that were built, and those of other apps that were named.
@@ -39,6 +41,7 @@ class Scope:
     findings: Findings
     timezone: str
     week_starts: Day = "sun"
+    day_starts: time = time()
     app: str = ""
     others: Others = field(default_factory=Others)
     datasets: dict[str, Dataset] = field(default_factory=dict[str, Dataset])

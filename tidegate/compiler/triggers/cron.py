@@ -46,6 +46,7 @@ def _build(written: Written, scope: Scope) -> CronTrigger | None:
         catch_up_at_most=at_most,
         calendar=calendar,
         nth_business_day=_nth(node, scope),
+        day_starts=scope.day_starts,
         **written.options,
     )
     return trigger if _ever_fires(trigger, node, scope) else None

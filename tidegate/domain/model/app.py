@@ -3,6 +3,7 @@
 The encoding is the storage format: a renamed field needs a migration.
 """
 
+from datetime import time
 from typing import Any
 
 import msgspec
@@ -20,6 +21,8 @@ class App(Value, kw_only=True):
     """One YAML file, deployed as a unit.
 
     Attributes:
+        day_starts: the wall time at which a day of business dates begins: what is before it belongs to the
+            day before. Its crons and tasks carry it, so a changed one changes them.
         groups: descriptions of the declared groups by name.
         calendars: business calendars by name.
         policies: maintenance policies by name.
@@ -31,6 +34,7 @@ class App(Value, kw_only=True):
 
     name: str
     timezone: str = "UTC"
+    day_starts: time = time()
     datasets: dict[str, Dataset] = {}
     programs: dict[str, Program] = {}
     schedules: dict[str, Schedule] = {}

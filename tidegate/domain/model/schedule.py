@@ -25,7 +25,7 @@ class Priority(StrEnum):
     HIGH = "high"
 
 
-OutputPartition = Literal["key", "manifest", "run", "business_date", "current", "none"]
+OutputPartition = Literal["key", "manifest", "run", "business_date", "business_day", "current", "none"]
 OnSuspend = Literal["discard", "drain", "hold", "backlog"]
 OnUpdate = Literal["reset", "carry"]
 SensorOf = Literal["shared", "own"]

@@ -8,16 +8,15 @@ empty run on off days. Nothing here knows which instances exist: the engine make
 """
 
 from bisect import bisect_left
-from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
 from typing import Literal, assert_never
 
 from tidegate.domain.model import TaskTimes, TaskTrigger
-from tidegate.domain.model.triggers.task import LAST_DAY
+from tidegate.domain.tasks.days import date_of_day, day_of_date, has_instances, is_moved, is_real
 from tidegate.domain.tasks.key import business_date, local_day, parse_date, unit_of
-from tidegate.domain.time.calendar import DAY_NAMES, is_business_day
+from tidegate.domain.time.calendar import is_business_day
 from tidegate.domain.time.cycle import Period
 from tidegate.domain.time.natural_time import begin_before, begin_of, period_around, steady_offset
 from tidegate.domain.time.wall_clock import first_instant, gap_end, instants, wall_time
@@ -89,14 +88,14 @@ def natural_container(
 
 def slots_of_day(task: TaskTrigger, day: date) -> tuple[Slot, ...]:
     """Return the instances whose scheduled time is on a local day, in the order of their scheduled times."""
-    if not _has_instances(task, day):
+    if not has_instances(task, day):
         return ()
     if unit_of(task) == "day":
         begin = day_begins(task, day)
         if steady_offset(task.timezone, day) is None and local_day(task, begin) != day:
             # Clocks skip the whole day.
             return ()
-        return (Slot(scheduled=begin, start=_start_on(task, day), empty=not _is_real(task, day)),)
+        return (Slot(scheduled=begin, start=_start_on(task, day), empty=not is_real(task, day)),)
     if task.calendar is not None and not is_business_day(task.calendar, day):
         return ()
     return _grid(task.timezone, task.cycle == "hour", task.times, day)
@@ -128,13 +127,16 @@ def slot_at(task: TaskTrigger, instant: datetime) -> Slot:
 
 def business_instant(task: TaskTrigger, scheduled: datetime) -> datetime:
     """Return the instant at which the business date of a scheduled time begins."""
+    if unit_of(task) == "day" and is_moved(task):
+        return day_begins(task, date_of_day(task, local_day(task, scheduled)))
     return begin_before(scheduled, unit_of(task), task.timezone)
 
 
 def business_slots(task: TaskTrigger, first: str, last: str) -> tuple[tuple[str, Slot], ...]:
     """Return the instances whose business dates are in a range of days, each with its business date's key.
 
-    The instances of one business day of a task of hours are those of its business hours: 00:00 to 23:00.
+    The instances of one business day of a task of hours are those of its business hours: 00:00 to 23:00. With
+    `previous_business_day` each business day has one, and other days have none.
 
     Args:
         first, last: keys of dates, both included.
@@ -146,7 +148,8 @@ def business_slots(task: TaskTrigger, first: str, last: str) -> tuple[tuple[str,
     if unit_of(task) == "day":
         # A local day that clocks skip is a business date, and has no instance of its own.
         dates = (begin + n * _DAY for n in range((end - begin).days + 1))
-        return tuple((day.isoformat(), slot) for day in dates for slot in slots_of_day(task, day + _DAY))
+        days = ((each, day) for each in dates if (day := day_of_date(task, each)) is not None)
+        return tuple((each.isoformat(), slot) for each, day in days for slot in slots_of_day(task, day))
     # The unit before lies on the same day or on the day before, and where clocks are put back over midnight
     # it may lie on the day after.
     days = (begin + n * _DAY for n in range(-1, (end - begin).days + 2))
@@ -159,35 +162,7 @@ def _scheduled(slot: Slot) -> datetime:
     return slot.scheduled
 
 
-def _has_instances(task: TaskTrigger, day: date) -> bool:
-    """Return whether the task is enabled and valid on a day."""
-    return (
-        task.enabled
-        and (task.valid_from is None or task.valid_from <= day)
-        and (task.valid_to is None or day <= task.valid_to)
-    )
-
-
 # --- tasks of a day and longer ----------------------------------------------------------
-
-
-def _is_real(task: TaskTrigger, day: date) -> bool:
-    """Return whether a day is one of the task's, and so its instance not an empty run."""
-    if task.calendar is not None and not is_business_day(task.calendar, day):
-        return False
-    times = task.times
-    match task.cycle:
-        case "week":
-            return DAY_NAMES[day.weekday()] in times.weekdays
-        case "month":
-            is_last = day.day == monthrange(day.year, day.month)[1]
-            return day.day in times.days or (is_last and LAST_DAY in times.days)
-        case "year":
-            return (day.month, day.day) in times.dates
-        case "day" | "hour" | "minute":
-            return True
-        case _:
-            assert_never(task.cycle)
 
 
 def _start_on(task: TaskTrigger, day: date) -> datetime:

@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 
 from tidegate.domain.model import Cycle, TaskTrigger, TimeDimension
 from tidegate.domain.partition_key import PartitionKeyError, format_time_key, parse_time_key
+from tidegate.domain.tasks.days import date_of_day, day_of_date
 from tidegate.domain.time.clock_change import FIRST_YEAR, LAST_YEAR
 from tidegate.domain.time.natural_time import Unit, begin_before, begin_of, period_around, steady_offset
 from tidegate.domain.time.wall_clock import first_instant, gap_end, instants, wall_time
@@ -79,12 +80,12 @@ def parse_scheduled(task: TaskTrigger, key: str) -> datetime:
 def business_date(task: TaskTrigger, scheduled: datetime) -> str:
     """Return the key of a business date: the scheduled time minus one unit of its class.
 
-    A day is one of the calendar. An hour or a minute is elapsed time, and an hour earlier is the natural
-    hour before: where clocks move by half an hour it may have lasted 30 or 90 minutes.
+    A day is one of the calendar (`domain.tasks.days`). An hour or a minute is elapsed time, and an hour
+    earlier is the natural hour before: where clocks move by half an hour it may have lasted 30 or 90 minutes.
     """
     unit = unit_of(task)
     if unit == "day":
-        return (local_day(task, scheduled) - timedelta(days=1)).isoformat()
+        return date_of_day(task, local_day(task, scheduled)).isoformat()
     return scheduled_key(task, begin_before(scheduled, unit, task.timezone))
 
 
@@ -92,11 +93,15 @@ def scheduled_of(task: TaskTrigger, business_date_key: str) -> datetime:
     """Return the scheduled time of a business date, in UTC; the inverse of `business_date`.
 
     Raises:
-        TaskKeyError: the key is malformed, or that time does not exist in the task's zone.
+        TaskKeyError: the key is malformed, that time does not exist in the task's zone, or it is not a
+            business day.
     """
     unit = unit_of(task)
     if unit == "day":
-        return _midnight(task, _date_of(task, business_date_key) + timedelta(days=1))
+        day = day_of_date(task, _date_of(task, business_date_key))
+        if day is None:
+            raise TaskKeyError(f"{shown(business_date_key)} is not a business day of the task")
+        return _midnight(task, day)
     return period_around(_minute_of(task, business_date_key), unit, task.timezone).end
 
 

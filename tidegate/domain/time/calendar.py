@@ -18,6 +18,12 @@ from tidegate.domain.wording import listed, shown
 DAY_NAMES: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """In the order of `date.weekday`."""
 
+WEEKDAYS = Calendar(name="monday to friday")
+"""The business days where no calendar is named."""
+
+MAX_DAYS_APART = 366
+"""How far back the business day before is looked for. `has_every_week` holds for calendars that are asked."""
+
 CACHED_YEARS = 1_024
 """Size of the caches of years: a year is some 260 dates, so a cache has some tens of MB at most."""
 
@@ -42,6 +48,34 @@ def nth_business_day(calendar: Calendar, year: int, month: int, n: int) -> date 
     days = _by_month(calendar, year)[month - 1]
     index = n - 1 if n > 0 else len(days) + n
     return days[index] if 0 <= index < len(days) else None
+
+
+def previous_business_day(calendar: Calendar | None, day: date) -> date:
+    """Return the last business day before a day; without a calendar of Monday to Friday.
+
+    Raises:
+        OverflowError: there is none within a year.
+        ValueError: the calendar is not valid, see `problem_of`.
+    """
+    found = (day - timedelta(days=n) for n in range(1, MAX_DAYS_APART + 1))
+    before = next((each for each in found if is_business_day(calendar or WEEKDAYS, each)), None)
+    if before is None:
+        raise OverflowError(f"no business day within a year before {day}")
+    return before
+
+
+def next_business_day(calendar: Calendar | None, day: date) -> date:
+    """Return the first business day after a day, as `previous_business_day` counts them; raise its errors."""
+    found = (day + timedelta(days=n) for n in range(1, MAX_DAYS_APART + 1))
+    after = next((each for each in found if is_business_day(calendar or WEEKDAYS, each)), None)
+    if after is None:
+        raise OverflowError(f"no business day within a year after {day}")
+    return after
+
+
+def has_every_week(calendar: Calendar | None) -> bool:
+    """Return whether a calendar has business days in every week but for holidays and own dates."""
+    return calendar is None or set(calendar.weekend) != set(DAY_NAMES)
 
 
 def opens_on(window: WindowConstraint, day: date) -> bool:

@@ -7,7 +7,7 @@ change moves it past midnight. The time is an argument. A search ends with None 
 """
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 
 from tidegate.domain.model import WallClock
 from tidegate.domain.time.calendar import is_business_day, nth_business_day
@@ -43,8 +43,18 @@ def fires(trigger: WallClock, after: datetime, until: datetime) -> Iterator[date
 
 
 def day_of(trigger: WallClock, fire: datetime) -> date:
-    """Return the day to which a fire belongs: that which the pattern names in the zone of the trigger."""
-    return parse(trigger.cron).wall_of(fire, trigger.timezone, _days_that_count(trigger)).date()
+    """Return the day to which a fire belongs: that of the time that the pattern names in the trigger's zone.
+
+    A time before `day_starts` belongs to the day before.
+    """
+    return day_that_runs(
+        parse(trigger.cron).wall_of(fire, trigger.timezone, _days_that_count(trigger)), trigger.day_starts
+    )
+
+
+def day_that_runs(wall: datetime, day_starts: time) -> date:
+    """Return the day to which a wall time belongs where days begin at `day_starts`."""
+    return wall.date() - timedelta(days=1) if wall.time() < day_starts else wall.date()
 
 
 def fires_on(trigger: WallClock, day: date) -> bool:

@@ -14,8 +14,9 @@ import msgspec
 
 from tidegate.compiler.rules.cycles.graph import strong_groups, way_back
 from tidegate.domain.model import Dependency, TaskTrigger
+from tidegate.domain.tasks.days import date_of_day, day_of_date
 from tidegate.domain.tasks.grid import business_instant, day_begins, slots_of_day
-from tidegate.domain.tasks.key import business_date, scheduled_key
+from tidegate.domain.tasks.key import business_date, local_day, scheduled_key
 from tidegate.domain.tasks.select import choice_of, container_of, pick
 from tidegate.domain.time.calendar import is_business_day
 from tidegate.domain.value import Value
@@ -152,12 +153,15 @@ def _kinds_of_days(tasks: Sequence[TaskTrigger]) -> Iterator[tuple[date, ...]]:
     zones = {each.timezone: each for each in tasks}
     reach = REACH if len(zones) > 1 else 0
     irregular = [
-        each for each in tasks if each.calendar is not None or each.cycle in ("week", "month", "year")
+        each
+        for each in tasks
+        if each.calendar is not None or each.previous_business_day or each.cycle in ("week", "month", "year")
     ]
     kinds = [
         (
             *(day_begins(each, day + timedelta(days=1)) - day_begins(each, day) for each in zones.values()),
             *(_is_off(each, day) for each in irregular),
+            *(day - date_of_day(each, day) for each in irregular if each.previous_business_day),
         )
         for day in LOOKED_AT
     ]
@@ -186,7 +190,8 @@ class _Built:
         def compared(scheduled: datetime) -> datetime:
             return business_instant(task, scheduled) if backfill else scheduled
 
-        self.slots = tuple(slot for day in days for slot in slots_of_day(task, day))
+        slots = (slot for day in days for slot in slots_of_day(task, day))
+        self.slots = tuple(slot for slot in slots if not backfill or _is_in_backfills(task, slot.scheduled))
         self.timed = tuple((compared(slot.scheduled), slot.scheduled) for slot in self.slots)
         self.begin = compared(day_begins(task, days[0]))
         self.end = compared(day_begins(task, days[-1] + timedelta(days=1)))
@@ -197,6 +202,14 @@ class _Built:
             return ()
         first = bisect_left(self.timed, start, key=lambda each: each[0])
         return self.timed[first : bisect_left(self.timed, end, key=lambda each: each[0])]
+
+
+def _is_in_backfills(task: TaskTrigger, scheduled: datetime) -> bool:
+    """Return whether a backfill makes an instance: of several about one business date it makes one."""
+    if not task.previous_business_day:
+        return True
+    day = local_day(task, scheduled)
+    return day_of_date(task, date_of_day(task, day)) == day
 
 
 def _edges(group: Group, days: Sequence[date], *, backfill: bool) -> dict[Node, list[Node]]:

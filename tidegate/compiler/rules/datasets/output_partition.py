@@ -29,6 +29,7 @@ from tidegate.domain.model import (
 )
 from tidegate.domain.partition_key import same_partitions
 from tidegate.domain.suggest import did_you_mean
+from tidegate.domain.time.calendar import has_every_week
 from tidegate.domain.wording import shown
 
 _HINTS: dict[str, str] = {
@@ -36,6 +37,7 @@ _HINTS: dict[str, str] = {
     "manifest": "delete `output_partition`, or partition the outputs like the datasets of the trigger",
     "run": "name a dataset with the same partitions as the outputs, or delete `output_partition`",
     "business_date": "delete `output_partition`; it needs a clock, and outputs with time partitions only",
+    "business_day": "partition the outputs by the day, or write `output_partition: business_date`",
     "current": "delete `output_partition`; it needs outputs with time partitions only",
     "none": "delete `output_partition`; `none` is for outputs without partitions",
     "default": "write `for_each`, or wait for a dataset or a run with the same partitions as the outputs",
@@ -71,6 +73,7 @@ def output_partition(
         "manifest": bool(schemes) and _manifest_fits(trigger, schemes, scope),
         "run": any(_all_like(name, schemes, scope) for name in _upstream_writes(trigger, scope)),
         "business_date": by_time and any(leaf.trigger.fires_by_clock for leaf in leaves(trigger)),
+        "business_day": by_time and all(s.time is not None and s.time.cycle == "day" for s in schemes),
         "current": by_time,
         "none": not schemes,
     }
@@ -78,6 +81,8 @@ def output_partition(
         if wanted == kind:
             if not fits:
                 _refuse(kind, program, place, scope, wanted)
+            elif kind == "business_day":
+                _check_business_days(trigger, place, scope)
             return kind
     if not schemes:
         return "none"
@@ -90,6 +95,20 @@ def output_partition(
             return kind
     _refuse("none", program, place, scope)
     return "none"
+
+
+def _check_business_days(trigger: Trigger, place: Place, scope: Scope) -> None:
+    """Report a cron whose calendar has a weekend of seven days: the last business day may be years ago."""
+    crons = (leaf.trigger.wall_clock for leaf in leaves(trigger))
+    for calendar in [cron.calendar for cron in crons if cron is not None]:
+        if calendar is not None and not has_every_week(calendar):
+            scope.findings.add(
+                "L417",
+                place,
+                f'`business_day` needs business days in every week, got calendar "{calendar.name}" with a'
+                " weekend of seven days",
+                "choose another calendar, or write `output_partition: business_date`",
+            )
 
 
 def _from_run(
@@ -160,6 +179,10 @@ def _refuse(
 ) -> None:
     cuts = [f"{name} {_cut(scope.datasets[name].partitions)}" for name in program.writes]
     got = ", ".join(cuts) or "a program that writes nothing"
+    if kind == "business_day":
+        summary = f"`business_day` is the last business day before, got {got}"
+        scope.findings.add("L417", place, summary, _HINTS[kind])
+        return
     if kind == "none":
         scope.findings.add(
             "L417",

@@ -1,6 +1,6 @@
 """The `cron` trigger: fires at wall-clock times, on the business days of a calendar if it has one."""
 
-from datetime import timedelta
+from datetime import time, timedelta
 
 from tidegate.domain.model.calendar import Calendar
 from tidegate.domain.model.triggers.facts import CatchUp, LeafTrigger, WallClock
@@ -14,6 +14,7 @@ class CronTrigger(LeafTrigger, kw_only=True, tag="cron"):
         catch_up: which fires that were missed during downtime are caught up.
         catch_up_at_most: older fires are never caught up.
         calendar: it fires only on business days of this calendar.
+        day_starts: the app's; a fire before it belongs to the day before.
         nth_business_day: only this business day of the month, from 1; -1 is the last. Needs a calendar.
     """
 
@@ -23,6 +24,7 @@ class CronTrigger(LeafTrigger, kw_only=True, tag="cron"):
     catch_up_at_most: timedelta | None = None
     calendar: Calendar | None = None
     nth_business_day: int | None = None
+    day_starts: time = time()
 
     @property
     def wall_clock(self) -> WallClock:

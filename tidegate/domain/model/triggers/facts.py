@@ -5,7 +5,7 @@ No other code tests whether a trigger is of a certain kind.
 """
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import time, timedelta
 from typing import Literal, Protocol, Self
 
 import msgspec
@@ -40,6 +40,9 @@ class WallClock(Protocol):
 
     @property
     def nth_business_day(self) -> int | None: ...
+
+    @property
+    def day_starts(self) -> time: ...
 
 
 class TriggerBase(Value, kw_only=True, tag_field="kind"):

@@ -5,7 +5,7 @@ which is a job with a scheduled time, and the trigger of an instance holds when 
 all its upstream instances are successful.
 """
 
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from typing import Literal, Self
 
 import msgspec
@@ -77,6 +77,9 @@ class TaskTrigger(LeafTrigger, kw_only=True, tag="task"):
         update: `periodic` or `outside` for a `source`; else how the program writes, None if that is not said.
         timezone: of its times, business dates and containers.
         calendar: days that are not business days are off days, or days without instances.
+        previous_business_day: its business date is the last business day before, by its calendar or of
+            Monday to Friday; else the day before. Of cycles of a day and longer.
+        day_starts: the app's; a start time before it belongs to the day before. Of such cycles too.
         enabled: whether instances are made at all.
         valid_from, valid_to: the first and the last day that has instances.
         catch_up_at_most: after a downtime, older instances are not made up for.
@@ -90,6 +93,8 @@ class TaskTrigger(LeafTrigger, kw_only=True, tag="task"):
     depends_on: tuple[Dependency, ...] = ()
     timezone: str = "UTC"
     calendar: Calendar | None = None
+    previous_business_day: bool = False
+    day_starts: time = time()
     enabled: bool = True
     valid_from: date | None = None
     valid_to: date | None = None

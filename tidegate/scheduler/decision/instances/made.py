@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from tidegate.domain.model import Cycle, TaskTrigger
+from tidegate.domain.model import TaskTimes, TaskTrigger
+from tidegate.domain.tasks.days import is_moved
 from tidegate.domain.tasks.grid import Slot, business_instant
 from tidegate.domain.tasks.key import business_date, scheduled_key
 from tidegate.scheduler.decision.fold.after import instance_job, opened
@@ -22,7 +23,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 
 SLOTS_KEPT = 16_384
 """Size of the cache of instances by slot, some kilobyte each: a day of minutes in ten zones. Tasks of one
-cycle and zone have the same instances."""
+cycle and zone that count their business dates alike have the same instances."""
 
 WRITTEN = ("key", "scheduled", "start", "business", "business_date")
 """What an entry of many instances says of each; all else is as in any new instance."""
@@ -34,14 +35,13 @@ def instance_of_slot(task: TaskTrigger, slot: Slot, **changes: Any) -> Instance:
     Args:
         changes: fields of the instance that differ from those of a periodic one.
     """
-    instance, _ = _of_slot(task.timezone, task.cycle, slot)
+    instance, _ = _of_slot(_dating(task), slot)
     return msgspec.structs.replace(instance, **changes) if changes else instance
 
 
 @lru_cache(SLOTS_KEPT)
-def _of_slot(zone: str, cycle: Cycle, slot: Slot) -> tuple[Instance, dict[str, Any]]:
+def _of_slot(task: TaskTrigger, slot: Slot) -> tuple[Instance, dict[str, Any]]:
     """Return the periodic instance of a slot, and its fields without defaults, as a journal has them."""
-    task = TaskTrigger(cycle=cycle, timezone=zone)
     instance = Instance(
         key=scheduled_key(task, slot.scheduled),
         scheduled=slot.scheduled,
@@ -53,6 +53,20 @@ def _of_slot(zone: str, cycle: Cycle, slot: Slot) -> tuple[Instance, dict[str, A
     fields: dict[str, Any] = msgspec.to_builtins(instance)
     written = {name: fields[name] for name in WRITTEN}
     return instance, {**written, "empty": True} if slot.empty else written
+
+
+def _dating(task: TaskTrigger) -> TaskTrigger:
+    """Return a task that has only what decides about the keys of its instances."""
+    if task.cycle in ("minute", "hour") or not is_moved(task):
+        return TaskTrigger(cycle=task.cycle, timezone=task.timezone)
+    return TaskTrigger(
+        cycle=task.cycle,
+        timezone=task.timezone,
+        times=TaskTimes(time=task.times.time),
+        calendar=task.calendar,
+        previous_business_day=task.previous_business_day,
+        day_starts=task.day_starts,
+    )
 
 
 def make(state: ScheduleState, instance: Instance, now: datetime) -> tuple[Job, Entry]:
@@ -71,7 +85,8 @@ def make(state: ScheduleState, instance: Instance, now: datetime) -> tuple[Job, 
 def make_all(state: ScheduleState, slots: Sequence[Slot], now: datetime) -> tuple[list[Job], Entry]:
     """Return the jobs of new periodic instances of a task, and the one entry that makes them all."""
     task = state.spec.as_task
-    found = [_of_slot(task.timezone, task.cycle, slot) for slot in slots]
+    dating = _dating(task)
+    found = [_of_slot(dating, slot) for slot in slots]
     by = f"{InstanceKind.PERIODIC}@{now.isoformat()}"
     ids = [_job_id(state, instance, by) for instance, _ in found]
     jobs = [

@@ -6,13 +6,20 @@ cron, so the day stays when the schedule changes and the event is carried. What 
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date, datetime
 
 from tidegate.domain.business_date import business_date, is_by_the_clock
-from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
-from tidegate.domain.time import fire_times
+from tidegate.domain.model import App, PartitionScheme, Schedule, WallClock, leaves
+from tidegate.domain.time.calendar import previous_business_day
+from tidegate.domain.time.fire_times import day_of, day_that_runs
 from tidegate.domain.time.wall_clock import wall_time
 from tidegate.scheduler.model.event import Delivery, Event, fire_event_key
+
+
+def is_dated(schedule: Schedule) -> bool:
+    """Return whether a run writes its business date, of whatever kind."""
+    return schedule.output_partition in ("business_date", "business_day")
 
 
 def dates_of_fires(app: App, schedule: Schedule, deliveries: Iterable[Delivery]) -> tuple[str, ...]:
@@ -23,27 +30,35 @@ def dates_of_fires(app: App, schedule: Schedule, deliveries: Iterable[Delivery])
         fires.sort(key=lambda fire: fire.time)
     else:
         fires.sort(key=lambda fire: day_of_fire(app, schedule, fire))
-    return tuple(dict.fromkeys(date_of_fire(app, schedule, fire) for fire in fires))
+    found: dict[str, None] = {}
+    for fire in fires:
+        with suppress(OverflowError):
+            found[date_of_fire(app, schedule, fire)] = None
+    return tuple(found)
 
 
 def date_of_fire(app: App, schedule: Schedule, fire: Event) -> str:
     """Return the business date of the fire of a cron: a key in the cycle of the schedule's outputs.
 
     Raises:
-        OverflowError: the calendar has no period before it.
+        OverflowError: the calendar has no such period.
     """
-    at = fire.scheduled_for or fire.time
-    return business_date(day_of_fire(app, schedule, fire), at, output_scheme(app, schedule.program))
+    cron = _cron_of(app, schedule, fire)
+    day = day_of_fire(app, schedule, fire)
+    return _date(app, schedule, day, fire.scheduled_for or fire.time, cron)
 
 
 def date_of_moment(app: App, schedule: Schedule, at: datetime) -> str:
     """Return the business date of what is not a fire, as a key in the cycle of the schedule's outputs.
 
+    Its business days are those of the schedule's first cron.
+
     Raises:
-        OverflowError: the calendar has no period before it.
+        OverflowError: the calendar has no such period.
     """
-    day = wall_time(at, schedule.timezone).date()
-    return business_date(day, at, output_scheme(app, schedule.program))
+    crons = (leaf.trigger.wall_clock for leaf in leaves(schedule.trigger))
+    first = next((cron for cron in crons if cron is not None), None)
+    return _date(app, schedule, day_that_runs(wall_time(at, schedule.timezone), app.day_starts), at, first)
 
 
 def day_of_fire(app: App, schedule: Schedule, fire: Event) -> date:
@@ -53,11 +68,22 @@ def day_of_fire(app: App, schedule: Schedule, fire: Event) -> date:
     """
     if fire.day is not None:
         return date.fromisoformat(fire.day)
-    at, ref = fire.scheduled_for or fire.time, f"{app.name}/{schedule.name}"
-    for leaf in leaves(schedule.trigger):
-        if leaf.trigger.wall_clock is not None and fire.key == fire_event_key(ref, leaf.path):
-            return fire_times.day_of(leaf.trigger.wall_clock, at)
-    return wall_time(at, schedule.timezone).date()
+    at, cron = fire.scheduled_for or fire.time, _cron_of(app, schedule, fire)
+    return wall_time(at, schedule.timezone).date() if cron is None else day_of(cron, at)
+
+
+def _cron_of(app: App, schedule: Schedule, fire: Event) -> WallClock | None:
+    """Return the cron of a fire; None if the schedule does not have it any more."""
+    ref = f"{app.name}/{schedule.name}"
+    crons = {fire_event_key(ref, leaf.path): leaf.trigger.wall_clock for leaf in leaves(schedule.trigger)}
+    return crons.get(fire.key)
+
+
+def _date(app: App, schedule: Schedule, day: date, at: datetime, cron: WallClock | None) -> str:
+    """Return the business date of a day, with the business days of a cron."""
+    if schedule.output_partition == "business_day":
+        return previous_business_day(None if cron is None else cron.calendar, day).isoformat()
+    return business_date(day, at, output_scheme(app, schedule.program))
 
 
 def output_scheme(app: App, program: str) -> PartitionScheme | None:

@@ -6,6 +6,7 @@ resolved here, so that every attempt of the job gets the same input.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import assert_never
 
@@ -15,7 +16,12 @@ from tidegate.compiler import template
 from tidegate.domain.model import App, PartitionScheme, Schedule
 from tidegate.domain.partition_key import period_before, same_partitions
 from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
-from tidegate.scheduler.decision.launch.dates import date_of_moment, dates_of_fires, output_scheme
+from tidegate.scheduler.decision.launch.dates import (
+    date_of_moment,
+    dates_of_fires,
+    is_dated,
+    output_scheme,
+)
 from tidegate.scheduler.decision.launch.manifest import manifest_of, upstream_of
 from tidegate.scheduler.decision.launch.references import values_of
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -40,8 +46,9 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
         (d.event.scheduled_for for d in view.deliveries if d.event.scheduled_for is not None), default=None
     )
     dates = dates_of_fires(view.app, view.schedule, view.deliveries)
-    if not dates and satisfied_at is not None and view.schedule.output_partition == "business_date":
-        dates = (date_of_moment(view.app, view.schedule, satisfied_at),)
+    if not dates and satisfied_at is not None and is_dated(view.schedule):
+        with suppress(OverflowError):
+            dates = (date_of_moment(view.app, view.schedule, satisfied_at),)
     manifest = manifest_of(view.app.name, view.deliveries)
     upstream = upstream_of(view.app.name, view.deliveries)
     plan = LaunchPlan(
@@ -89,7 +96,7 @@ def _partitions(view: JobView, plan: LaunchPlan, satisfied_at: datetime | None) 
             return _of_outputs(view.app, outputs, _written(view.schedule, plan)) or _by_time(
                 outputs, plan, satisfied_at
             )
-        case "business_date" | "current":
+        case "business_date" | "business_day" | "current":
             return _by_time(outputs, plan, satisfied_at)
         case "none":
             return ()
