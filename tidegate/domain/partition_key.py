@@ -235,6 +235,22 @@ def expected_keys(scheme: PartitionScheme, cycle: Cycle, enclosing: str) -> tupl
     return keys
 
 
+def keys_within(scheme: PartitionScheme, start: datetime, end: datetime) -> tuple[str, ...]:
+    """Return the keys of the periods that begin in [start, end), each with every static key, in order.
+
+    Raises:
+        PartitionKeyError: the scheme has no time dimension, or there are more than `MAX_KEYS`.
+    """
+    if scheme.time is None:
+        raise PartitionKeyError("these partitions have no time dimension, so none of them begins in a period")
+    time = scheme.time
+    first = truncate(start, time.cycle, time.timezone, time.week_starts)
+    begin = first if first == start else _next(first, time)
+    return _bounded(
+        _keys(scheme, time, max(begin, start_of(time)), end), f"a period from {start.isoformat()}"
+    )
+
+
 def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) -> bool:
     """Return whether two datasets are cut into the same keys; where they begin does not matter."""
     if one is None or other is None:

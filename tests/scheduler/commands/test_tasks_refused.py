@@ -10,8 +10,7 @@ import pytest
 from tests.doubles.dump import dump
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
-from tidegate.domain.model import App, TaskTrigger, TimeDimension
-from tidegate.domain.model.dataset import PartitionScheme
+from tidegate.domain.model import App, TaskTrigger
 from tidegate.domain.tasks.grid import business_slots
 from tidegate.scheduler.commands.by_hand.manual import cancel, trigger
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -22,7 +21,6 @@ from tidegate.scheduler.commands.tasks.instances import InstanceName, act, consu
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
-from tidegate.scheduler.decision.view.partitions import partitions_of
 from tidegate.scheduler.launch.dead_letter import retry
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused, Refused
@@ -208,11 +206,6 @@ def test_a_job_of_a_schedule_is_not_an_instance(store: MemoryStore) -> None:
         _ = plain.spec.as_task
     with pytest.raises(ValueError, match="is not an instance"):
         _ = msgspec.structs.replace(job, instance=None).of_task
-
-
-def test_partitions_that_are_finer_than_the_business_date_are_all_within_it() -> None:
-    hours = PartitionScheme(time=TimeDimension(name="hour", cycle="hour", start="2026-01-01-00:00"))
-    assert len(partitions_of(hours, "2026-03-09", "day")) == 24
 
 
 def test_an_upstream_instance_of_which_nothing_is_known_is_about_nothing(store: MemoryStore) -> None:

@@ -56,6 +56,8 @@ def test_every_story_is_there_without_a_mistake_or_a_warning() -> None:
     assert others == {
         ORIGINAL,
         "business_dates",
+        "business_days",
+        "day_starts",
         "deadlines",
         "instants",
         "life_cycle",

@@ -16,6 +16,7 @@ from tidegate.compiler.rules.times.closed_window import check_closed_window
 from tidegate.compiler.rules.times.deadline import check_deadline
 from tidegate.compiler.rules.times.never_launched import check_windows
 from tidegate.compiler.rules.times.never_written import check_never_written
+from tidegate.compiler.rules.times.not_begun import check_schedule_begun
 from tidegate.compiler.rules.times.timeout import check_delay, check_timeout
 from tidegate.compiler.rules.triggers.batch import check_batch, check_collect_within
 from tidegate.compiler.rules.triggers.collect_existing import check_collect_existing
@@ -84,6 +85,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         return None
     schedule = _with_outputs(schedule, _wanted(node), program, outputs, scope)
     check_never_written(schedule, program, key, scope)
+    check_schedule_begun(schedule, program, key, scope)
     check_references(schedule, args, scope)
     check_member_names(written, scope.findings)
     return schedule

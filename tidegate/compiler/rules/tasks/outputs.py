@@ -6,6 +6,7 @@ business date is then the last day of the week before.
 """
 
 from tidegate.compiler.reader.node import Node, ScalarNode
+from tidegate.compiler.rules.times.not_begun import check_task_begun
 from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import (
     Dataset,
@@ -31,6 +32,7 @@ def task_output_partition(
     cut = [(dataset, dataset.partitions) for dataset in outputs if dataset.partitions is not None]
     for dataset, scheme in cut:
         _check(dataset, scheme, key, trigger, scope)
+    check_task_begun(trigger, outputs, key, scope)
     if written is not None and program is not None and not cut:
         scope.findings.add(
             "L404",

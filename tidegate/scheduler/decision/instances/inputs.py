@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from tidegate.domain.model import App, Program
 from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.view.partitions import WHOLE, cycle_of, partitions_of, written
+from tidegate.scheduler.decision.view.partitions import partitions_of, written
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 
@@ -65,5 +65,4 @@ def _about(job: Job, inputs: Inputs) -> Iterable[tuple[str, tuple[str, ...]]]:
         owner = inputs.apps.get(app_of(whole))
         dataset = None if owner is None else owner.datasets.get(whole.partition("/")[2])
         if dataset is not None:
-            date, cycle = instance.business_date, cycle_of(state.spec)
-            yield whole, partitions_of(dataset.partitions, date, cycle) or (WHOLE,)
+            yield whole, partitions_of(dataset.partitions, task, instance)

@@ -96,6 +96,8 @@ def _partitions(view: JobView, plan: LaunchPlan, satisfied_at: datetime | None) 
             return _of_outputs(view.app, outputs, _written(view.schedule, plan)) or _by_time(
                 outputs, plan, satisfied_at
             )
+        case "business_date" | "business_day" if plan.business_date is None:
+            return ()
         case "business_date" | "business_day" | "current":
             return _by_time(outputs, plan, satisfied_at)
         case "none":

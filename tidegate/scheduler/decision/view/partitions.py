@@ -1,19 +1,22 @@
 """The partitions that an instance writes: those of its program's outputs that contain its business date.
 
-A business date is a wall time of the task's zone, and is carried to the partitions as it reads, not as an
-instant. While an instance runs it holds a slot of each of them, so that an instance of a backfill and another
-one never write the same partition at once (W-PARTITION). Pure.
+A business date is a wall time of the task's zone. Its date is carried to partitions of a day and longer as it
+reads, and its first instant to those of hours and minutes, whatever zone the outputs have. While an instance
+runs it holds a slot of each of them, so that an instance of a backfill and another one never write the same
+partition at once (W-PARTITION). Pure.
 """
 
 from collections.abc import Iterator
 from datetime import datetime
 
-from tidegate.domain.model import App, Cycle, PartitionScheme, Schedule, TimeDimension
+from tidegate.domain.business_date import is_by_the_clock
+from tidegate.domain.model import App, PartitionScheme, Schedule, TaskTrigger, TimeDimension
 from tidegate.domain.part_name import whole_name
-from tidegate.domain.partition_key import expected_keys, format_time_key, join_key
-from tidegate.domain.tasks.key import unit_of_cycle
+from tidegate.domain.partition_key import format_time_key, join_key, keys_within
+from tidegate.domain.tasks.key import unit_of
 from tidegate.domain.time.cycle import is_finer
-from tidegate.domain.time.wall_clock import first_instant, instants
+from tidegate.domain.time.natural_time import period_around
+from tidegate.domain.time.wall_clock import first_instant
 from tidegate.scheduler.model.instance import Instance
 
 WHOLE = ""
@@ -23,49 +26,45 @@ HELD, HELD_BY_BACKFILL = "partition:", "backfill:"
 """Prefixes of the resources of a partition: every instance that writes it holds the first one."""
 
 
-def partitions_of(scheme: PartitionScheme | None, date: str, cycle: Cycle) -> tuple[str, ...]:
+def partitions_of(scheme: PartitionScheme | None, task: TaskTrigger, instance: Instance) -> tuple[str, ...]:
     """Return the keys of a dataset that contain a business date; of finer partitions all within it.
 
-    Args:
-        cycle: of the task whose business date it is.
+    Days and longer partitions are those of the date as it reads. Hours and minutes are those of the instant
+    at which the business date begins, on the clocks of the dataset.
     """
-    if scheme is None or scheme.time is None:
-        return () if scheme is None or scheme.static is None else tuple(scheme.static.keys)
-    time = scheme.time
-    unit = unit_of_cycle(cycle)
+    if scheme is None:
+        return (WHOLE,)
+    if scheme.time is None:
+        return () if scheme.static is None else tuple(scheme.static.keys)
+    time, unit = scheme.time, unit_of(task)
     if is_finer(time.cycle, unit):
-        return expected_keys(scheme, unit, date)
-    key = format_time_key(_instant(date, time), time)
+        return keys_within(
+            scheme, instance.business, period_around(instance.business, unit, task.timezone).end
+        )
+    begin = instance.business if is_by_the_clock(scheme) else _first_instant(instance.business_date, time)
+    key = format_time_key(begin, time)
     if scheme.static is None:
         return (key,)
     return tuple(join_key(scheme, {time.name: key, scheme.static.name: each}) for each in scheme.static.keys)
 
 
-def _instant(date: str, dimension: TimeDimension) -> datetime:
-    """Return the instant of a business date as the wall clock of a dataset's zone reads it."""
-    day, clock, offset = date[:10], date[11:16], date[16:]
-    wall = datetime.fromisoformat(f"{day} {clock or '00:00'}")
-    both = instants(wall, dimension.timezone)
-    return both[1] if offset and len(both) == 2 else first_instant(wall, dimension.timezone)
+def _first_instant(date: str, dimension: TimeDimension) -> datetime:
+    """Return the first instant of the date of a business date on the clocks of a dataset."""
+    return first_instant(datetime.fromisoformat(date[:10]), dimension.timezone)
 
 
 def written(app: App, schedule: Schedule, instance: Instance) -> dict[str, tuple[str, ...]]:
     """Return the partitions that an instance writes, by dataset as the app names it."""
     program = app.programs.get(schedule.program)
     names = () if program is None else program.writes
-    date, cycle = instance.business_date, cycle_of(schedule)
-    return {name: partitions_of(app.datasets[name].partitions, date, cycle) or (WHOLE,) for name in names}
+    task = schedule.as_task
+    return {name: partitions_of(app.datasets[name].partitions, task, instance) for name in names}
 
 
 def keys_of(app: App, schedule: Schedule, instance: Instance) -> tuple[str, ...]:
     """Return the keys of all partitions that an instance writes, sorted."""
     found = written(app, schedule, instance)
     return tuple(sorted({key for keys in found.values() for key in keys if key}))
-
-
-def cycle_of(schedule: Schedule) -> Cycle:
-    """Return the cycle of a task."""
-    return "day" if schedule.task is None else schedule.task.cycle
 
 
 def partition_resources(app: App, schedule: Schedule, instance: Instance) -> tuple[str, ...]:
