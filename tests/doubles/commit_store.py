@@ -188,6 +188,11 @@ class MemoryCommitStepStore(CommitStepStore):
             record = self._records.get(sequence)
             return None if record is None else record.result
 
+    def tokens(self, sequences: Sequence[str]) -> Mapping[str, int]:
+        """See `CommitStepStore.tokens`."""
+        with self._lock:
+            return {one: self._records[one].token for one in sequences if one in self._records}
+
     def abandon(
         self, sequence: str, note: str, now: datetime, published: Mapping[str, str] | None = None
     ) -> bool:

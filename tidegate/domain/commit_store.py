@@ -119,6 +119,12 @@ class CommitStepStore(Protocol):
         """Return the result that `remove` kept for a finished sequence."""
         ...
 
+    def tokens(self, sequences: Sequence[str]) -> Mapping[str, int]:
+        """Return the fencing tokens of those of some sequences that the store knows; a later run has a larger
+        one.
+        """
+        ...
+
     def abandon(
         self, sequence: str, note: str, now: datetime, published: Mapping[str, str] | None = None
     ) -> bool:

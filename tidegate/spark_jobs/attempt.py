@@ -104,7 +104,7 @@ class OutputAttempt:
         refs = [self._outputs[name].ref for name in self._missing()]
         if not refs:
             return
-        states = states_of(refs, self._warehouse, self._store, self._spark)
+        states = states_of(refs, self._warehouse, self._store, self._spark, commit)
         at_least = largest_token(states)
         lease = AttemptLease(self._store, commit, [ref.id for ref in refs], at_least=at_least)
         token = self._lease.enter_context(lease)

@@ -60,6 +60,10 @@ class StoreBehind(SparkJobError):
     """A table has a larger token than the store has given: the store is older than the table."""
 
 
+class TableBehind(SparkJobError):
+    """An output lacks rows that a watermark has passed: the table is older than the store, or another one."""
+
+
 class CommitBusy(SparkJobError):
     """Another process held a sequence for longer than the wait limit."""
 

@@ -27,7 +27,9 @@ from tidegate.spark_jobs.commit.outputs import published_before
 from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.datasets.key_selection import UpstreamSelection
+from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
+from tidegate.spark_jobs.incremental.lost_rows import refuse_lost_rows
 from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
 from tidegate.spark_jobs.programs.calling import call_program
 from tidegate.spark_jobs.programs.loading import load_program
@@ -98,8 +100,8 @@ def run_program(
     keys = {ref.name: _keys(ref, params) for ref in writes}
     start = spark if callable(spark) else lambda: spark
     context = CommitContext(files=warehouse.files, spark=start, events=events or NoEvents())
-    new = IncrementalReads(commit_store, warehouse, consumer=f"{app}/{program.name}", params=params)
     reads = {name: _ref(app, datasets, name, program) for name in program.reads}
+    new = _new_rows(app, program, reads, warehouse, commit_store, params)
     touched = [ref.id for ref in writes] + [new.resource(reads[name]) for name in program.incremental]
     recover(touched, commit_store, context)
     before = _before(commit_id, program, writes, keys, commit_store)
@@ -110,7 +112,7 @@ def run_program(
         return published
     scheme, writes = _output_scheme(writes, program), [ref for ref in writes if ref not in before]
     # The token is taken before the inputs are read: a run with a larger token reads at least the same rows.
-    states = states_of(writes, warehouse, commit_store, start, commit_id if program.incremental else None)
+    states = _states(writes, warehouse, commit_store, start, commit_id, new)
     with AttemptLease(commit_store, commit_id, touched, at_least=largest_token(states)) as token:
         outputs, settings = NOT_CALLED
         # Not called where an abandoned commit has published every output; one without outputs always is.
@@ -129,6 +131,34 @@ def run_program(
     for ref in writes:
         prune_table(ref, warehouse, commit_store)
     return published
+
+
+def _new_rows(
+    app: str,
+    program: Program,
+    reads: Mapping[str, DatasetRef],
+    warehouse: Warehouse,
+    store: CommitStepStore,
+    params: Params,
+) -> IncrementalReads:
+    sources = [reads[name].id for name in program.incremental]
+    return IncrementalReads(
+        store, warehouse, consumer=f"{app}/{program.name}", params=params, sources=sources
+    )
+
+
+def _states(
+    writes: Sequence[DatasetRef],
+    warehouse: Warehouse,
+    store: CommitStepStore,
+    start: Callable[[], SparkSession],
+    commit: str,
+    new: IncrementalReads,
+) -> dict[str, TableState]:
+    """Return the state of each output, unless a table is newer than the store, or older than a watermark."""
+    states = states_of(writes, warehouse, store, start, commit)
+    refuse_lost_rows(store, warehouse, start, consumer=new.consumer, sources=new.sources, outputs=writes)
+    return states
 
 
 @dataclass(frozen=True, slots=True)

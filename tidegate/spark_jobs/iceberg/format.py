@@ -120,6 +120,12 @@ class IcebergFormat:
         table = catalog_of(spark()).table(table_name(ref))
         return () if table is None else tuple(one.commit for one in log_of(table).recent)
 
+    def is_empty(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> bool:
+        """See `TableFormat.is_empty`: other writers may have deleted its rows."""
+        table = catalog_of(spark()).table(table_name(ref))
+        current = None if table is None else table.currentSnapshot()
+        return current is None or current.summary().get("total-records") == "0"
+
     def withdrawn(
         self, ref: DatasetRef, warehouse: Warehouse, commits: Collection[str], spark: Spark
     ) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ its new rows; `offsets.py` reads user-defined sources.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
@@ -36,14 +36,21 @@ class IncrementalReads:
 
     Args:
         consumer: "app/program".
+        sources: the datasets that it reads incrementally.
     """
 
     def __init__(
-        self, store: CommitStepStore, warehouse: Warehouse, *, consumer: str, params: Params
+        self,
+        store: CommitStepStore,
+        warehouse: Warehouse,
+        *,
+        consumer: str,
+        params: Params,
+        sources: Sequence[str] = (),
     ) -> None:
+        self.consumer, self.sources = consumer, tuple(sources)
         self._store = store
         self._warehouse = warehouse
-        self._consumer = consumer
         self._params = params
         self._marks: dict[str, Mapping[str, Watermark]] = {}
         self._read: dict[str, Increment] = {}
@@ -59,9 +66,9 @@ class IncrementalReads:
         Raises:
             SourceError: the new rows cannot be determined.
         """
-        marks = self._store.watermarks(self._consumer, ref.id)
+        marks = self._store.watermarks(self.consumer, ref.id)
         request = IncrementalRead(
-            consumer=self._consumer,
+            consumer=self.consumer,
             ref=ref,
             warehouse=self._warehouse,
             params=self._params,
@@ -69,7 +76,7 @@ class IncrementalReads:
             reset=frozenset(part for part, mark in marks.items() if not mark.position),
             selects=lambda key: selection.selects(ref.scheme, key),
             selects_all=selection.selects_all(ref.scheme),
-            reported=self._params.manifest.get(name_in(self._consumer.partition("/")[0], ref.id), ()),
+            reported=self._params.manifest.get(name_in(self.consumer.partition("/")[0], ref.id), ()),
         )
         self._marks[ref.id] = marks
         self._read[ref.id] = _increment(spark, request, how)
@@ -77,7 +84,7 @@ class IncrementalReads:
 
     def resource(self, ref: DatasetRef) -> str:
         """Return the name under which sequences list this consumer's watermarks in a dataset."""
-        return watermark_resource(self._consumer, ref.id)
+        return watermark_resource(self.consumer, ref.id)
 
     def check(self) -> None:
         """Raise SourceError when a source has changed during the run, so that nothing may be published."""
@@ -88,7 +95,7 @@ class IncrementalReads:
         """Return the steps that set the watermarks to the positions that were read."""
         return tuple(
             SetWatermark(
-                consumer=self._consumer,
+                consumer=self.consumer,
                 source=source,
                 part=part,
                 number=(self._marks[source][part].number if part in self._marks[source] else 0) + 1,

@@ -142,6 +142,11 @@ class ParquetFormat:
         """See `TableFormat.commits`."""
         return head(warehouse.files, ref.root(warehouse)).commits()
 
+    def is_empty(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> bool:
+        """See `TableFormat.is_empty`."""
+        version = head(warehouse.files, ref.root(warehouse))
+        return not any(entry.rows for entry in version.partitions.values())
+
     def withdrawn(
         self, ref: DatasetRef, warehouse: Warehouse, commits: Collection[str], spark: Spark
     ) -> Mapping[str, str]:

@@ -70,16 +70,16 @@ def states_of(
     warehouse: Warehouse,
     store: CommitStepStore,
     spark: Callable[[], SparkSession],
-    moves: str | None = None,
+    commit: str = "",
 ) -> dict[str, TableState]:
     """Return the state of each output by dataset id, for a run that has not read anything yet.
 
     Args:
-        moves: the commit that will move watermarks; None for a run that moves none.
+        commit: the commit of the run; "" for one that the tables cannot have yet.
 
     Raises:
-        StoreBehind: the store has not given that token, so it may have forgotten commits and watermarks; or
-            the run moves watermarks, and the store has forgotten a publish.
+        StoreBehind: the store has not given the token of a table, or does not know its newest publish, so it
+            may have forgotten commits and watermarks.
     """
     states: dict[str, TableState] = {}
     for ref in refs:
@@ -88,8 +88,9 @@ def states_of(
         given = store.last_token() if state.token else 0
         if state.token > given:
             raise store_behind(ref, state.token, given)
-        if moves is not None:
-            _refuse_forgotten(ref, moves, format_of(ref).commits(ref, warehouse, spark), store)
+        if state.number:
+            # Other datasets may have raised the token since the store was restored.
+            _refuse_forgotten(ref, commit, format_of(ref).commits(ref, warehouse, spark), store)
     return states
 
 
@@ -99,11 +100,12 @@ def largest_token(states: Mapping[str, TableState]) -> int:
 
 
 def _refuse_forgotten(ref: DatasetRef, commit: str, listed: Sequence[str], store: CommitStepStore) -> None:
-    """Refuse an output with a publish that the store has forgotten, to a commit that moves watermarks.
+    """Refuse an output with a publish that the store has forgotten.
 
     A backup that was made while a run worked has the run's token, and neither its commit nor its watermarks.
     A run of the same commit would move the watermarks over rows that the table does not have; any other
-    run would read again what it has.
+    run would read again what it has. The tokens of a restored store rise with the runs of every dataset, so
+    soon no token of a table is too large.
 
     Args:
         listed: the newest commits of the table, oldest first.

@@ -170,6 +170,10 @@ class TableFormat(Protocol):
         """Return the newest commits that have published into the table, oldest first."""
         ...
 
+    def is_empty(self, ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> bool:
+        """Return whether the table has no rows, or does not exist."""
+        ...
+
     def withdrawn(
         self,
         ref: DatasetRef,

@@ -21,10 +21,10 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.publish import is_known
 from tidegate.spark_jobs.commit.recovery import is_blocked
-from tidegate.spark_jobs.commit.sequence import decode_result
 from tidegate.spark_jobs.commit.step import CommitStep, Verdict, Verified, unknown
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
+from tidegate.spark_jobs.incremental.lost_rows import lost_rows
 from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.publication.table import store_behind
 from tidegate.spark_jobs.repair.leftovers import is_theirs
@@ -246,30 +246,21 @@ def _unused_watermarks(examined: Examined) -> Iterator[Finding]:
 
 
 def _watermarks_of(examined: Examined, app: App, program: Program) -> Iterator[Finding]:
-    """Find watermarks whose commit recorded another position in its snapshot than it has set."""
+    """Find watermarks whose rows are gone, or whose commit recorded another position than it has set."""
     consumer = f"{app.name}/{program.name}"
     sources = [whole_name(app.name, name) for name in program.incremental]
     marks = {source: examined.store.watermarks(consumer, source) for source in sources}
-    commits = {mark.commit for parts in marks.values() for mark in parts.values()}
-    published = {commit: decode_result(examined.store.result(commit) or "[]") for commit in commits}
+    refs = [dataset_ref(app.name, app.datasets[name]) for name in program.writes]
     recorded: dict[str, Mapping[str, Any]] = {}
-    withdrawn: dict[str, str] = {}
-    for name in program.writes:
-        ref = dataset_ref(app.name, app.datasets[name])
+    for ref in refs:
         recorded |= format_of(ref).read_positions(ref, examined.context.spark)
-        with_rows = [c for c in commits if any(p.dataset == ref.name and p.rows for p in published[c])]
-        withdrawn |= format_of(ref).withdrawn(ref, examined.warehouse, with_rows, examined.context.spark)
+    for one in lost_rows(
+        examined.store, examined.warehouse, examined.context.spark,
+        consumer=consumer, sources=sources, outputs=refs,
+    ):  # fmt: skip
+        yield Finding(kind="watermark", where=one.where, what=one.fact, remedy=one.remedy)
     for source, parts in marks.items():
         for part, mark in sorted(parts.items()):
-            if mark.commit in withdrawn:
-                yield Finding(
-                    kind="watermark",
-                    where=f"{consumer} in {source} {part}".strip(),
-                    what=f"it is at {mark.position}, but the rows read up to there are gone:"
-                    f" {withdrawn[mark.commit]}",
-                    remedy="restore that state of the table, or read these rows again after:"
-                    f" tidegate watermarks reset {consumer} {source}",
-                )
             read = recorded.get(mark.commit, {}).get(source)
             # For many parts a snapshot holds only a digest.
             if isinstance(read, Mapping) and read.get(part, mark.position) != mark.position:

@@ -33,11 +33,7 @@ from tidegate.scheduler.store.commits.deed import Deed
 from tidegate.scheduler.store.commits.fence import is_fenced
 from tidegate.scheduler.store.commits.former_names import refuse_former_names
 from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
-from tidegate.scheduler.store.sql.commit_tables import (
-    COMMIT_TABLES,
-    commit_datasets,
-    commit_sequences,
-)
+from tidegate.scheduler.store.sql.commit_tables import COMMIT_TABLES, commit_datasets, commit_sequences
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.tables import cursors, jobs
 
@@ -216,6 +212,12 @@ class SqlCommitStepStore(CommitStepStore):
         with reading(self._engine) as connection:
             row = self._row(connection, sequence)
         return None if row is None else row.result
+
+    def tokens(self, sequences: Sequence[str]) -> Mapping[str, int]:
+        """Return the fencing tokens of those of some sequences that the store knows."""
+        with reading(self._engine) as connection:
+            found = connection.execute(select(commit_sequences).where(commit_sequences.c.id.in_(sequences)))
+            return {row.id: row.token for row in found if _whole(row)}
 
     def abandon(
         self, sequence: str, note: str, now: datetime, published: Mapping[str, str] | None = None
