@@ -7,7 +7,7 @@ characters each, so that none becomes a header, a second line or a control code 
 from datetime import UTC
 from typing import Any
 
-from tidegate.scheduler.model.records.alert import Alert, AlertKind, Message
+from tidegate.scheduler.model.records.alert import LOST_ROWS, Alert, AlertKind, Message
 
 TITLE_CHARACTERS = 200
 LINE_CHARACTERS = 1_000
@@ -30,7 +30,9 @@ def plain(text: str, most: int = LINE_CHARACTERS) -> str:
 def title(message: Message) -> str:
     """Return what happened, in one line."""
     subject = f"{message.subject}[{message.key}]" if message.key else message.subject
-    if message.count == 1 or message.kind is AlertKind.RECOVERED:
+    if message.kind is AlertKind.BLOCKED_COMMIT and message.text.startswith(LOST_ROWS):
+        happened = "has lost rows that a watermark has passed"
+    elif message.count == 1 or message.kind is AlertKind.RECOVERED:
         happened = _HAPPENED[message.kind]
     else:
         since = f"{message.since.astimezone(UTC):%Y-%m-%d %H:%MZ}"
@@ -77,7 +79,8 @@ def members(alert: Alert) -> dict[str, Any]:
 
 def _command(message: Message) -> str:
     if message.kind is AlertKind.BLOCKED_COMMIT:
-        return "tidegate commits list"
+        lost = message.text.startswith(LOST_ROWS)
+        return "tidegate commits fsck" if lost else "tidegate commits list"
     if message.data:
         return f"tidegate late --dataset {message.subject}"
     return f"tidegate why {message.job or message.subject}"

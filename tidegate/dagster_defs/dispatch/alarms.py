@@ -13,6 +13,8 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.alerts.collect import BlockedCommit, collect
+from tidegate.scheduler.intake.table_checks import table_checks
+from tidegate.scheduler.model.records.alert import LOST_ROWS
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
 from tidegate.spark_jobs.commit.recovery import is_blocked
@@ -42,7 +44,11 @@ class Alarms:
     def _run(self, location: Location, now: datetime, log: Callable[[str], None]) -> None:
         store, project = location.open_store(), location.project
         looked: list[dict[str, BlockedCommit]] = []
-        self.commits.run(lambda: looked.append(blocked_commits(location.open_commits(), now)))
+        self.commits.run(
+            lambda: looked.append(
+                blocked_commits(location.open_commits(), now) | lost_rows(store, project, now)
+            )
+        )
         self.deadlines.run(lambda: _sweep(store, now))
         collect(store, project, location.alerts.rules, now, looked[0] if looked else None)
         with store.reading() as reader:
@@ -64,6 +70,21 @@ def blocked_commits(commits: CommitStepStore, now: datetime) -> dict[str, Blocke
         commit: BlockedCommit(commit=commit, dataset=_dataset(commits, commit), error=state.error, at=now)
         for commit, state in states.items()
         if state is not None and is_blocked(state)
+    }
+
+
+def lost_rows(store: Store, project: str, now: datetime) -> dict[str, BlockedCommit]:
+    """Return the watermarks whose rows are gone: runs of their programs stop, until a person acts."""
+    with store.reading() as reader:
+        checks = table_checks(reader, project)
+    return {
+        one.where: BlockedCommit(
+            commit=one.where,
+            dataset=one.output,
+            error=f"{LOST_ROWS}the watermark of {one.where}: {one.fact}",
+            at=now,
+        )
+        for one in (() if checks is None else checks.lost)
     }
 
 

@@ -1,11 +1,12 @@
 """The recovery job, which finishes the commits of dead runs, and the schedule that starts it.
 
     each minute: unfinished work? ──no──► skip, with the blocked and active sequences as the reason
-                     └──yes──► close dead attempts ─► finish sequences ─► remove orphaned staging
+                     └──yes──► close dead attempts ─► finish ─► remove orphaned staging ─► check tables
 
 The next run of a dataset finishes the dataset's sequence itself; this job is for a dataset whose
 next run is hours away, so that jobs waiting for its data start earlier. A sequence that cannot be
-finished does not block others. One job serves all apps; a tick costs a few reads of the store.
+finished does not block others. Each few hours the job looks for tables that have lost rows
+(`table_check`). One job serves all apps; a tick costs a few reads of the store.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import RECOVERY, RECOVERY_OP
 from tidegate.dagster_defs.deployed.plan_state import NOTHING_DEPLOYED_TEXT, Plan, deployed_plan
 from tidegate.dagster_defs.deployed.tags import PROJECT
-from tidegate.dagster_defs.run import cleaning
+from tidegate.dagster_defs.run import cleaning, table_check
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.dagster_defs.run.run_lease import run_lease
@@ -100,7 +101,9 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
             return SkipReason(NOTHING_DEPLOYED_TEXT)
         left = leftovers(location.open_commits(), location.clock(), others)
         asked = cleaning.requests(location.open_store(), location.project)
-        if not (left.due or left.dead_attempts or asked):
+        if not (
+            left.due or left.dead_attempts or asked or table_check.is_due(location, location.open_commits())
+        ):
             return SkipReason(_idle_reason(left))
         # A dead recovery run, of which no dispatcher has heard, is not active.
         nothing = AssetPlan(Plan(apps=()))
@@ -140,8 +143,15 @@ def _recover(context: OpExecutionContext, refs: Sequence[DatasetRef], location: 
     cleaned = 0
     if cleaning.requests(store, location.project):
         cleaned = _clean(context, refs, location, commits, spark, failures)
+    idle = not (finished or closed or cleaned)
+    lost = _check(context, location, commits, spark, failures, idle=idle)
     context.add_output_metadata(
-        {"finished": finished, "dead attempts closed": len(closed), "staging removed": cleaned}
+        {
+            "finished": finished,
+            "dead attempts closed": len(closed),
+            "staging removed": cleaned,
+            "watermarks without rows": lost,
+        }
     )
     if failures:
         raise Failure(description="; ".join(failures), allow_retries=False)
@@ -212,6 +222,26 @@ def _clean(
         return 0
     cleaning.finish(location.open_store(), requests, location.project)
     return len(orphans)
+
+
+def _check(
+    context: OpExecutionContext,
+    location: Location,
+    commits: CommitStepStore,
+    spark: Callable[[], SparkSession],
+    failures: list[str],
+    *,
+    idle: bool,
+) -> int:
+    """Look for outputs that have lost rows, if it is time, or if a person has started a run without work."""
+    if not idle and not table_check.is_due(location, commits):
+        return 0
+    try:
+        return table_check.check_tables(location, commits, spark, context.log.warning)
+    except (SparkJobError, OSError) as error:
+        failures.append(f"the outputs could not be checked: {error}")
+        context.log.error(failures[-1])
+        return 0
 
 
 def refs_of(plan: AssetPlan) -> tuple[DatasetRef, ...]:

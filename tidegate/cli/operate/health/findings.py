@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
+from tidegate.scheduler.intake.table_checks import TableChecks
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.records.watched import WatchedFolder
 from tidegate.scheduler.tick.tick import is_ahead, is_late
@@ -53,6 +54,7 @@ class Engine:
         folders: the watched folders.
         version: of Tidegate, that this command has loaded.
         versions: of the processes at work, each with what it is.
+        tables: what the recovery job has found of the tables; None before its first look.
     """
 
     apps: Sequence[str]
@@ -63,6 +65,7 @@ class Engine:
     folders: Sequence[WatchedFolder] = ()
     version: str = ""
     versions: Sequence[tuple[str, str]] = ()
+    tables: TableChecks | None = None
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:
@@ -84,6 +87,22 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
     yield _tick(engine.ticked_at, now, every)
     yield _versions(engine)
     yield from (_folder(each) for each in engine.folders)
+    if engine.tables is not None:
+        yield _tables(engine.tables)
+
+
+def _tables(checks: TableChecks) -> Finding:
+    looked = f"looked at {instant(checks.at)}"
+    if not checks.lost:
+        return Finding(part="tables", health=Health.OK, text=f"no watermark has passed lost rows, {looked}")
+    first = checks.lost[0]
+    return Finding(
+        part="tables",
+        health=Health.WRONG,
+        text=f"{len(checks.lost)} watermarks have passed rows that are gone, {looked}; that of {first.where}:"
+        f" {first.fact}",
+        remedy=f"{first.remedy}; all of them: tidegate commits fsck",
+    )
 
 
 def _folder(folder: WatchedFolder) -> Finding:

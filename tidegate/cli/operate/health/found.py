@@ -47,6 +47,7 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
     from tidegate.cli.operate.health.channels import newest_alerts
     from tidegate.project.release import release
     from tidegate.scheduler.explain.work import work_of
+    from tidegate.scheduler.intake.table_checks import table_checks
     from tidegate.scheduler.launch.active_host import host_of
     from tidegate.scheduler.tick.tick import engine_clock
 
@@ -65,6 +66,7 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
             versions=_versions(
                 reader, settings.name, host if renewed or (host and host.holds(now)) else None
             ),
+            tables=table_checks(reader, settings.name),
         )
         alerts = newest_alerts(reader, settings.name, settings.alerts.channels)
         return engine, work_of(reader, frozenset(apps), now), alerts

@@ -14,6 +14,8 @@ from enum import StrEnum
 from tidegate.domain.value import Value
 
 ID_DIGITS = 16
+LOST_ROWS = "lost rows: "
+"""Begins the text of a `blocked_commit` whose table has lost rows that a watermark has passed."""
 
 
 class AlertKind(StrEnum):
