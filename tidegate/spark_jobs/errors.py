@@ -64,6 +64,10 @@ class TableBehind(SparkJobError):
     """An output lacks rows that a watermark has passed: the table is older than the store, or another one."""
 
 
+class TableDamaged(SparkJobError):
+    """The file or property that says what a table has cannot be read."""
+
+
 class CommitBusy(SparkJobError):
     """Another process held a sequence for longer than the wait limit."""
 

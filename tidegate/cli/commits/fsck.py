@@ -12,6 +12,7 @@ import typer
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.repair.fsck import Examined, Finding
 from tidegate.spark_jobs.repair.fsck import fsck as find
@@ -32,7 +33,7 @@ def fsck(
     """Check commits, staging, tables and watermarks; exit code 1 when something is wrong."""
     with opened_project() as project:
         removed, shown = _clean(project) if clean else ([], [])
-        findings = find(_examined(project), project.commits.torn())
+        findings = (*_damaged(project), *find(_examined(project), project.commits.torn()))
     if format is Format.JSON:
         print_json({"removed": removed, "shown": shown, "findings": findings})
     else:
@@ -46,6 +47,21 @@ def fsck(
             typer.echo("no problems found")
     if findings:
         raise typer.Exit(FOUND_EXIT_CODE)
+
+
+def _damaged(project: CommitsProject) -> list[Finding]:
+    """Return what is damaged of the store; everything else goes on without it."""
+    with project.store.reading() as reader:
+        damage = reader.damage()
+    return [
+        Finding(
+            kind="store",
+            where=f"row {one.key} of {one.table}" if one.table else "the database",
+            what=one.what,
+            remedy="deploy its app again, or restore the store from a backup",
+        )
+        for one in damage
+    ]
 
 
 def _clean(project: CommitsProject) -> tuple[list[str], list[str]]:
@@ -64,8 +80,8 @@ def _clean(project: CommitsProject) -> tuple[list[str], list[str]]:
 def _show(ref: DatasetRef, warehouse: Warehouse) -> bool:
     try:
         return format_of(ref).show(ref, warehouse)
-    except OSError:
-        # A version whose files are lost cannot be shown; it is one of the findings.
+    except (SparkJobError, OSError):
+        # A version that is damaged, or whose files are lost, cannot be shown; it is one of the findings.
         return False
 
 

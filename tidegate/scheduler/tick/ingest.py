@@ -133,7 +133,8 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None
     for event in events:
         for listener in listeners[event.key]:
             state = states[listener.schedule]
-            if event.only_for not in (None, listener.schedule):
+            # The row of an app may be damaged.
+            if state.app not in apps or event.only_for not in (None, listener.schedule):
                 continue
             if not _starts_timer(event, listener, state):
                 router.route(event, listener, state, apps[state.app], instant)

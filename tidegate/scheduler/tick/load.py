@@ -115,6 +115,7 @@ def load_job_views(
     """
     states = {state.ref: state for state in rows.schedules(refs={job.schedule for job in jobs})}
     apps = load_apps(rows, states.values())
+    states = {ref: state for ref, state in states.items() if state.app in apps}
     orphans = [job for job in jobs if job.schedule not in states]
     kept = [job for job in jobs if job.schedule in states]
     held.prepare(kept)

@@ -16,7 +16,7 @@ a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox` off
 observed. The cost of a tick depends on due rows and new events, not on the number of schedules.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -59,6 +59,9 @@ AHEAD = timedelta(seconds=5)
 
 TICKS_MISSED = 12
 """After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""
+
+DAMAGED_AGAIN = timedelta(minutes=1)
+"""After that a job is looked at again whose schedule has a damaged row in the store."""
 
 EXPIRED_AT_ONCE = 10_000
 """Overrides that expire at one instant and revert together; more of them follow at the same instant."""
@@ -297,8 +300,7 @@ def _decide(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
         return TickReport()
     views, orphans = load_job_views(work, due, instant, work.held)
     applier = Applier(work, instant)
-    for job in orphans:
-        applier.discard(job, Reason.D_DELETED)
+    _end_orphans(work, applier, orphans, instant)
     decisions = applier.judge([view for view in views if view.job.waiting])
     for view in sorted(views, key=lambda view: _launch_order(view.job, decisions.get(view.job.id))):
         decision = decisions.get(view.job.id)
@@ -317,6 +319,16 @@ def _decide(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
         discarded=tuple(applier.discarded),
         errors=tuple(applier.errors),
     )
+
+
+def _end_orphans(work: WorkingSet, applier: Applier, orphans: Sequence[Job], instant: datetime) -> None:
+    """Discard the jobs of schedules that were deleted; those of a schedule with a damaged row wait on."""
+    damaged = work.unreadable({job.schedule for job in orphans}) if orphans else set[str]()
+    for job in orphans:
+        if job.schedule in damaged:
+            work.put_jobs([msgspec.structs.replace(job, next_check_at=instant + DAMAGED_AGAIN)])
+        else:
+            applier.discard(job, Reason.D_DELETED)
 
 
 def _launch_order(job: Job, decision: Decision | None) -> LaunchOrderKey:

@@ -130,6 +130,10 @@ class WorkingSet:
     def _checked_at(self, instant: datetime, id: str) -> bool:
         return self._jobs[id].decided_when_due and self._jobs[id].next_check_at == instant
 
+    def unreadable(self, refs: Collection[str]) -> set[str]:
+        """Return those of some schedules without a state that are deployed: their rows are damaged."""
+        return {*refs} & {*self._transaction.schedule_refs()}
+
     # --- reading; the signatures of `scheduler.store.protocol.Reader` ---
 
     def apps(self, *, names: Collection[str]) -> tuple[DeployedApp, ...]:
@@ -157,8 +161,12 @@ class WorkingSet:
         missing = {each for each in keys if each not in self._listeners}
         if missing:
             found: dict[str, list[Subscription]] = {key: [] for key in missing}
-            for listener in self._transaction.subscriptions(missing):
-                found[listener.event_key].append(listener)
+            listed = self._transaction.subscriptions(missing)
+            # One whose row is damaged is left out: the others go on.
+            states = {state.ref for state in self.schedules(refs={each.schedule for each in listed})}
+            for listener in listed:
+                if listener.schedule in states:
+                    found[listener.event_key].append(listener)
             self._listeners.update((key, tuple(each)) for key, each in found.items())
         return {key: self._listeners[key] for key in keys}
 

@@ -39,12 +39,14 @@ class TableReport(Value, kw_only=True):
     Attributes:
         commits: the newest commits that have published into it, oldest first.
         missing: data that it refers to and that does not exist.
+        strays: files of others among those that say what the table has.
         outdated: why readers that do not use the format's own log see an older state; "" when they do not.
     """
 
     commits: tuple[str, ...] = ()
     missing: tuple[MissingData, ...] = ()
     outdated: str = ""
+    strays: tuple[str, ...] = ()
 
 
 def not_listed(table: str, commit: str) -> str:

@@ -50,6 +50,18 @@ def create_linked(folder: Path, links: Mapping[str, Path]) -> None:
     sync_folder(folder.parent)
 
 
+def add_links(folder: Path, links: Mapping[str, Path]) -> bool:
+    """Create those of some links that a folder lacks, and return whether it lacked any."""
+    lost = {name: file for name, file in links.items() if not (folder / name).exists()}
+    for name, file in lost.items():
+        # A link to nothing may have the name.
+        (folder / name).unlink(missing_ok=True)
+        _link(file, folder / name)
+    if lost:
+        sync_folder(folder)
+    return bool(lost)
+
+
 def switch_link(link: Path, target: Path) -> None:
     """Point a symbolic link to a folder below its own folder, atomically and durably.
 

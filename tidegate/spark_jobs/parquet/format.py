@@ -28,7 +28,7 @@ from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompacti
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
-from tidegate.spark_jobs.parquet.version_log import head
+from tidegate.spark_jobs.parquet.version_log import head, stray_files
 from tidegate.spark_jobs.parquet.view import show_newest, stale
 
 Spark = Callable[[], SparkSession]
@@ -122,7 +122,7 @@ class ParquetFormat:
 
     def show(self, ref: DatasetRef, warehouse: Warehouse) -> bool:
         """See `TableFormat.show`."""
-        return show_newest(warehouse.files, ref.root(warehouse))
+        return show_newest(warehouse.files, ref.root(warehouse), repair=True)
 
     def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableReport:
         """See `TableFormat.report`."""
@@ -136,7 +136,12 @@ class ParquetFormat:
             if (fault := harm_of(files, f"{root}/{folder}")) and head(files, root).number == version.number
         )
         outdated = stale(files, root)
-        return TableReport(commits=version.commits(), missing=missing, outdated=outdated or "")
+        return TableReport(
+            commits=version.commits(),
+            missing=missing,
+            outdated=outdated or "",
+            strays=stray_files(files, root),
+        )
 
     def commits(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> tuple[str, ...]:
         """See `TableFormat.commits`."""

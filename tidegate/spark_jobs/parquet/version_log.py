@@ -12,6 +12,7 @@ appended rows has several folders. `TableVersion.with_commit` applies a write mo
 values only; it changes no file.
 """
 
+import re
 from collections.abc import Mapping
 from typing import assert_never
 
@@ -20,6 +21,7 @@ import msgspec
 from tidegate.domain.model import WriteMode
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.columns import union_columns
+from tidegate.spark_jobs.errors import TableDamaged
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 
 VERSIONS_FOLDER = "_versions"
@@ -28,6 +30,7 @@ RECENT_COMMITS = 1000
 """Number of commits that a version lists. For an older one the answer is "unknown", never "no"."""
 REFUSED_MARK = "~refused "
 """Precedes the id of an abandoned commit among the recent ones; ids of commits have no spaces."""
+_VERSION = re.compile(rf"[0-9]{{{NUMBER_DIGITS}}}\.json")
 READ_TRIES = 100
 """How often the newest version may be pruned between listing and reading it."""
 
@@ -258,14 +261,55 @@ def version_numbers(files: FileSystem, root: str) -> tuple[int, ...]:
     return tuple(
         int(entry.name.removesuffix(".json"))
         for entry in files.list(f"{root}/{VERSIONS_FOLDER}")
-        if is_data(entry.name) and entry.name.removesuffix(".json").isdigit()
+        if _VERSION.fullmatch(entry.name)
     )
 
 
 def read_version(files: FileSystem, root: str, number: int) -> TableVersion | None:
-    """Return one version; None when it does not exist or was pruned."""
-    content = files.read(version_file(root, number))
-    return None if content is None else msgspec.json.decode(content, type=TableVersion)
+    """Return one version; None when it does not exist or was pruned.
+
+    Raises:
+        TableDamaged: its file is torn, or not a version of this number.
+    """
+    file = version_file(root, number)
+    content = files.read(file)
+    if content is None:
+        return None
+    try:
+        version = msgspec.json.decode(content, type=TableVersion)
+    except msgspec.MsgspecError as error:
+        raise _damaged(file, f"cannot be read as a version of the table: {error}") from error
+    if version.number != number:
+        raise _damaged(file, f"is version {version.number}, so it is a copy, or has another name")
+    return version
+
+
+def stray_files(files: FileSystem, root: str) -> tuple[str, ...]:
+    """Return what is wrong with the names in the folder of the versions.
+
+    A publish takes the number after the newest one, and a prune removes the oldest ones, so none is left out
+    before the newest.
+    """
+    folder, numbers = f"{root}/{VERSIONS_FOLDER}", version_numbers(files, root)
+    found = [
+        f"{folder}/{entry.name} is not a version of the table, and is not read"
+        for entry in files.list(folder)
+        if is_data(entry.name) and not _VERSION.fullmatch(entry.name)
+    ]
+    if len(numbers) > 1 and numbers[-1] - numbers[-2] > 1:
+        found.append(
+            f"{version_file(root, numbers[-1])} follows version {numbers[-2]}: the versions between are "
+            "lost, or this file is of another table"
+        )
+    return tuple(found)
+
+
+def _damaged(file: str, fault: str) -> TableDamaged:
+    return TableDamaged(
+        f"{file} {fault}",
+        "restore this file from a backup; without one move it away: then the version before it counts, and "
+        "`tidegate commits fsck` names each watermark whose rows are gone",
+    )
 
 
 def head(files: FileSystem, root: str) -> TableVersion:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tidegate.spark_jobs.datasets.dataset_ref import commit_folder
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
-from tidegate.spark_jobs.files.links import create_linked, link_target, switch_link
+from tidegate.spark_jobs.files.links import add_links, create_linked, link_target, switch_link
 from tidegate.spark_jobs.parquet.version_log import NUMBER_DIGITS, TableVersion, head
 
 VIEWS_FOLDER = "_views"
@@ -60,14 +60,17 @@ def shown_view(files: FileSystem, root: str) -> str | None:
     return link_target(place / CURRENT) if place else None
 
 
-def show_newest(files: FileSystem, root: str) -> bool:
+def show_newest(files: FileSystem, root: str, *, repair: bool = False) -> bool:
     """Switch other readers to the newest version.
 
     Of two processes that do this at once, the one with the older version may come last. Each looks again
     after it has switched, so the newest version is what remains.
 
+    Args:
+        repair: also create links again that are lost in the view.
+
     Returns:
-        Whether the link was switched; never where there are no links.
+        Whether the link was switched, or a view was repaired; never where there are no links.
 
     Raises:
         OSError: a file of the version does not exist, or other publishes were faster `SWITCH_TRIES` times.
@@ -77,8 +80,10 @@ def show_newest(files: FileSystem, root: str) -> bool:
         return False
     for tries in range(SWITCH_TRIES):
         shown, now = link_target(place / CURRENT), head(files, root)
-        if not now.is_published or shown == view_name(now):
+        if not now.is_published:
             return tries > 0
+        if shown == view_name(now):
+            return (repair and _repair(place, now)) or tries > 0
         try:
             _warn_of_legacy(place, now)
             view = place / VIEWS_FOLDER / view_name(now)
@@ -102,6 +107,12 @@ def stale(files: FileSystem, root: str) -> str | None:
         return f"{place / CURRENT} does not lead to a version, so readers of it see nothing"
     if shown != view_name(now):
         return f"{place / CURRENT} leads to {shown}, but the newest version is {view_name(now)}"
+    view, count = place / VIEWS_FOLDER / shown, sum(entry.files for entry in now.partitions.values())
+    whole = [file for file in view.iterdir() if _FILE.fullmatch(file.name) and file.exists()]
+    if len(whole) < count:
+        return (
+            f"{view} has {len(whole)} of the {count} files of the version, so readers of {CURRENT} see less"
+        )
     return None
 
 
@@ -135,6 +146,12 @@ def _links(place: Path, version: TableVersion, shown: str | None) -> Iterator[tu
                 f"{place}: partition {key!r} of version {version.number} has {entry.files} files, and "
                 f"{count} exist; restore them or compute the partition again"
             )
+
+
+def _repair(place: Path, version: TableVersion) -> bool:
+    """Create the lost links of a view again, and return whether there were any."""
+    links = dict(_links(place, version, None))
+    return add_links(place / VIEWS_FOLDER / view_name(version), links)
 
 
 def _remove_copy(files: FileSystem, current: Path) -> None:

@@ -175,8 +175,15 @@ def _tables(examined: Examined) -> Iterator[Finding]:
                 ref, examined.warehouse, report.commits[-1:], examined.context.spark
             )
         except (SparkJobError, OSError, msgspec.MsgspecError) as error:
-            yield Finding(kind="table", where=ref.id, what=f"it cannot be read: {error}")
+            yield _unreadable(ref.id, error)
             continue
+        for what in report.strays:
+            yield Finding(
+                kind="table",
+                where=ref.id,
+                what=what,
+                remedy="move the file away, or restore the lost versions from a backup",
+            )
         for missing in report.missing:
             yield Finding(
                 kind="table",
@@ -195,6 +202,14 @@ def _tables(examined: Examined) -> Iterator[Finding]:
                 cleanable=True,
             )
         yield from _unknown_commits(examined, ref, report.commits[-COMMITS_COMPARED:], token)
+
+
+def _unreadable(where: str, error: Exception) -> Finding:
+    if isinstance(error, SparkJobError):
+        return Finding(
+            kind="table", where=where, what=f"it cannot be read: {error.message}", remedy=error.hint
+        )
+    return Finding(kind="table", where=where, what=f"it cannot be read: {error}")
 
 
 def _unknown_commits(
@@ -223,7 +238,10 @@ def _watermarks(examined: Examined) -> Iterator[Finding]:
     for app in examined.apps:
         for program in app.programs.values():
             if program.incremental:
-                yield from _watermarks_of(examined, app, program)
+                try:
+                    yield from _watermarks_of(examined, app, program)
+                except (SparkJobError, OSError, msgspec.MsgspecError) as error:
+                    yield _unreadable(f"the outputs of {app.name}/{program.name}", error)
 
 
 def _unused_watermarks(examined: Examined) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from tidegate.cli.printing import instant
 from tidegate.scheduler.intake.table_checks import TableChecks
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.records.watched import WatchedFolder
+from tidegate.scheduler.store.parts.counts import Damage
 from tidegate.scheduler.tick.tick import is_ahead, is_late
 from tidegate.spark_jobs.commit.process import shown
 
@@ -54,6 +55,7 @@ class Engine:
         folders: the watched folders.
         version: of Tidegate, that this command has loaded.
         versions: of the processes at work, each with what it is.
+        damage: damaged parts of the store.
         tables: what the recovery job has found of the tables; None before its first look.
     """
 
@@ -66,6 +68,7 @@ class Engine:
     version: str = ""
     versions: Sequence[tuple[str, str]] = ()
     tables: TableChecks | None = None
+    damage: Sequence[Damage] = ()
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:
@@ -86,9 +89,22 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
     yield _host(engine.host, now, renewed=engine.renewed)
     yield _tick(engine.ticked_at, now, every)
     yield _versions(engine)
+    yield from (_damaged(each) for each in engine.damage)
     yield from (_folder(each) for each in engine.folders)
     if engine.tables is not None:
         yield _tables(engine.tables)
+
+
+def _damaged(damage: Damage) -> Finding:
+    if not damage.table:
+        remedy = "stop everything that uses the store, and restore it from a backup"
+        return Finding(part="store", health=Health.WRONG, text=damage.what, remedy=remedy)
+    return Finding(
+        part=f"row {damage.key} of {damage.table}",
+        health=Health.WRONG,
+        text=f"{damage.what}; it is left out, and everything else goes on",
+        remedy="deploy its app again, or restore the store from a backup",
+    )
 
 
 def _tables(checks: TableChecks) -> Finding:

@@ -9,7 +9,15 @@ from tidegate.cli.operate.health.findings import Engine, Finding, Health, dagste
 from tidegate.domain.error import UserError
 from tidegate.domain.wording import plural
 
+FORMAT_OF_FILES = "parquet"
+"""Tables whose list of publishes is a file that this process can read."""
+TABLES_LOOKED_AT = 500
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import SparkSession
+
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.explain.work import Work
     from tidegate.scheduler.launch.active_host import ActiveHost
@@ -32,6 +40,7 @@ def findings(settings: "Settings", now: datetime) -> "tuple[list[Finding], Work 
         found = [Finding(part="store", health=Health.OK, text=_reached(engine))]
         found += engine_findings(engine, now, settings.tick_seconds)
         found += channel_findings(settings.alerts.channels, alerts)
+        found += _damaged_tables(settings, engine.apps)
         hosted = engine.host is not None and engine.host.holds(now)
     # Asked last: Dagster may take seconds to answer.
     return found + list(dagster_findings(dagster_state(settings), now, hosted=hosted)), work
@@ -67,6 +76,7 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
                 reader, settings.name, host if renewed or (host and host.holds(now)) else None
             ),
             tables=table_checks(reader, settings.name),
+            damage=reader.damage(),
         )
         alerts = newest_alerts(reader, settings.name, settings.alerts.channels)
         return engine, work_of(reader, frozenset(apps), now), alerts
@@ -101,6 +111,36 @@ def _is_renewed(store: "Store", project: str, host: "ActiveHost") -> bool:
     with store.reading() as reader:
         found = host_of(reader, project)
     return found is not None and found.process == host.process and found.looped_at != host.looped_at
+
+
+def _damaged_tables(settings: "Settings", names: "Sequence[str]") -> "list[Finding]":
+    """Return the Parquet tables of this machine whose newest version cannot be read, with the file."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.project.spark import warehouse
+    from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
+    from tidegate.spark_jobs.errors import SparkJobError
+    from tidegate.spark_jobs.files.scheme import is_local
+    from tidegate.spark_jobs.publication.formats import format_of
+
+    place, found = warehouse(settings), list[Finding]()
+    with opened_store(settings) as store, store.reading() as reader:
+        apps = [each.app for each in reader.apps(names=names)]
+    refs = [dataset_ref(app.name, each) for app in apps for each in app.datasets.values()]
+    here = [ref for ref in refs if ref.format == FORMAT_OF_FILES and is_local(ref.root(place))]
+    for ref in here[:TABLES_LOOKED_AT]:
+        try:
+            format_of(ref).commits(ref, place, _no_spark)
+        except SparkJobError as error:
+            found.append(
+                Finding(part=f"table {ref.id}", health=Health.WRONG, text=error.message, remedy=error.hint)
+            )
+        except OSError:
+            continue  # The finding of the warehouse says why.
+    return found
+
+
+def _no_spark() -> "SparkSession":
+    raise AssertionError("a table of files is read without Spark")
 
 
 def _watched_folders(reader: "Reader", project: str) -> "list[WatchedFolder]":

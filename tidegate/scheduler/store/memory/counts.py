@@ -8,7 +8,7 @@ from tidegate.scheduler.model.job import FINISHED, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
 from tidegate.scheduler.store.memory.retention import RetentionReader
-from tidegate.scheduler.store.parts.counts import Count, Counts, of_event_key
+from tidegate.scheduler.store.parts.counts import Count, Counts, Damage, of_event_key
 from tidegate.scheduler.store.protocol import LedgerRow
 
 
@@ -30,6 +30,10 @@ class CountReader(RetentionReader):
             if app is None or schedule.startswith(f"{app}/")
         ]
         return tuple(row for row in ledger_rows(groups, sums) if row.schedule > after)[:limit]
+
+    def damage(self) -> tuple[Damage, ...]:
+        """See `CountRows.damage`."""
+        return ()
 
     def counts(self) -> Counts:
         """See `CountRows.counts`."""

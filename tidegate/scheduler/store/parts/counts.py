@@ -44,8 +44,29 @@ class Counts(Value, kw_only=True):
     bytes: int | None = None
 
 
+class Damage(Value, kw_only=True):
+    """A part of the store that is damaged.
+
+    Attributes:
+        table: its table; "" for the database itself.
+        key: the key of a row; "" for all of it.
+        what: what is wrong.
+    """
+
+    table: str = ""
+    key: str = ""
+    what: str
+
+
 class CountRows(Protocol):
-    """Counts."""
+    """Counts, and what cannot be counted on."""
+
+    def damage(self) -> tuple[Damage, ...]:
+        """Rows that cannot be read, which all other queries leave out, and what the database says of itself.
+
+        At most the newest rows of large tables are looked at.
+        """
+        ...
 
     def counts(self) -> Counts:
         """What the store has."""

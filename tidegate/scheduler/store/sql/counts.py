@@ -1,12 +1,19 @@
 """Counts for metrics in SQL; see `scheduler.store.parts.counts`."""
 
-from sqlalchemy import func, literal, select, text
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Column, Table, func, literal, select, text
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.counts import Count, Counts
+from tidegate.scheduler.store.parts.counts import Count, Counts, Damage
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.statements.queries import Statement
+from tidegate.scheduler.store.sql.columns import Stored
+from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.statements.codec import as_held
+from tidegate.scheduler.store.sql.statements.queries import UNREADABLE, Statement
 from tidegate.scheduler.store.sql.totals.reader import TotalReader
 from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, RUNS
 
@@ -26,10 +33,44 @@ BYTES = {
     "sqlite": text("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"),
     "postgresql": text("SELECT pg_database_size(current_database())"),
 }
+ROWS_LOOKED_AT = 20_000
+"""Of each table."""
+SHOWN_DAMAGE = 20
+VALUE = tables.cursors.c.value
+"""JSON that its readers decode."""
 
 
 class CountReader(TotalReader):
     """See `CountRows`."""
+
+    def damage(self) -> tuple[Damage, ...]:
+        """See `CountRows.damage`."""
+        found = [*self._of_database()]
+        for table in metadata.sorted_tables:
+            found += self._of_table(table)
+        return tuple(found[:SHOWN_DAMAGE])
+
+    def _of_table(self, table: Table) -> Iterator[Damage]:
+        keys = list(table.primary_key)
+        kept = [column for column in table.columns if isinstance(column.type, Stored) or column is VALUE]
+        if not kept:
+            return
+        query = select(*(as_held(column) for column in (*keys, *kept)))
+        newest = query.order_by(*(column.desc() for column in keys)).limit(ROWS_LOOKED_AT)
+        for row in self._connection.execute(newest):
+            for column, value in zip(kept, row[len(keys) :], strict=True):
+                try:
+                    if value is not None:
+                        _restore(column, value)
+                except UNREADABLE as error:
+                    key = " ".join(str(part) for part in row[: len(keys)])
+                    yield Damage(table=table.name, key=key, what=f"its {column.name} cannot be read: {error}")
+
+    def _of_database(self) -> Iterator[Damage]:
+        if self._connection.dialect.name == "sqlite":
+            for (said,) in self._connection.execute(text(f"PRAGMA quick_check({SHOWN_DAMAGE})")):
+                if said != "ok":
+                    yield Damage(what=f"quick_check: {said}")
 
     def counts(self) -> Counts:
         """See `CountRows.counts`."""
@@ -58,3 +99,11 @@ class CountReader(TotalReader):
     def _counted(self, query: Statement) -> tuple[Count, ...]:
         rows = self._connection.execute(query).all()
         return tuple(Count(app=app, label=label, number=number) for app, label, number in rows)
+
+
+def _restore(column: Column[Any], value: Any) -> None:
+    kind: Any = column.type
+    if column is VALUE:
+        msgspec.json.decode(value)
+    else:
+        kind.restored(value)

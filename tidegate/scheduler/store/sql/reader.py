@@ -17,6 +17,7 @@ from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
+from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.parts.commitment import Commitment
 from tidegate.scheduler.store.parts.deployed import AppHeader
 from tidegate.scheduler.store.sql import tables
@@ -309,7 +310,13 @@ class SqlReader(
     def cursor(self, name: str) -> Any:
         """See `Reader.cursor`."""
         value = self._connection.execute(CURSOR, {"name": name}).scalar()
-        return None if value is None else msgspec.json.decode(value)
+        try:
+            return None if value is None else msgspec.json.decode(value)
+        except msgspec.DecodeError as error:
+            raise StoreError(
+                f"the row {name} of the table cursors of the store cannot be read: {error}",
+                "restore the store, or correct this row",
+            ) from error
 
     def journal(
         self,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+import msgspec
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
@@ -110,6 +111,11 @@ def store_errors(engine: Engine, hint: str, *, writes: bool = True) -> Generator
     """
     try:
         yield
+    except msgspec.MsgspecError as error:
+        raise StoreError(
+            f"a row of the store {shown(engine.url)} cannot be read: {error}",
+            "`tidegate doctor` names the row; restore it, or deploy again what it is about",
+        ) from error
     except (DatabaseError, InterfaceError, PendingRollbackError) as error:
         if isinstance(error, DBAPIError) and refused(str(error.orig)):
             raise not_permitted(engine.url, str(error.orig).strip(), writes=writes) from error

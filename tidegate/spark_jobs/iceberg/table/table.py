@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from pyspark.sql.types import StructType
 
 from tidegate.domain.partition_key import SEPARATOR
 from tidegate.domain.value import Value
-from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.errors import OutputError, TableDamaged
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
@@ -40,8 +41,20 @@ class DataFile(Value, kw_only=True):
 
 
 def log_of(table: Any) -> PublishLog:
-    """Return the log of our publishes into a table."""
-    return decode_log(table.properties().get(PROPERTY))
+    """Return the log of our publishes into a table.
+
+    Raises:
+        TableDamaged: its property is not a log.
+    """
+    text = table.properties().get(PROPERTY)
+    try:
+        return decode_log(text)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise TableDamaged(
+            f"{table.name()}: its property {PROPERTY} is {text!r:.100}, which is not of Tidegate: {error}",
+            "set it to its value in an earlier metadata file; if Tidegate has never published into this "
+            f"table, remove it: ALTER TABLE … UNSET TBLPROPERTIES ('{PROPERTY}')",
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,20 +4,28 @@ Each statement is built once and cached, for any parameters and any length of li
 takes longer than running it.
 """
 
-from collections.abc import Callable, Collection, Mapping
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
+import msgspec
 from sqlalchemy import Column, Connection, Integer, Select, bindparam, select
 
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.codec import Codec, Row
+
+UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError)
+"""What a damaged row raises when it becomes a value."""
 
 STATEMENTS_KEPT = 500
 """Statements that a process caches: more than there are kinds of queries."""
 
 LIMIT = bindparam("limit", type_=Integer)
 """How many rows a query returns at most, as a parameter of it."""
+
+_named = set[tuple[str, str]]()
+log = logging.getLogger(__name__)
 
 Statement = Select[*tuple[Any, ...]]
 T = TypeVar("T")
@@ -63,4 +71,36 @@ class Queries:
             parameters[f"list_{column.name}"] = listed(self._dialect, values)
         for column, value in same.items():
             parameters[f"same_{column.name}"] = value
-        return [of(row) for row in self._connection.execute(query, parameters).all()]
+        rows = self._connection.execute(query, parameters).all()
+        try:
+            return [of(row) for row in rows]
+        except UNREADABLE:
+            # One damaged row must not hide, or stop, all others.
+            return [value for value, _ in readable(query, of, rows)]
+
+
+def readable(query: Statement, of: Callable[[Row], T], rows: Iterable[Row]) -> Iterator[tuple[T, Row]]:
+    """Yield the values of the rows that can be read, and log the others, each once for this process."""
+    for row in rows:
+        try:
+            yield of(row), row
+        except UNREADABLE as error:
+            table, key = place_of(query, row)
+            if (table, key) not in _named:
+                _named.add((table, key))
+                log.warning(
+                    "the row %s of the table %s of the store is damaged, and is left out: %s",
+                    key,
+                    table,
+                    error,
+                )
+
+
+def place_of(query: Statement, row: Row) -> tuple[str, str]:
+    """Return the table of a row, and its key."""
+    first: Any = query.get_final_froms()[0]
+    # Of a join, the values are those of the table on its right.
+    table = getattr(first, "right", first)
+    named: Mapping[str, Any] = getattr(row, "_mapping", {})
+    key = [str(named[column.name]) for column in getattr(table, "primary_key", ()) if column.name in named]
+    return str(getattr(table, "name", table)), " ".join(key) or str(row[0] if len(row) else "")
