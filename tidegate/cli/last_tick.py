@@ -46,6 +46,8 @@ def scheduler_lines(
         from tidegate.spark_jobs.commit.process import shown
 
         yield f"the host is active: {shown(host.process)}, last loop at {instant(host.looped_at)}"
+        if host.problem:
+            yield f"the host launches nothing since {instant(host.problem_since)}: {host.problem}"
     elif not late and not shared:
         yield "Dagster's daemon and the code location are alive"
         return

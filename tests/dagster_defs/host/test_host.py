@@ -23,7 +23,8 @@ from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER
 from tidegate.dagster_defs.host.host import FAILED_SECONDS, POLL_SECONDS, REST, WAITING_SECONDS, Host
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
 from tidegate.domain.model import PartitionsTrigger, Program, Schedule
-from tidegate.scheduler.launch.active_host import LEASE, active_host
+from tidegate.scheduler.explain.outcome import outcome_line
+from tidegate.scheduler.launch.active_host import LEASE, active_host, host_of
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.protocol import Store
@@ -204,16 +205,39 @@ def test_nothing_is_launched_while_the_dispatcher_is_switched_off(world: HostWor
     assert len(world.runs(day)) == 1
 
 
-def test_without_its_code_location_a_launch_is_rejected_and_offered_again(world: HostWorld) -> None:
-    day = world.report_day()
-    with WorkspaceProcessContext(world.instance, EmptyWorkspaceTarget()) as empty:
-        Host(world.location, world.instance, empty, ELSEWHERE.format(1), world.said.append).loop()
-    assert "no code location of the workspace has a dispatcher" in world.job(day).detail
+def slots(world: HostWorld) -> dict[str, int]:
+    with world.live.store.reading() as reader:
+        return reader.slots(("runs", "program:flights/clean"))
+
+
+def test_without_its_code_location_nothing_is_offered_and_no_slot_is_held(world: HostWorld) -> None:
+    """However long the location is away, no job loses a try; when it is back all are launched at once."""
+    world.host(1).loop()
+    before, day = slots(world), world.report_day()
     world.lapse()
-    for _ in range(3):
-        world.host(2).loop()
-        world.after += timedelta(minutes=1)
+    with WorkspaceProcessContext(world.instance, EmptyWorkspaceTarget()) as empty:
+        host = Host(world.location, world.instance, empty, ELSEWHERE.format(1), world.said.append)
+        for _ in range(20):
+            host.loop()
+            world.after += timedelta(minutes=1)
+    job = world.job(day)
+    assert (job.state, job.offers, job.gave_back) == (JobState.PENDING_LAUNCH, 0, True)
+    assert "its launch is postponed: no code location of the workspace has a dispatcher" in outcome_line(job)
+    with world.live.store.reading() as reader:
+        lease = host_of(reader, world.location.project)
+        assert reader.slots(job.resources) == before
+    assert lease is not None and lease.problem == job.detail
+    world.lapse()
+    again = world.host(2)
+    again.loop()
+    again.loop()
     assert len(world.runs(day)) == 1
+    assert world.said[-1] == "launches again"
+    world.after += LEASE / 2
+    again.loop()
+    with world.live.store.reading() as reader:
+        lease = host_of(reader, world.location.project)
+    assert lease is not None and lease.problem == ""
 
 
 def test_what_is_deployed_later_is_launched_once_the_code_location_is_reloaded(world: HostWorld) -> None:

@@ -48,6 +48,11 @@ class Turns:
         self._next = clock()
         self._lock = threading.Lock()
 
+    def pause(self) -> None:
+        """Let the next turn begin a whole time from now."""
+        with self._lock:
+            self._next = self._clock() + self._seconds
+
     def run(self, step: Callable[[], None]) -> bool:
         """Run the step unless it is too early; return whether it ran. A failed step is due again at once."""
         with self._lock:

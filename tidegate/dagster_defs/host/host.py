@@ -8,7 +8,7 @@ most. While a host is active the sensors only say so. A host that is killed has 
 is in the store, and a run that was created and not submitted is submitted at the next offer of its job.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from threading import Event
 
@@ -20,10 +20,10 @@ from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.host.changes import Changes
-from tidegate.dagster_defs.host.runs import Runs
+from tidegate.dagster_defs.host.runs import Runs, Unanswered, would_meet_every_launch
 from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.launch.active_host import CLOCKS, LEASE, ActiveHost, Lookout, host_of, release, take
-from tidegate.scheduler.launch.outbox import LaunchRequest
+from tidegate.scheduler.launch.outbox import LaunchRequest, postpone, resume_launches
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import clock_difference
 from tidegate.scheduler.tick.due import is_anything_due
@@ -46,6 +46,12 @@ FAILED_SECONDS = 1.0
 
 SWITCHES_SECONDS = 5
 MEASURING_SECONDS = 5
+
+PROBE_SECONDS = 10
+"""From one try to the next, of one launch, while all launches are postponed."""
+
+ASKED_AGAIN = timedelta(seconds=10)
+"""From a question that a code server has not answered to the next try of that launch."""
 
 NOW, RENEWED_EVERY = timedelta(0), LEASE / 4
 
@@ -82,6 +88,8 @@ class Host:
         self._switches = Turns(SWITCHES_SECONDS)
         self._measuring = Turns(MEASURING_SECONDS)
         self._off = False
+        self._problem, self._unloaded = "", False
+        self._probe = Turns(PROBE_SECONDS)
 
     def run(self, stop: Event) -> None:
         """Loop until the event is set, and release the lease then."""
@@ -154,9 +162,14 @@ class Host:
                 said = "" if other_clock is None else f": {other_clock}"
                 self._log(f"waits: {shown(found.process)} is active{said}")
                 return False
+        if not was_active and found is not None:
+            # What the host before has postponed goes on with this one.
+            self._problem = found.problem
         with store.transaction() as transaction:
             version = self._location.version
-            self.active = take(transaction, project, self._process, now, gone=gone, version=version)
+            self.active = take(
+                transaction, project, self._process, now, gone=gone, version=version, problem=self._problem
+            )
         if self.active is not None and not was_active:
             self._log("is active")
         return self.active is not None
@@ -167,15 +180,76 @@ class Host:
         self._switches.run(self._look_at_switch)
         if self._off:
             return 0
-        launched, active = 0, self.active
-        for launch, request in self._steps.launches(store, LAUNCHES_PER_LOOP):
+        not_loaded = self._runs.problem()
+        if not_loaded:
+            # Nothing of this project can be launched, so nothing is offered, and nothing is refused.
+            self._unloaded = True
+            self._postpone(store, not_loaded)
+            return 0
+        launched, met = self._launch_offered(store)
+        if met:
+            self._unloaded = False
+            self._postpone(store, met, launched)
+            return len(launched)
+        if self._problem:
+            self._go_on(store, launched=bool(launched))
+        self._measuring.run(lambda: self._measure(store))
+        return len(launched)
+
+    def _launch_offered(self, store: Store) -> tuple[list[LaunchRequest], str]:
+        """Create the runs of what is offered, until one meets what would meet all of them.
+
+        Returns:
+            What was offered and got a run or an answer, and ""; or what did not, and what it would meet.
+        """
+        done: list[LaunchRequest] = []
+        active = self.active
+        offered = self._steps.launches(store, LAUNCHES_PER_LOOP)
+        for launch, request in offered:
             if not self._holds_since(store, active):
                 # Another host or a dispatcher has been active, and offers the rest again.
-                return launched
-            self._launch(store, launch, request)
-            launched += 1
-        self._measuring.run(lambda: self._measure(store))
-        return launched
+                break
+            try:
+                self._runs.submit(request, self._tags(request, launch))
+            except Unanswered as error:
+                self._postpone_one(store, launch, str(error))
+            except Exception as error:  # noqa: BLE001 -- of this launch alone, or of all
+                text = f"{type(error).__name__}: {error}"
+                if would_meet_every_launch(error):
+                    return [launch, *(each for each, _ in offered)], text
+                self._steps.reject(store, launch, Invalid(text))
+            done.append(launch)
+        return done, ""
+
+    def _postpone(self, store: Store, problem: str, offered: Sequence[LaunchRequest] = ()) -> None:
+        """Postpone all launches, which would meet the same; they hold no slots and lose no offer."""
+        jobs = {launch.job for launch in offered}
+        with store.transaction() as transaction:
+            postpone(transaction, self._steps.apps, problem, self._now(), offered=jobs)
+        self._probe.pause()
+        if self._problem and self._problem != problem:
+            self._resume(store)
+        self._problem = problem
+        self._log(f"launches nothing: {problem}")
+
+    def _postpone_one(self, store: Store, launch: LaunchRequest, problem: str) -> None:
+        now, jobs = self._now(), (launch.job,)
+        with store.transaction() as transaction:
+            postpone(transaction, (launch.app,), problem, now, offered=jobs, only=jobs, pause=ASKED_AGAIN)
+        self._log(f"{launch.job} is not launched yet: {problem}")
+
+    def _go_on(self, store: Store, *, launched: bool) -> None:
+        """Launch all that was postponed once the location is loaded or one launch goes through."""
+        if launched or self._unloaded:
+            self._resume(store)
+            self._problem = ""
+            self._log("launches again")
+        else:
+            self._probe.run(lambda: self._resume(store, 1))
+
+    def _resume(self, store: Store, limit: int | None = None) -> None:
+        with store.transaction() as transaction:
+            resume_launches(transaction, self._steps.apps, self._problem, self._now(), limit)
 
     def _holds_since(self, store: Store, active: ActiveHost | None) -> bool:
         """Return whether this host has been active all the time since it had this lease, and still is."""
@@ -183,12 +257,6 @@ class Host:
         return (
             renewed and active is not None and self.active is not None and self.active.since == active.since
         )
-
-    def _launch(self, store: Store, launch: LaunchRequest, request: RunRequest) -> None:
-        try:
-            self._runs.submit(request, self._tags(request, launch))
-        except Exception as error:  # noqa: BLE001 -- counts against this job only
-            self._steps.reject(store, launch, Invalid(f"{type(error).__name__}: {error}"))
 
     def _tags(self, request: RunRequest, launch: LaunchRequest) -> Mapping[str, str]:
         """Return the tags of the partition of a request, which Dagster's daemon would add."""

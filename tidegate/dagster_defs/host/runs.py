@@ -7,33 +7,78 @@ The run id is computed from the run key, so a second creation fails in the table
 makes it. After a crash between creation and submission the next offer of the job submits the run.
 """
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from threading import Thread
 from uuid import UUID, uuid5
 
 # What Dagster's sensor daemon uses for the same purpose (dagster/_daemon/sensor.py).
 from dagster import AssetKey, DagsterInstance, DagsterRun, DagsterRunStatus, RunRequest
 from dagster._core.definitions.selector import JobSubsetSelector
-from dagster._core.errors import DagsterRunAlreadyExists
+from dagster._core.errors import (
+    DagsterCodeLocationLoadError,
+    DagsterRunAlreadyExists,
+    DagsterUserCodeUnreachableError,
+)
 from dagster._core.remote_representation.code_location import CodeLocation
 from dagster._core.remote_representation.external import RemoteJob, RemoteRepository
 from dagster._core.scheduler.instigation import InstigatorStatus
 from dagster._core.snap.execution_plan_snapshot import ExecutionPlanSnapshot
 from dagster._core.storage.tags import RUN_KEY_TAG
-from dagster._core.workspace.context import BaseWorkspaceRequestContext, IWorkspaceProcessContext
+from dagster._core.workspace.context import (
+    BaseWorkspaceRequestContext,
+    IWorkspaceProcessContext,
+    WorkspaceProcessContext,
+)
+from dagster_shared.error import SerializableErrorInfo
+from sqlalchemy.exc import InterfaceError, OperationalError
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.deployed.tags import PROJECT
+from tidegate.scheduler.store.error import StoreError
 
 RUN_IDS = UUID("6f0c1d4e-6d5b-5c39-9f0e-5a6d0c2f7b11")
 """The name space of run ids."""
+
+ASKING_AT_ONCE = 8
+"""Locations whose code servers may be asked at once; each gets one question at a time."""
+
+LOAD_AGAIN_SECONDS = 2.0
+"""From one try to load a location to the next."""
+
+PROBLEM_CHARS = 300
 
 SNAPSHOTS_KEPT = 1_000
 """Size of the cache of snapshots: programs of a loaded code location."""
 
 
+ANSWER_SECONDS = 3.0
+"""How long the host's thread waits for an answer of a code server, which may hang."""
+
+
 class NotLoaded(Exception):
     """The workspace has no code location of the project, or one that does not know what is requested."""
+
+
+class Unanswered(Exception):
+    """A code server has not answered a question that one launch needs."""
+
+
+def would_meet_every_launch(error: Exception) -> bool:
+    """Return whether a failure is one of a location, a database or the disk, not of the launch itself."""
+    return isinstance(
+        error,
+        NotLoaded
+        | DagsterUserCodeUnreachableError
+        | DagsterCodeLocationLoadError
+        | StoreError
+        | OperationalError
+        | InterfaceError
+        | OSError,
+    )
 
 
 def run_id_of(run_key: str) -> str:
@@ -50,6 +95,35 @@ class Runs:
         self._workspace = workspace
         self._snapshots: dict[object, tuple[RemoteJob, ExecutionPlanSnapshot]] = {}
         self._location: CodeLocation | None = None
+        self._asking = ThreadPoolExecutor(ASKING_AT_ONCE, thread_name_prefix="code server")
+        self._questions: dict[str, tuple[object, Future[tuple[RemoteJob, ExecutionPlanSnapshot]]]] = {}
+        self._loading: Thread | None = None
+
+    def problem(self) -> str:
+        """Return why the workspace can make no run now; "" if it can.
+
+        A location that is not loaded is loaded again, in a thread of its own: its server may hang.
+        """
+        context = self._workspace.create_request_context()
+        problems: list[str] = []
+        for _ in self._repositories(context, problems):
+            return ""
+        self._load_again(context)
+        return _not_loaded(problems)
+
+    def _load_again(self, context: BaseWorkspaceRequestContext) -> None:
+        if self._loading is not None and self._loading.is_alive():
+            return
+        entries = context.get_code_location_entries().items()
+        names = [name for name, entry in entries if entry.code_location is None]
+        self._loading = Thread(target=self._load, args=(names,), name="loading", daemon=True)
+        self._loading.start()
+
+    def _load(self, names: Sequence[str]) -> None:
+        if isinstance(self._workspace, WorkspaceProcessContext):
+            for name in names:
+                self._workspace.refresh_code_location(name)
+        time.sleep(LOAD_AGAIN_SECONDS)
 
     def dispatcher_is_off(self) -> bool:
         """Return whether a person has switched off the sensor of the project's code location."""
@@ -119,9 +193,7 @@ class Runs:
         problems: list[str] = []
         for found in self._repositories(context, problems):
             return found
-        raise NotLoaded(
-            "; ".join(problems) or "no code location of the workspace has a dispatcher of the project"
-        )
+        raise NotLoaded(_not_loaded(problems))
 
     def _repositories(
         self, context: BaseWorkspaceRequestContext, problems: list[str]
@@ -129,7 +201,8 @@ class Runs:
         """Yield the repositories with a dispatcher of the project; note the locations that are not loaded."""
         for name, entry in context.get_code_location_entries().items():
             if entry.code_location is None:
-                problems.append(f"{name} is not loaded")
+                why = "" if entry.load_error is None else f": {_first_line(entry.load_error)}"
+                problems.append(f"the location {name} is not loaded{why}")
                 continue
             for repository in entry.code_location.get_repositories().values():
                 if not repository.has_sensor(DISPATCHER):
@@ -158,9 +231,51 @@ class Runs:
                 asset_selection=assets,
                 asset_check_selection=None,
             )
+            self._snapshots[key] = self._answer(location, key, selector)
+        return self._snapshots[key]
+
+    def _answer(
+        self, location: CodeLocation, key: object, selector: JobSubsetSelector
+    ) -> tuple[RemoteJob, ExecutionPlanSnapshot]:
+        """Ask a code server in another thread; one that hangs delays no other launch.
+
+        Raises:
+            Unanswered: it has not answered this question, or one before.
+        """
+
+        def ask() -> tuple[RemoteJob, ExecutionPlanSnapshot]:
             job = location.get_job(selector)
             plan = location.get_execution_plan(
                 job, {}, step_keys_to_execute=None, known_state=None, instance=self._instance
             )
-            self._snapshots[key] = (job, plan.execution_plan_snapshot)
-        return self._snapshots[key]
+            return job, plan.execution_plan_snapshot
+
+        asked = self._questions.get(location.name)
+        if asked is not None and asked[0] != (location, key):
+            if not asked[1].done():
+                raise Unanswered(f"the code server of {location.name} has not answered a question before")
+            asked = None
+        if asked is None:
+            asked = self._questions[location.name] = (location, key), self._asking.submit(ask)
+        try:
+            found = asked[1].result(ANSWER_SECONDS)
+        except FutureTimeout as error:
+            if asked[1].done():
+                raise
+            text = f"the code server of {location.name} has not answered within {ANSWER_SECONDS:.0f} s"
+            raise Unanswered(text) from error
+        finally:
+            if asked[1].done():
+                self._questions.pop(location.name, None)
+        return found
+
+
+def _not_loaded(problems: Sequence[str]) -> str:
+    return "; ".join(problems) or "no code location of the workspace has a dispatcher of the project"
+
+
+def _first_line(error: SerializableErrorInfo) -> str:
+    """Return the innermost cause, in one line."""
+    while error.cause is not None:
+        error = error.cause
+    return " ".join(error.message.split())[:PROBLEM_CHARS]

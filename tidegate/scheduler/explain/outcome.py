@@ -18,6 +18,8 @@ def outcome_line(job: Job) -> str:
 
 def _asked(job: Job) -> str:
     """Describe the offers of a decided launch and the last answer."""
+    if job.offers == 0 and job.detail:
+        return f"its launch is postponed: {job.detail}; it holds no slots meanwhile"
     if job.offers == 0:
         return "its run is asked for at the next tick of its dispatcher"
     times = "once" if job.offers == 1 else f"{job.offers} times"

@@ -110,6 +110,11 @@ def _explain_task(reader: Reader, state: ScheduleState, now: datetime) -> tuple[
 
 
 def _nothing_waits(state: ScheduleState, failed: Job | None) -> str:
+    if state.active and failed is not None and failed.reason is Reason.F_LAUNCH:
+        return (
+            f"no waiting job: the last job {failed.id} is a dead letter ({failed.detail}), which"
+            f" `tidegate jobs requeue {failed.id}` queues again"
+        )
     if state.active and failed is not None:
         return "no waiting job: no event has arrived since the last job, which failed"
     if state.active:

@@ -41,12 +41,16 @@ class ActiveHost(Value, kw_only=True):
         since: when it became active.
         looped_at: when it last renewed the lease; aware, UTC.
         version: of Tidegate, that its process has loaded; "" if it is not known.
+        problem: why nothing can be launched; "" while launches go through.
+        problem_since: since when.
     """
 
     process: str
     since: datetime
     looped_at: datetime
     version: str = ""
+    problem: str = ""
+    problem_since: datetime | None = None
 
     def holds(self, now: datetime) -> bool:
         """Return whether the lease holds by a clock; one of the future holds by another one, if any."""
@@ -107,6 +111,7 @@ def take(
     *,
     gone: str | None = None,
     version: str = "",
+    problem: str = "",
 ) -> ActiveHost | None:
     """Take or renew the lease.
 
@@ -114,6 +119,7 @@ def take(
         process: the name of the host's process.
         gone: a process that is known to have ended: a lease of it counts no more.
         version: of Tidegate, that the host's process has loaded.
+        problem: why it can launch nothing; "" while launches go through.
 
     Returns:
         The host's own lease; None if another host is active.
@@ -123,7 +129,15 @@ def take(
         return None
     goes_on = found is not None and found.process == process and found.holds(now)
     since = found.since if found is not None and goes_on else now
-    lease = ActiveHost(process=process, since=since, looped_at=now, version=version)
+    same = found is not None and found.problem == problem
+    lease = ActiveHost(
+        process=process,
+        since=since,
+        looped_at=now,
+        version=version,
+        problem=problem,
+        problem_since=None if not problem else found.problem_since if found is not None and same else now,
+    )
     transaction.set_cursor(_name(project), msgspec.to_builtins(lease))
     return lease
 

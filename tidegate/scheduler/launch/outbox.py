@@ -9,6 +9,9 @@ harm others: it is offered again after a pause, together with the others. While 
 rejected it can have no run, so it gives back its slots and its place in rates. After the pause a tick
 decides when it takes them again (`scheduler.decision.decide`), and then it is offered again.
 
+What would meet every launch (the code location is not loaded, a database is away) is not counted against a
+job: its launch is postponed, it gives back its slots as well, and waits until that is over.
+
     offered, no run ──► offered alone ──► … ──► FAILED with F-LAUNCH
             │                  │
             └── run observed ──┴──► LAUNCHED (`scheduler.intake.observe`)
@@ -16,6 +19,8 @@ decides when it takes them again (`scheduler.decision.decide`), and then it is o
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+
+import msgspec
 
 from tidegate.domain.back_off import back_off
 from tidegate.domain.model import Priority
@@ -41,6 +46,9 @@ OFFERS_MAX = 7
 """After this many offers the job is a dead letter; with the back-off that takes about ten minutes."""
 
 FIRST_BACK_OFF = timedelta(seconds=10)
+
+POSTPONED_FOR = timedelta(minutes=5)
+"""Until a postponed launch takes its slots again, if what postponed it is not known to be over before."""
 
 
 class LaunchRequest(Value, kw_only=True):
@@ -149,6 +157,62 @@ def reject(
         if waiting.gave_back:
             transaction.remove_launch(job.launch_holder)
             transaction.wake(transaction.release_slots(job.id), now)
+
+
+def postpone(
+    transaction: Transaction,
+    apps: Collection[str],
+    message: str,
+    now: datetime,
+    *,
+    offered: Collection[str] = (),
+    only: Collection[str] | None = None,
+    pause: timedelta = POSTPONED_FOR,
+) -> None:
+    """Postpone launches that would all meet the same: no offer counts, and their slots are free meanwhile.
+
+    Args:
+        apps: whose launches.
+        message: what they would meet.
+        offered: jobs whose last offer has just been counted, and did not reach the launcher.
+        only: the jobs; default: all whose launch is decided and that hold slots.
+        pause: until they take their slots again by themselves.
+    """
+    postponed: list[tuple[Job, Entry]] = []
+    for job in transaction.jobs(ids=only, states=(JobState.PENDING_LAUNCH,)):
+        if job.app not in apps or job.gave_back:
+            continue
+        offers = job.offers - (job.id in offered)
+        is_postponed = job.maintenance is not None and job.detail == message
+        if job.id not in offered and (is_postponed or offers > job.rejected):
+            # It keeps its table anyway, or may have a run by an offer before.
+            continue
+        data = {"message": message, "offers": offers, "rejected": min(job.rejected, offers)}
+        entry = Entry(at=now, kind=EntryKind.LAUNCH_FAILED, schedule=job.schedule, job=job.id, data=data)
+        postponed.append((record(job, entry, next_check_at=now + pause), entry))
+    transaction.put_jobs([job for job, _ in postponed])
+    transaction.add_journal([entry for _, entry in postponed])
+    for job, _ in postponed:
+        if job.gave_back:
+            transaction.remove_launch(job.launch_holder)
+            transaction.wake(transaction.release_slots(job.id), now)
+
+
+def resume_launches(
+    transaction: Transaction, apps: Collection[str], message: str, now: datetime, limit: int | None = None
+) -> None:
+    """Let the launches that a problem has postponed take their slots again.
+
+    Args:
+        limit: so many of them, the first ones in launch order; default: all, since the problem is over.
+    """
+    waiting = [
+        job
+        for job in transaction.jobs(states=(JobState.PENDING_LAUNCH,))
+        if job.app in apps and job.detail == message and job.next_check_at is not None
+    ]
+    first = sorted(waiting, key=_offer_order)[:limit]
+    transaction.put_jobs([msgspec.structs.replace(job, next_check_at=now) for job in first])
 
 
 def _rejected_now(job: Job) -> int:

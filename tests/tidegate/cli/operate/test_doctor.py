@@ -22,8 +22,9 @@ FAILING = WatchedFolder(
 )
 
 
-def lease(looped_at: datetime) -> ActiveHost:
-    return ActiveHost(process=PROCESS, since=LONG_AGO, looped_at=looped_at)
+def lease(looped_at: datetime, problem: str = "", problem_since: datetime | None = None) -> ActiveHost:
+    given = {"problem": problem, "problem_since": problem_since}
+    return ActiveHost(process=PROCESS, since=LONG_AGO, looped_at=looped_at, **given)
 
 
 def engine(**fields: object) -> list[Finding]:
@@ -53,6 +54,7 @@ def off(health: Health, found: list[Finding]) -> list[str]:
         (engine(folders=[FAILING]), [], ["watched folder of a/d"]),
         (engine(ticked_at=LONG_AGO), [], ["engine"]),
         (engine(ticked_at=NOW + timedelta(minutes=1)), [], ["engine"]),
+        (engine(host=lease(NOW, problem="the location is not loaded", problem_since=NOW)), [], ["host"]),
         (engine(version="2", versions=[("2", "host"), ("2", "3 runs")]), [], []),
         (engine(version="2", versions=[("2", "host"), ("1", "server")]), [], ["version"]),
         (engine(host=lease(NOW + timedelta(minutes=1)), renewed=True), [], ["host"]),

@@ -174,6 +174,13 @@ def _host(host: ActiveHost | None, now: datetime, *, renewed: bool) -> Finding:
             remedy="start `tidegate host` for runs within a fraction of a second",
         )
     where = f"{shown(host.process)}, last loop at {instant(host.looped_at)}"
+    if host.holds(now) and host.problem:
+        return Finding(
+            part="host",
+            health=Health.WRONG,
+            text=f"active: {where}; launches nothing since {instant(host.problem_since)}: {host.problem}",
+            remedy="repair that: launches are tried again for as long as it lasts, and lose nothing",
+        )
     if host.holds(now):
         return Finding(part="host", health=Health.OK, text=f"active: {where}, since {instant(host.since)}")
     if renewed:

@@ -237,6 +237,10 @@ def _run(job: Job, entry: Entry) -> Job:
 def _launch_failed(job: Job, entry: Entry) -> Job:
     rejected = entry.data.get("rejected", 0)
     failed = _with(job, detail=entry.data["message"], rejected=rejected)
+    if "offers" in entry.data:
+        # Postponed: what it met would meet every launch, so its last offer does not count.
+        offers: int = entry.data["offers"]
+        return _with(failed, offers=offers, gave_back=job.maintenance is None and offers == rejected)
     if entry.reason is None:
         # An operation keeps its table: another one must not start on it meanwhile.
         return _with(failed, gave_back=job.maintenance is None and 0 < job.offers == rejected)

@@ -1,0 +1,124 @@
+"""What would meet every launch is not counted against a job: it is said, holds no slots, and passes."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from threading import Event
+from typing import Any
+
+import pytest
+from dagster._core.errors import DagsterUserCodeUnreachableError
+from sqlalchemy.exc import OperationalError
+
+from tests.dagster_defs.host.world import HostWorld, loaded_here
+from tidegate.dagster_defs.host import host as hosts
+from tidegate.dagster_defs.host import runs
+from tidegate.scheduler.launch.active_host import ActiveHost, host_of
+from tidegate.scheduler.launch.outbox import OFFERS_MAX
+from tidegate.scheduler.model.job import JobState
+
+pytestmark = pytest.mark.dagster
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
+    with loaded_here(tmp_path_factory.mktemp("postponed")) as world:
+        yield world
+
+
+@pytest.fixture
+def world(shared: HostWorld) -> HostWorld:
+    """The shared world, in which no host is active."""
+    shared.lapse()
+    shared.said.clear()
+    return shared
+
+
+def lease_in(world: HostWorld) -> ActiveHost:
+    with world.live.store.reading() as reader:
+        found = host_of(reader, world.location.project)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        DagsterUserCodeUnreachableError("the code server is away"),
+        OperationalError("INSERT", {}, Exception("could not connect to server")),
+        OSError(28, "No space left on device"),
+    ],
+    ids=["code server", "database", "disk"],
+)
+def test_a_failure_of_the_world_makes_no_dead_letter_however_long_it_lasts(
+    world: HostWorld, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    monkeypatch.setattr(hosts, "PROBE_SECONDS", 0)
+    host, days = world.host(), [world.report_day() for _ in range(2)]
+
+    def fail(*_: Any) -> None:
+        raise failure
+
+    with monkeypatch.context() as away:
+        away.setattr(host._runs, "submit", fail)
+        for _ in range(3 * OFFERS_MAX):
+            host.loop()
+            world.after += timedelta(seconds=30)
+    jobs = [world.job(day) for day in days]
+    assert {(job.state, job.offers) for job in jobs} == {(JobState.PENDING_LAUNCH, 0)}
+    assert any(job.gave_back and str(failure) in job.detail for job in jobs)
+    assert str(failure) in lease_in(world).problem and lease_in(world).problem_since is not None
+
+    for _ in range(4):
+        host.loop()
+        world.after += timedelta(seconds=1)
+    assert [len(world.runs(day)) for day in days] == [1, 1]
+    assert "launches again" in world.said
+    host.loop()
+    assert lease_in(world).problem == ""
+
+
+def test_a_launch_that_is_wrong_itself_counts(world: HostWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    host, day = world.host(), world.report_day()
+
+    def fail(*_: Any) -> None:
+        raise ValueError("no such partition")
+
+    monkeypatch.setattr(host._runs, "submit", fail)
+    for _ in range(3 * OFFERS_MAX):
+        host.loop()
+        world.after += timedelta(minutes=6)
+    assert world.job(day).state is JobState.FAILED
+
+
+def test_a_code_server_that_hangs_delays_only_what_it_is_asked_about(
+    world: HostWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A launch whose job is known needs no answer; the question of another one is asked in another thread."""
+    monkeypatch.setattr(runs, "ANSWER_SECONDS", 0.2)
+    host, known = world.host(), world.report_day()
+    host.loop()
+    assert len(world.runs(known)) == 1
+    goes_on, day, kept = Event(), world.report_day(), dict(host._runs._snapshots)
+    location = host._runs._location
+    assert location is not None and kept
+    plan = type(location).get_execution_plan
+
+    def hang(*given: Any, **named: Any) -> Any:
+        goes_on.wait(60)
+        return plan(*given, **named)
+
+    with monkeypatch.context() as hung:
+        hung.setattr(type(location), "get_execution_plan", hang)
+        host._runs._snapshots.clear()
+        host.loop()
+        assert "has not answered within" in world.job(day).detail
+        assert (world.job(day).offers, world.runs(day)) == (0, [])
+
+        host._runs._snapshots.update(kept)
+        other = world.report_day()
+        host.loop()
+        assert len(world.runs(other)) == 1
+        goes_on.set()
+    world.after += timedelta(seconds=30)
+    host.loop()
+    assert len(world.runs(day)) == 1
