@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import App, PartitionScheme
+from tidegate.domain.part_name import whole_name
 from tidegate.domain.partition_key import validate_key
 from tidegate.domain.value import Value
 
@@ -27,6 +28,7 @@ class LeftBehind(Value, kw_only=True):
         parts: number of parts.
         again: what reads again from the beginning, as "app/program of app/dataset"; empty for nothing.
         remedy: how to keep them.
+        output: if they stay, a table that the program has not written: it begins after them.
     """
 
     consumer: str
@@ -34,6 +36,7 @@ class LeftBehind(Value, kw_only=True):
     parts: int
     again: tuple[str, ...] = ()
     remedy: str = ""
+    output: str = ""
 
 
 def left_behind(
@@ -60,6 +63,7 @@ def left_behind(
                 remedy=_remedy(consumer, source, heirs),
             )
             continue
+        yield from _new_outputs(before, after, consumer, source, len(parts))
         lost = _lost(_scheme(before, source), _scheme(after, source), parts)
         if lost:
             yield LeftBehind(
@@ -69,6 +73,27 @@ def left_behind(
                 again=(f"{consumer} of {source}",),
                 remedy=f"keep the partitions of {source}, or give the new ones to a new dataset",
             )
+
+
+def _new_outputs(
+    before: Mapping[str, App], after: Mapping[str, App], consumer: str, source: str, parts: int
+) -> Iterator[LeftBehind]:
+    """Yield the outputs of a program that begin with what lands from now on: renamed, moved or added ones."""
+    old, new = _outputs(before, consumer), _outputs(after, consumer)
+    gone = sorted({ref for ref, *_ in old - new} - {ref for ref, *_ in new})
+    again = f"to read all of it again: tidegate watermarks reset {consumer} {source}"
+    for ref, *_ in sorted(new - old, key=str):
+        renamed = gone[0].partition("/")[2] if gone else ""
+        hint = f"if {ref} is {renamed} renamed, write `renamed_from: {renamed}` in it; " if renamed else ""
+        yield LeftBehind(consumer=consumer, source=source, parts=parts, remedy=hint + again, output=ref)
+
+
+def _outputs(apps: Mapping[str, App], consumer: str) -> set[tuple[str, str, str | None]]:
+    """Return the tables that a program writes: their names, and what makes another table of the same name."""
+    app, _, name = consumer.partition("/")
+    program = apps[app].programs.get(name) if app in apps else None
+    found = [] if program is None else [apps[app].datasets.get(one) for one in program.writes]
+    return {(whole_name(app, one.name), one.format, one.path) for one in found if one is not None}
 
 
 def _reads(apps: Mapping[str, App]) -> set[tuple[str, str]]:

@@ -246,6 +246,12 @@ def _renames(names: Renames) -> Iterator[str]:
 def _blocked_and_left(difference: Diff) -> Iterator[str]:
     for left in difference.left:
         parts = f"{left.parts} {_plural('part', left.parts)}"
+        if left.output:
+            read = f"{left.consumer} has read {left.source} ({parts})"
+            yield f"warning: {read}, and {left.output} is a new table"
+            yield "    it would begin with what lands from now on"
+            yield f"hint: {left.remedy}"
+            continue
         yield f"warning: the watermarks of {left.consumer} in {left.source} ({parts}) are left behind"
         for read in left.again:
             yield f"    the next run of {read.replace(' of ', ' reads all of ', 1)} again"
