@@ -6,6 +6,7 @@
     formats.json         the default format, and the formats of deployed datasets
     rules.toml           the rules that the project adds
     channels.txt         the channels of its settings
+    lost.txt             schedules that the builder leaves out without a word: the fault that S199 is for
     imports.txt          the programs are imported, too
     today.txt            the day of the compilation, for the notes that name coming dates
     diagnostics.txt      every message         (absent: there must be none)
@@ -25,6 +26,7 @@ import msgspec
 import pytest
 
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
+from tidegate.compiler.builders import app
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.plan.consequence import Effect
@@ -48,6 +50,8 @@ CASES = sorted(path.name for path in HERE.iterdir() if path.is_dir() and path.na
 def test_golden(case: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     folder = HERE / case
     monkeypatch.chdir(folder)
+    if (folder / "lost.txt").exists():
+        lose((folder / "lost.txt").read_text().split(), monkeypatch)
     compilation = compiled(folder)
     outputs = {"diagnostics.txt": diagnostics(compilation), "plan.json": planned(compilation)}
     if (folder / "deployed.yaml").exists():
@@ -99,6 +103,13 @@ def compiled(folder: Path) -> Compilation:
     channels = listed.read_text().split() if listed.exists() else None
     found = compile_paths(files, today=today, formats=formats, rules=rules, channels=channels)
     return check_imports(found, folder) if (folder / "imports.txt").exists() else found
+
+
+def lose(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    build = app.build_schedule
+    monkeypatch.setattr(
+        app, "build_schedule", lambda key, *rest: None if key.value in names else build(key, *rest)
+    )
 
 
 def diagnostics(compilation: Compilation) -> str:

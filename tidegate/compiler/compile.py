@@ -19,6 +19,7 @@ from tidegate.compiler.rules.cycles.tasks import check_task_cycles
 from tidegate.compiler.rules.datasets.own_folder import Folders
 from tidegate.compiler.rules.former_names import check_former_app
 from tidegate.compiler.rules.group_limits import Limits, check_auto_pools, check_group_limits
+from tidegate.compiler.rules.lost_parts import check_lost_parts
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.one_maintenance import check_one_maintenance
 from tidegate.compiler.rules.times.daylight_saving import check_daylight_saving
@@ -27,6 +28,8 @@ from tidegate.compiler.rules.unused import check_unused, used_programs
 from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.schema.check import Broken, check_app
+from tidegate.compiler.schema.validator import app_validator
+from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, OtherApp, Others, nothing_known
 from tidegate.compiler.upstream import FileApp, link_files, stages
@@ -149,6 +152,7 @@ def compile_files(
         if complete:
             check_unused(app, used, source.findings)
         scenarios = read_scenarios(root, with_others(app, named), source.findings, source.broken)
+        check_lost_parts(root, app, len(scenarios), source.findings)
         if today is not None and not source.findings.failed:
             check_daylight_saving(app, today, source.findings)
         if not source.findings.failed:
@@ -229,12 +233,16 @@ def _check_across(first: Files[str, _Built], others: Others) -> dict[str, App]:
 
 def _source(file: str, content: bytes, variables: Files[str, str] | None) -> _Source:
     root, findings = read(file, content, variables)
-    return _Source(root, findings, frozenset() if root is None else check_app(root, findings))
+    return _Source(None, findings, frozenset()) if root is None else _checked(root, findings)
 
 
 def _of_value(name: str, document: JsonText) -> _Source:
-    findings = Findings(name, document.text)
-    return _Source(document.root, findings, check_app(document.root, findings))
+    return _checked(document.root, Findings(name, document.text))
+
+
+def _checked(root: MappingNode, findings: Findings) -> _Source:
+    root = whole_numbers(root, app_validator().schema)
+    return _Source(root, findings, check_app(root, findings))
 
 
 def _offers(sources: list[_Source], formats: Formats) -> dict[str, Callable[[], OtherApp]]:

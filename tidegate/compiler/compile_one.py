@@ -16,13 +16,17 @@ from tidegate.compiler.reader import MappingNode, Node, ScalarNode, from_value
 from tidegate.compiler.reader.json_text import JsonText
 from tidegate.compiler.rules.cycles.schedules import check_cycles
 from tidegate.compiler.rules.cycles.tasks import check_task_cycles
+from tidegate.compiler.rules.lost_parts import report_lost
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.schema.check import check_schedule, check_task
+from tidegate.compiler.schema.validator import schedule_validator, task_validator
+from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.compiler.scope.others import Known, Others, nothing_known
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.upstream import Tasks, link
 from tidegate.domain.model import App, At, OnUpdate, Schedule
+from tidegate.domain.wording import shown
 
 
 def compile_schedule(
@@ -46,12 +50,13 @@ def compile_schedule(
     Returns:
         The schedule, or None after an error, and the diagnostics.
     """
-    node, findings = _alone(app, name, spec, at)
+    node, findings = _alone(app, name, spec, at, schedule_validator())
     check_namespaces(node, (), namespaces, findings)
     schedule = None
     if isinstance(node, MappingNode) and check_schedule(node, findings):
         key = ScalarNode(name, node.line, node.column)
         schedule = build_schedule(key, node, _scope(app, findings, on_update, known))
+        _check_not_lost(schedule, key, findings)
     if schedule is not None:
         whole = _with(app, schedule)
         check_cycles(whole, findings)
@@ -75,7 +80,7 @@ def compile_task(
         others: the other apps with their tasks, which may be detected or named; the app itself is ignored.
         namespaces: see `compile_files`.
     """
-    node, findings = _alone(app, name, spec, at)
+    node, findings = _alone(app, name, spec, at, task_validator())
     check_namespaces(node, (), namespaces, findings)
     others = tuple(others)
     task = None
@@ -83,6 +88,7 @@ def compile_task(
         key = ScalarNode(name, node.line, node.column)
         known = {other.name: other for other in others}
         task = build_task(key, node, _scope(app, findings, on_update, lambda: known))
+        _check_not_lost(task, key, findings)
         if task is not None:
             apps = (_with(app, task), *(other for other in others if other.name != app.name))
             task = link(task, node, apps[0], Tasks(apps), findings)
@@ -90,16 +96,24 @@ def compile_task(
     return (None if findings.failed else task), findings.diagnostics()
 
 
-def _alone(app: App, name: str, spec: dict[str, Any] | JsonText, at: At | None) -> tuple[Node, Findings]:
+def _check_not_lost(built: Schedule | None, key: ScalarNode, findings: Findings) -> None:
+    if built is None and not findings.failed:
+        report_lost(shown(key.value), key, findings)
+
+
+def _alone(
+    app: App, name: str, spec: dict[str, Any] | JsonText, at: At | None, validator: Any
+) -> tuple[Node, Findings]:
     """Return one specification as a node at its place, and the collector of its diagnostics."""
     if isinstance(spec, JsonText):
-        return spec.root, Findings(f"{app.name}/{name}", spec.text)
+        return whole_numbers(spec.root, validator.schema), Findings(f"{app.name}/{name}", spec.text)
     place = at if at is not None else At(file=f"{app.name}/{name}", line=1, column=1)
     findings = Findings(
         place.file,
         "\n" * (place.line - 1) + json.dumps(spec, default=str) if at is None else "",
     )
-    return from_value(spec, place.line, place.column), findings
+    node = from_value(spec, place.line, place.column)
+    return (whole_numbers(node, validator.schema) if isinstance(node, MappingNode) else node), findings
 
 
 def _scope(app: App, findings: Findings, on_update: OnUpdate, known: Known) -> Scope:

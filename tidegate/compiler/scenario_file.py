@@ -11,6 +11,7 @@ import csv
 import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import Any, NoReturn, cast
 from zoneinfo import ZoneInfo
 
@@ -20,12 +21,14 @@ from tidegate.compiler.compile import CompiledApp
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.reader import MappingNode, Node, ScalarNode, SequenceNode, from_value, read
 from tidegate.compiler.reader.compose import MAX_DEPTH
-from tidegate.compiler.reader.scalar import MAX_INTEGER_DIGITS
+from tidegate.compiler.reader.scalar import MAX_INTEGER_DIGITS, ScalarError, resolve
 from tidegate.compiler.reader.text import decode
 from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.compiler.scenarios.reader import brought, read_scenario
 from tidegate.compiler.scenarios.scope import ExampleScope
 from tidegate.compiler.schema.check import ALONE, check_example
+from tidegate.compiler.schema.validator import example_validator
+from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.domain.error import UserError
 from tidegate.domain.model import At
 from tidegate.domain.wording import listed, shown
@@ -68,6 +71,7 @@ class ScenarioFile:
         if self._root is None:
             return None
         node = _completed(self._root, self.name, until, app.app.timezone)
+        node = whole_numbers(node, example_validator().schema)
         broken = check_example(node, self._findings)
         names = brought(node, ALONE, app.app, broken)
         scope = ExampleScope(app.root, app.app, self._findings, broken, names)
@@ -136,7 +140,7 @@ def _json_rows(lines: list[str]) -> Iterator[Node]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line, parse_constant=_refuse, parse_int=_integer)
+            value = json.loads(line, parse_constant=_refuse, parse_int=_integer, parse_float=_finite)
             # Half of a surrogate pair can be neither stored nor printed.
             json.dumps(value, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
@@ -153,6 +157,10 @@ def _refuse(text: str) -> NoReturn:
 
 def _integer(text: str) -> int:
     return int(text) if len(text.lstrip("-")) <= MAX_INTEGER_DIGITS else _refuse(text)
+
+
+def _finite(text: str) -> float:
+    return float(text) if isfinite(float(text)) else _refuse(text)
 
 
 def _too_deep(value: Any, left: int = MAX_DEPTH) -> bool:
@@ -195,8 +203,12 @@ def _csv_row(number: int, header: list[str], row: list[str]) -> Node:
     return from_value({**at, "partitions": partitions}, number, 1)
 
 
-def _cell(text: str) -> str | int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_INTEGER_DIGITS else text
+def _cell(text: str) -> Any:
+    """Return the number in a cell, spelled as in YAML; else its text, which the check refuses."""
+    try:
+        return resolve(text)
+    except ScalarError:
+        return text
 
 
 _ROW_READERS = {"csv": _csv_rows, "jsonl": _json_rows}

@@ -7,13 +7,15 @@ another content type                        415
 """
 
 import asyncio
-from typing import Any, TypeVar
+import re
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl
 
 import msgspec
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
+from tidegate.domain.wording import shown
 from tidegate.server.nul import refuse_nul
 from tidegate.server.problem import Problem
 
@@ -28,6 +30,9 @@ ESCAPED_NUL = rb"\u0000"
 """How JSON writes the character."""
 
 FORM = "application/x-www-form-urlencoded"
+
+_STEP = re.compile(r"\.[^.\[`]+|\[\d+\]")
+"""One step of the path in an error of msgspec: `.rows` or `[3]`."""
 
 T = TypeVar("T")
 
@@ -108,15 +113,38 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 def as_form(value: Any, form: type[T]) -> T:
-    """Return a body as a value of a struct.
+    """Return a body as a value of a struct. `7.0` and `1e3` are whole numbers, as in the YAML.
 
     Raises:
         Problem: 400, it does not fit.
     """
     try:
         return msgspec.convert(value, form)
+    except msgspec.ValidationError:
+        pass
+    try:
+        return msgspec.convert(_whole(value), form)
     except msgspec.ValidationError as error:
-        raise Problem(400, f"the body does not fit: {error}") from error
+        raise Problem(400, f"the body does not fit: {error}{_got(value, str(error))}") from error
+
+
+def _whole(value: Any) -> Any:
+    """Return a value with integers in place of floats that are whole."""
+    if isinstance(value, dict):
+        return {key: _whole(member) for key, member in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_whole(member) for member in cast("list[Any]", value)]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _got(value: Any, error: str) -> str:
+    """Return what does not fit, which the error names by its path, as the end of a sentence."""
+    for step in _STEP.findall(error.rpartition("`$")[2]):
+        try:
+            value = value[int(step[1:-1]) if step.startswith("[") else step[1:]]
+        except (LookupError, TypeError, ValueError):
+            return ""
+    return f", got {shown(value)}" if isinstance(value, bool | int | float | str) else ""
 
 
 async def _read(request: Request) -> bytes:

@@ -43,6 +43,17 @@ def jobs(server: Served) -> dict[str, Job]:
         return {job.key or "": job for job in reader.jobs()}
 
 
+def test_whole_numbers_count_and_others_are_named(served: Served):
+    (found,) = fetched(report(served, partitions=[{**EIGHTH, "rows": 1e6, "bytes": 7.0}]), 202)["partitions"]
+    assert (found["rows"], found["bytes"]) == (1_000_000, 7)
+
+    for wrong, said in ((7.5, "got 7.5"), (True, "got true"), ("7", 'got "7"')):
+        answer = report(served, partitions=[EIGHTH, {**NINTH, "rows": wrong}])
+        assert answer.status_code == 400
+        assert said in answer.text.replace("\\", "")
+    assert len(events(served)) == 1
+
+
 def test_a_report_is_routed_before_it_is_answered(served: Served):
     answer = fetched(report(served, reason="landed", request="r1"), 202)
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from tests.simulation.chance.schedule import chance_schedule
+from tests.simulation.places import without_places
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App, Deadline, Retries
 
@@ -135,10 +136,28 @@ class Refused(Exception):
 def accepted(number: int) -> bool:
     """Whether lint accepts the schedule of this number by itself."""
     try:
-        compiled({"s": number})
+        app = compiled({"s": number})
     except Refused:
         return False
+    spec = chance_schedule(number)
+    spelled = {key: value if key == "args" else with_points(value) for key, value in spec.items()}
+    pointed = _built({"s": spelled})
+    assert bare(pointed) == bare(app), f"numbers: {spelled} has become {pointed.schedules}"
     return True
+
+
+def with_points(value: Any) -> Any:
+    """The same value with a point in each whole number: 2 as 2.0."""
+    if isinstance(value, dict):
+        return {key: with_points(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [with_points(member) for member in value]
+    return float(value) if type(value) is int else value
+
+
+def bare(app: App) -> Any:
+    """The schedules of an app without their places."""
+    return without_places(msgspec.json.decode(msgspec.json.encode(app.schedules)))
 
 
 def compiled(specs: dict[str, int]) -> App:
@@ -152,7 +171,10 @@ def compiled(specs: dict[str, int]) -> App:
 
 @lru_cache(maxsize=4096)
 def _compiled(specs: tuple[tuple[str, int], ...]) -> App:
-    schedules = {name: chance_schedule(number) for name, number in specs}
+    return _built({name: chance_schedule(number) for name, number in specs})
+
+
+def _built(schedules: dict[str, dict[str, Any]]) -> App:
     compilation = compile_files({"a.yaml": json.dumps({**HEAD, "schedules": schedules}).encode()})
     if not compilation.ok:
         raise Refused("; ".join(str(d) for d in compilation.diagnostics))

@@ -19,7 +19,8 @@ import typer
 
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
-from tidegate.domain.error import UserError, WrongUsage
+from tidegate.cli.yaml_option import yaml_option
+from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
     from tidegate.cli.commits.project import CommitsProject
@@ -85,7 +86,7 @@ def run(
     """Run one program now, in this process, and publish its outputs exactly once."""
     from tidegate.cli.commits.project import opened_project
 
-    given = dict(_arg(text) for text in arg or ())
+    given = dict(yaml_option("--arg", text, "NAME=YAML", "min_delay=15") for text in arg or ())
     with opened_project() as project:
         folder = str(project.settings.project)
         if folder not in sys.path:
@@ -96,18 +97,6 @@ def run(
             _print_plan(plan, project, format)
             return
         _print_published(plan, _run(plan, project, by_hand(reason)), format)
-
-
-def _arg(text: str) -> tuple[str, Any]:
-    import yaml
-
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise WrongUsage(f"--arg must be NAME=VALUE, got {text!r:.100}", "for example --arg min_delay=15")
-    try:
-        return name, yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise WrongUsage(f"the value of --arg {name} is not YAML", "quote it") from error
 
 
 def _planned(

@@ -11,6 +11,7 @@ import typer
 
 from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.printing import ReasonOption
+from tidegate.cli.yaml_option import yaml_option
 from tidegate.domain.error import UserError, WrongUsage
 
 if TYPE_CHECKING:
@@ -99,17 +100,7 @@ def _given(changes: Sequence[str] | None) -> dict[str, Any]:
     Raises:
         WrongUsage: there are none, or one of them is malformed.
     """
-    from yaml import YAMLError, safe_load
-
-    found: dict[str, Any] = {}
-    for each in changes or ():
-        key, equals, value = each.partition("=")
-        if not (key and equals):
-            raise WrongUsage(f"--set must be KEY=YAML, got {each!r:.100}", "for example --set timeout=2h")
-        try:
-            found[key] = safe_load(value)
-        except YAMLError as error:
-            raise WrongUsage(f"the value of --set {key} is not YAML", "quote it") from error
+    found = dict(yaml_option("--set", each, "KEY=YAML", "timeout=2h") for each in changes or ())
     if not found:
         raise WrongUsage("nothing is set", "write --set KEY=YAML, for example --set timeout=2h")
     return found

@@ -103,6 +103,11 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "S111": error("option without its kind", "The option is allowed only beside its kind."),
     "S112": error("text too long or empty", "The text is longer than its limit, or empty."),
+    "S199": error(
+        "part left out without an error",
+        "A dataset, program, schedule, task, policy, calendar or example of the file is not in the app that"
+        " was built, and no other error says why. A deployment would delete it.",
+    ),
     "V201": error(
         "bad duration",
         "Durations are from 0.1 seconds to 366 days, in one unit or in ISO 8601.",

@@ -39,6 +39,7 @@ REMEDIES: dict[str, str] = {
     "S110": "Keep one kind, or write `all` or `any` around a list of them.",
     "S111": "Move the option beside its kind, or delete it.",
     "S112": "Shorten the text, or fill it in.",
+    "S199": "Write the values of the part in another way, and report the file: this is a fault of Tidegate.",
     "T511": "Write `owner`, or change the rule in `[lint.rules]` of tidegate.toml.",
     "T512": "Write `timeout`, or change the rule.",
     "T513": "Write `description`, or change the rule.",

@@ -4,7 +4,7 @@
 `scalar` resolves plain scalars as YAML 1.2. The language of Tidegate begins with `compiler.schema`.
 """
 
-from tidegate.compiler.reader.compose import read
+from tidegate.compiler.reader.compose import read, read_option
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, from_value, plain
 
-__all__ = ["MappingNode", "Node", "ScalarNode", "SequenceNode", "from_value", "plain", "read"]
+__all__ = ["MappingNode", "Node", "ScalarNode", "SequenceNode", "from_value", "plain", "read", "read_option"]

@@ -5,14 +5,14 @@ YAML 1.1 scalars and has no limits. Surprising features of YAML are refused with
 aliases, merge keys, tags, directives, several documents, duplicate keys, keys that are not strings.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 import yaml
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
-from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode
-from tidegate.compiler.reader.scalar import ScalarError, resolve
+from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
+from tidegate.compiler.reader.scalar import ScalarError, resolve, resolve_option
 from tidegate.compiler.reader.text import decode
 from tidegate.compiler.reader.variables import with_variables
 from tidegate.domain.model import At
@@ -88,10 +88,39 @@ def read(
 _START_HINT = "begin with `app: NAME`; `tidegate schema` prints all keys"
 
 
+def read_option(text: str) -> tuple[Any, Findings]:
+    """Read a value of an option of the command line, which may be of any kind.
+
+    It means what it means in a file, except that it has no variables and that `007` stays a text.
+
+    Returns:
+        The value as builtin values; None where the findings hold an error.
+    """
+    decoded, findings = decode("value", text.encode("utf-8", "surrogateescape"))
+    if decoded is None or not decoded.strip():
+        return None, findings
+    composer = _Composer(findings, decoded, None, resolve_option)
+    try:
+        root = composer.document()
+    except _Stop:
+        return None, findings
+    except yaml.YAMLError as error:
+        _report_syntax(findings, error)
+        return None, findings
+    return (None if findings.failed else plain(root)), findings
+
+
 class _Composer:
-    def __init__(self, findings: Findings, text: str, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        findings: Findings,
+        text: str,
+        variables: Mapping[str, str] | None,
+        scalar: Callable[[str], Any] = resolve,
+    ) -> None:
         self._findings = findings
         self._variables = variables
+        self._resolve = scalar
         self._events: Iterator[Any] = iter(cast("Any", yaml).parse(text, Loader=_LOADER))
         self._nodes = 0
 
@@ -175,11 +204,11 @@ class _Composer:
         start, end = event.start_mark, event.end_mark
         last = end.column + 1 if end.line == start.line else 0
         value: Any = event.value
-        if "${env." in value and not is_key:
+        if self._variables is not None and "${env." in value and not is_key:
             value = with_variables(value, self._variables, self._findings, _Place(start))
         if event.implicit[0]:
             try:
-                value = resolve(value)
+                value = self._resolve(value)
             except ScalarError as error:
                 self._findings.add(error.code, _Place(start), error.message, error.hint)
                 value = None

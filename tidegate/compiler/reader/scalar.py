@@ -18,6 +18,7 @@ _NULL = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUE = frozenset(("true", "True", "TRUE"))
 _FALSE = frozenset(("false", "False", "FALSE"))
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
+_ZEROS_BEFORE = re.compile(r"[-+]?0[0-9]+\Z")
 _OCTAL = re.compile(r"0o[0-7]+\Z")
 _HEX = re.compile(r"0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
@@ -67,6 +68,17 @@ def resolve(text: str) -> bool | int | float | str | None:
             "JSON has no such number: quote it, or write a finite one",
         )
     return text
+
+
+def resolve_option(text: str) -> bool | int | float | str | None:
+    """Return the value of a plain scalar of an option of the command line.
+
+    `007` stays a text: a shell takes quotes away, and what begins with zeros there is an identifier.
+
+    Raises:
+        ScalarError: see `resolve`.
+    """
+    return text if _ZEROS_BEFORE.match(text) else resolve(text)
 
 
 def _refuse_long(text: str, digits: int) -> None:

@@ -4,6 +4,7 @@
 it). `items` stops at `maxItems`, and `uniqueItems` compares hashes where the library compares
 each pair: a hostile list of ten thousand mappings must not take minutes. `oneOf` looks first at
 the keys that the kinds require: the library describes the errors of every other kind, for nothing.
+An integer is never a float, since no builder reads one: `schema.whole_numbers` has made integers of `7.0`.
 """
 
 import json
@@ -21,9 +22,11 @@ def app_validator() -> Any:
     """Return the validator of whole apps. Imported at the first use: that takes a fifth of a second."""
     from jsonschema import Draft202012Validator, validators
 
+    library: Any = Draft202012Validator
     extended: Any = cast("Any", validators).extend(
-        Draft202012Validator,
+        library,
         {"pattern": _pattern, "items": _items, "uniqueItems": _unique_items, "oneOf": _one_of},
+        type_checker=library.TYPE_CHECKER.redefine("integer", _is_integer),
     )
     return extended(inlined(json.loads(schema_text())))
 
@@ -47,6 +50,10 @@ def example_validator() -> Any:
     """Return the validator of one example, for a file that holds it alone."""
     app = app_validator()
     return app.evolve(schema=app.schema["properties"]["examples"]["items"])
+
+
+def _is_integer(_checker: object, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 @lru_cache(maxsize=64)
