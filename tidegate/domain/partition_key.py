@@ -195,6 +195,13 @@ def validate_key(scheme: PartitionScheme, key: str) -> str | None:
     return None
 
 
+def not_begun(scheme: PartitionScheme, key: str, now: datetime) -> bool:
+    """Return whether a key is of a period that begins after `now`; a key of no period is not."""
+    if scheme.time is None or validate_key(scheme, key) is not None:
+        return False
+    return parse_time_key(split_key(scheme, key)[scheme.time.name], scheme.time).start > now
+
+
 def enclosing_key(scheme: PartitionScheme, key: str, cycle: Cycle, week_starts: Day | None = None) -> str:
     """Return the key of the coarser (or equal) period that contains a key, without its static part.
 

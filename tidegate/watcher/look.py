@@ -23,6 +23,7 @@ from tidegate.watcher.listing import list_folder
 from tidegate.watcher.partitions import (
     FILES_PER_PARTITION_MAX,
     FoundPartition,
+    begins_later,
     partitions_of,
 )
 from tidegate.watcher.settling import Settling
@@ -103,6 +104,8 @@ class Look:
                 self._log(f"watch of {self.watched.id}: {each}")
         known = self._begin(store, found)
         complete = self._settling.complete(found, known, self.watched.watch, self._seconds())
+        now, scheme = self._clock(), self.watched.dataset.partitions
+        complete = [each for each in complete if not begins_later(each, scheme, now)]
         reported: list[str] = []
         for start in range(0, len(complete), PARTITIONS_PER_TRANSACTION):
             chunk = complete[start : start + PARTITIONS_PER_TRANSACTION]

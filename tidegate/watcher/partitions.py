@@ -5,9 +5,10 @@ The layout is that of landed files (`spark_jobs.datasets.landed`): what a reader
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from tidegate.domain.model import PartitionScheme, Watch
-from tidegate.domain.partition_key import join_key, validate_key
+from tidegate.domain.partition_key import join_key, not_begun, validate_key
 from tidegate.scheduler.model.records.watched import Files, changed
 from tidegate.spark_jobs.datasets.dataset_ref import folder_value
 from tidegate.spark_jobs.files.filesystem import is_data
@@ -96,6 +97,11 @@ def _key(folders: tuple[str, ...], scheme: PartitionScheme | None, notes: list[s
         note(notes, f"{'/'.join(folders)!r:.300} is not a partition: {fault:.300}")
         return None
     return key
+
+
+def begins_later(found: FoundPartition, scheme: PartitionScheme | None, now: datetime) -> bool:
+    """Return whether a partition is of a period that has not begun: it is reported when it begins."""
+    return scheme is not None and not_begun(scheme, found.key, now)
 
 
 def waits_for(partition: FoundPartition, known: Files, watch: Watch) -> str | None:

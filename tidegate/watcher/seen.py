@@ -7,7 +7,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.intake.watched import Watched, known_folder, size_of
 from tidegate.scheduler.model.records.watched import Files, changed
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.watcher.partitions import FoundPartition, waits_for
+from tidegate.watcher.partitions import FoundPartition, begins_later, waits_for
 from tidegate.watcher.watching import Site, watched_of
 
 
@@ -82,7 +82,12 @@ def _seen(reader: Reader, site: Site, watched: Watched) -> SeenFolder:
         last = "the next look"
     if (folder is None or folder.since is None) and watched.watch.existing == "ignore":
         last = "nothing: the first look ignores it"
-    new = [_new(watched, each, known.get(key, {}), last) for key, each in sorted(found.items())]
+    scheme, now = watched.dataset.partitions, site.clock()
+    later = {key for key, each in found.items() if begins_later(each, scheme, now)}
+    new = [
+        _new(watched, each, known.get(key, {}), "the begin of its period" if key in later else last)
+        for key, each in sorted(found.items())
+    ]
     return SeenFolder(
         dataset=watched.id,
         folder=watched.folder,

@@ -159,15 +159,6 @@ def test_a_key_of_a_period_that_has_not_begun_is_refused():
     assert world.trigger("11:00", "s", key="2026-03-10").key == "2026-03-10"
 
 
-def test_data_that_came_early_is_launched_by_hand_where_the_outputs_have_no_partitions():
-    world = World(EACH)
-    world.arrive("10:00", "raw", "2026-03-11")
-    world.tick("10:00")
-    world.trigger("11:00", "s", key="2026-03-11")
-    world.tick("11:00")
-    assert world.outcome("s") == ("PENDING_LAUNCH", None)
-
-
 def test_a_launched_job_is_not_cancelled():
     world = half_collected()
     world.trigger("11:00", "s")

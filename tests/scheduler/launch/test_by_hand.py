@@ -14,6 +14,7 @@ from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.model.refused import Refused
 
 DAY = "2026-03-09"
+NOW = at("12:00")
 S = "s: {program: p, status: active, trigger: {partitions: {dataset: raw}}, for_each: day}"
 WITH_ARGS = """
 {name}:
@@ -30,6 +31,7 @@ WITH_ARGS = """
     [
         ("p", [], "a/out has partitions, and no --key says which to write", 'its first key is "2013-01-01"'),
         ("p", [DAY, "today"], "a/out: ", 'its first key is "2013-01-01"'),
+        ("p", [DAY, "2062-03-09"], "a/out: the period of 2062-03-09 has not begun", "name a key whose"),
         ("q", [DAY], "the outputs of a/q have no partitions", "leave --key out"),
     ],
 )
@@ -38,17 +40,17 @@ def test_keys_that_the_outputs_do_not_have_are_refused(
 ) -> None:
     app = World(S).app
     with pytest.raises(Refused) as refused:
-        check_keys(app, app.programs[program], keys)
+        check_keys(app, app.programs[program], keys, NOW)
     assert refused.value.message.startswith(wrong)
     assert (refused.value.hint or "").startswith(hint)
 
 
 def test_keys_of_the_outputs_and_none_without_partitions_are_taken() -> None:
     app = World(S).app
-    check_keys(app, app.programs["p"], [DAY])
-    check_keys(app, app.programs["q"], [])
-    check_keys(app, msgspec.structs.replace(app.programs["q"], writes=("plain",)), [])
-    check_keys(app, msgspec.structs.replace(app.programs["q"], writes=("plain", "out")), [DAY])
+    check_keys(app, app.programs["p"], [DAY], NOW)
+    check_keys(app, app.programs["q"], [], NOW)
+    check_keys(app, msgspec.structs.replace(app.programs["q"], writes=("plain",)), [], NOW)
+    check_keys(app, msgspec.structs.replace(app.programs["q"], writes=("plain", "out")), [DAY], NOW)
 
 
 def test_a_run_has_the_arguments_of_an_active_schedule_of_its_program() -> None:

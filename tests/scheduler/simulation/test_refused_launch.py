@@ -11,21 +11,13 @@ expect: [{at: +1m, launch: by_day}]
 """
 
 
-def test_a_day_that_has_not_begun_is_tried_again_and_given_up() -> None:
+def test_a_day_that_has_not_begun_is_dropped() -> None:
     performance = played(EARLY.replace("KEY", "2026-03-12"))
 
     assert not performance.ok
-    kinds = [(moment.kind, moment.reason) for moment in performance.moments]
-    assert ("launch-failed", None) in kinds
-    assert kinds[-1] == ("discarded", "F-LAUNCH")
-    assert performance.moments[-1].text == "a/p has no partition 2026-03-12 yet: its period has not begun"
-
-
-def test_a_day_that_begins_meanwhile_is_launched() -> None:
-    performance = played(EARLY.replace("T12:00", "T23:55").replace("KEY", "2026-03-11"))
-
-    kinds = [moment.kind for moment in performance.moments if moment.schedule == "by_day"]
-    assert kinds.index("launch-failed") < kinds.index("launched")
+    assert [
+        (moment.kind, moment.reason) for moment in performance.moments if moment.schedule == "by_day"
+    ] == [("dropped", "D-KEY")]
 
 
 def test_the_running_day_is_launched() -> None:

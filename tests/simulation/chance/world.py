@@ -159,8 +159,12 @@ class ChanceWorld(World):
 
     def _key(self, dataset: str) -> str:
         day = f"2026-03-0{self.dice.randint(1, 5)}"
-        if self.dice.random() < 0.05:
+        wrong = self.dice.random()
+        if wrong < 0.05:
             return "no key"
+        if wrong < 0.08:
+            # A mistyped year.
+            day = day.replace("2026", "2062")
         match dataset:
             case "hourly":
                 return f"{day}-{self.dice.randint(0, 23):02}:00"

@@ -20,6 +20,7 @@ from typing import Any
 
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
 from tests.simulation.oracle.clock import EngineClock
+from tests.simulation.oracle.early import check_joins, check_refused
 from tests.simulation.oracle.heeded import Heeded
 from tests.simulation.oracle.join import check_opened, closes
 from tests.simulation.oracle.late_data import LateData
@@ -184,11 +185,13 @@ class Oracle:
         assert self.known.takes_events(job.schedule), "a deleted or suspended schedule took an event"
         if not job.events and job.by_hand is None:
             check_opened(self.known, job, entry)
+        check_joins(entry.data)
         job.events[event, leaf] = entry.data
         self.heeded.delivered(entry)
 
     def _event_discarded(self, entry: Entry) -> None:
         assert (entry.reason or "").startswith("D-"), "no loss: discarded without a code"
+        check_refused(entry)
         if entry.job is not None:
             job = self._job(entry)
             assert job.state == WAITS, f"legal states: an event was taken from a {job.state} job"

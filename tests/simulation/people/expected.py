@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from tests.simulation.oracle.early import is_early
 from tidegate.domain.model import Deadline
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.journal import Entry
@@ -75,6 +76,8 @@ class ExpectedData:
             dataset = event.key.removeprefix(f"{PARTITION_KEY}a/")
             # Any partition of data without partitions is an update.
             part = (event.partition or "") if dataset in FORMATS else ""
+            if is_early(part, event.arrived):
+                continue
             self._arrivals[dataset, part].append(event.arrived)
 
     def read(self, entry: Entry) -> None:

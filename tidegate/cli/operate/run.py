@@ -108,6 +108,7 @@ def _planned(
         Refused: a name or key is wrong, or a job writes the same.
         ProgramError: the function does not exist.
     """
+    from tidegate.cli.commits.project import now
     from tidegate.domain.model.others import with_others
     from tidegate.domain.part_name import app_of, whole_name
     from tidegate.scheduler.explain.names import find_program
@@ -117,7 +118,7 @@ def _planned(
     own = {app.name for app in project.apps()}
     with project.store.reading() as reader:
         app, program = find_program(reader, name, project.settings.name)
-        check_keys(app, program, keys)
+        check_keys(app, program, keys, now())
         args = {**args_by_hand(reader, app.name, program.name, keys), **given}
         whole = with_others(app, [each.app for each in reader.apps()])
         refuse_beside_jobs(reader, app, program, keys)

@@ -18,7 +18,7 @@ from tidegate.domain.model import (
     Schedule,
     leaves,
 )
-from tidegate.domain.partition_key import PartitionKeyError, enclosing_key, validate_key
+from tidegate.domain.partition_key import PartitionKeyError, enclosing_key, not_begun, validate_key
 from tidegate.scheduler.decision.fold.after import joined, opened
 from tidegate.scheduler.decision.triggers import evaluate
 from tidegate.scheduler.decision.triggers.collected import collected
@@ -194,18 +194,27 @@ def key_of(event: Event, leaf: str, schedule: Schedule, app: App) -> str:
     """Return the `for_each` key of an event at a leaf of a schedule.
 
     Raises:
-        PartitionKeyError: the event's partition key does not fit the dataset's scheme.
+        PartitionKeyError: the event's partition key does not fit the dataset's scheme, or is one of a period
+            that had not begun when the event arrived.
     """
     partition = event.partition or ""
     scheme = _scheme_of(leaf, schedule, app)
     wrong = None if scheme is None else validate_key(scheme, partition)
     if wrong is not None:
         raise PartitionKeyError(wrong)
+    if is_early(event, leaf, schedule, app, event.arrived):
+        raise PartitionKeyError(f"the period of {partition} had not begun when it arrived")
     if schedule.for_each is None:
         return KEY_OF_POOLED_EVENTS
     if schedule.for_each == "partition" or scheme is None:
         return partition
     return enclosing_key(scheme, partition, schedule.for_each)
+
+
+def is_early(event: Event, leaf: str, schedule: Schedule, app: App, now: datetime) -> bool:
+    """Return whether an event at a leaf of a schedule is of a period that has not begun."""
+    scheme = _scheme_of(leaf, schedule, app)
+    return scheme is not None and not_begun(scheme, event.partition or "", now)
 
 
 def leaf_at(schedule: Schedule, path: str) -> LeafTrigger | None:

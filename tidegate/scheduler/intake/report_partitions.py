@@ -17,7 +17,7 @@ import msgspec
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import Dataset
-from tidegate.domain.partition_key import first_key, validate_key
+from tidegate.domain.partition_key import first_key, not_begun, validate_key
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
@@ -103,10 +103,10 @@ def report_partitions(
                 f"the request {request} was another report", "give each report a key of its own"
             )
         return known, True
-    wrong = _wrong(transaction, project, app, dataset, landed)
+    at = effective_at(transaction, now, now)
+    wrong = _wrong(transaction, project, app, dataset, landed, at)
     if wrong:
         raise ReportRefused(wrong)
-    at = effective_at(transaction, now, now)
     report = PartitionsReport(
         id=id_,
         project=project,
@@ -163,8 +163,10 @@ def _asked(app: str, dataset: str, landed: Sequence[Landed]) -> str:
 # --- what is wrong ----------------------------------------------------------------------
 
 
-def _wrong(reader: Reader, project: str, app: str, dataset: str, landed: Sequence[Landed]) -> list[Wrong]:
-    """Return all that is wrong with a report."""
+def _wrong(
+    reader: Reader, project: str, app: str, dataset: str, landed: Sequence[Landed], now: datetime
+) -> list[Wrong]:
+    """Return all that is wrong with a report that arrives now."""
     own = {each.name: each.app for each in reader.apps() if each.project in (NO_PROJECT, project)}
     if app not in own:
         hint = did_you_mean(app, own, "apps")
@@ -178,9 +180,11 @@ def _wrong(reader: Reader, project: str, app: str, dataset: str, landed: Sequenc
         return [Wrong(code="E-DATASET", path="dataset", summary=summary, hint=hint)]
     found: list[Wrong] = []
     for position, each in enumerate(landed):
-        wrong = _wrong_key(app, datasets[dataset], each.key or "")
+        path, wrong, hint = (
+            f"partitions[{position}].key",
+            *_wrong_key(app, datasets[dataset], each.key or "", now),
+        )
         if wrong:
-            hint, path = _form(datasets[dataset]), f"partitions[{position}].key"
             found.append(Wrong(code="E-KEY", path=path, summary=wrong, hint=hint))
         if each.at is not None and not _in_range(each.at):
             summary = f"{each.at.isoformat()} is out of range"
@@ -188,14 +192,23 @@ def _wrong(reader: Reader, project: str, app: str, dataset: str, landed: Sequenc
     return found
 
 
-def _wrong_key(app: str, dataset: Dataset, key: str) -> str:
-    name = f"{app}/{dataset.name}"
-    if dataset.partitions is None:
-        return f"{name} has no partitions, but the report has {key!r:.200}" if key else ""
+def _wrong_key(app: str, dataset: Dataset, key: str, now: datetime) -> tuple[str, str]:
+    """Return what is wrong with a key, and what to do about it; "" and "" for a key that is reported now."""
+    name, scheme = f"{app}/{dataset.name}", dataset.partitions
+    if scheme is None:
+        wrong = f"{name} has no partitions, but the report has {key!r:.200}" if key else ""
+        return wrong, _form(dataset)
     if not key:
-        return f"{name} has partitions, and the report has none"
-    wrong = validate_key(dataset.partitions, key)
-    return f"{name}, {key!r:.200}: {wrong:.500}" if wrong else ""
+        return f"{name} has partitions, and the report has none", _form(dataset)
+    wrong = validate_key(scheme, key)
+    if wrong is not None:
+        return f"{name}, {key!r:.200}: {wrong:.500}", _form(dataset)
+    if not_begun(scheme, key, now):
+        return (
+            f"{name}, {key!r:.200}: its period has not begun",
+            "correct the key, or report it when it begins",
+        )
+    return "", ""
 
 
 def _form(dataset: Dataset) -> str:

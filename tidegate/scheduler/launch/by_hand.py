@@ -10,7 +10,7 @@ from typing import Any
 
 from tidegate.compiler import template
 from tidegate.domain.model import App, Program
-from tidegate.domain.partition_key import first_key, validate_key
+from tidegate.domain.partition_key import first_key, not_begun, validate_key
 from tidegate.scheduler.decision.launch.references import values_of
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
@@ -21,8 +21,8 @@ from tidegate.scheduler.tick.tick import effective_at
 ACTIVE = (JobState.PENDING_LAUNCH, JobState.LAUNCHED)
 
 
-def check_keys(app: App, program: Program, keys: Sequence[str]) -> None:
-    """Refuse partitions that the program's outputs do not have, and none where they have some.
+def check_keys(app: App, program: Program, keys: Sequence[str], now: datetime) -> None:
+    """Refuse partitions that the program's outputs do not have now, and none where they have some.
 
     Raises:
         Refused: with the form of the keys.
@@ -40,6 +40,11 @@ def check_keys(app: App, program: Program, keys: Sequence[str]) -> None:
             wrong = validate_key(scheme, key)
             if wrong is not None:
                 raise Refused(f"{app.name}/{name}: {wrong}", f'its first key is "{first_key(scheme)}"')
+            if not_begun(scheme, key, now):
+                raise Refused(
+                    f"{app.name}/{name}: the period of {key} has not begun",
+                    "name a key whose period has begun, or wait for its begin",
+                )
     if keys and not any(schemes.values()):
         raise Refused(f"the outputs of {app.name}/{program.name} have no partitions", "leave --key out")
 

@@ -2,25 +2,34 @@
 
 A dead letter (F-LAUNCH) keeps its collected events. Queued again, it is the same job with a new
 attempt: its trigger stays satisfied, the constraints of the current schedule decide again, its timeout
-starts again, and no further event joins it. A job whose run failed also keeps its launch plan.
+starts again, and no further event joins it. A job whose run failed also keeps its launch plan. Of a dead
+letter that older versions have left, keys of periods that have not begun leave it (D-KEY).
 """
 
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
+from tidegate.scheduler.decision.changes.carry import left_entry
 from tidegate.scheduler.decision.fold.after import record
+from tidegate.scheduler.decision.route import is_early
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import NOBODY, By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
 from tidegate.scheduler.store.parts.pages import JobsWanted
 from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before
 
 PAGE = 1000
 """Jobs that are read at once."""
+
+KEYS_SHOWN = 5
+"""Keys that a refusal names."""
 
 
 def dead_letters(reader: Reader, schedule: str | None = None) -> tuple[Job, ...]:
@@ -52,7 +61,7 @@ def requeue(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
         raise UnknownName(
             f"there is no job {job}", "`tidegate jobs list --dead-letters` shows the dead letters"
         )
-    return _put(transaction, *_requeued(transaction, found, now, by))
+    return _put(transaction, _requeued(transaction, found, now, by))
 
 
 def check_requeue(reader: Reader, job: Job, now: datetime) -> None:
@@ -79,7 +88,7 @@ def retry(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise UnknownName(f"there is no job {job}", "`tidegate jobs list --failed` shows the failed jobs")
-    return _put(transaction, *_retried(transaction, found, now, by))
+    return _put(transaction, _retried(transaction, found, now, by))
 
 
 def check_retry(reader: Reader, job: Job, now: datetime) -> None:
@@ -92,7 +101,20 @@ def check_retry(reader: Reader, job: Job, now: datetime) -> None:
     _retried(reader, job, now, NOBODY)
 
 
-def _requeued(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
+class Again(NamedTuple):
+    """A job that is queued again.
+
+    Attributes:
+        job: as it is from now on.
+        early: its deliveries of periods that have not begun, which leave it.
+    """
+
+    job: Job
+    entry: Entry
+    early: tuple[Delivery, ...] = ()
+
+
+def _requeued(reader: Reader, job: Job, now: datetime, by: By) -> Again:
     refuse_operation(job)
     if job.reason is not Reason.F_LAUNCH:
         because = "" if job.reason is None else f" ({job.reason})"
@@ -104,7 +126,7 @@ def _requeued(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Ent
     return _again(reader, job, "requeue", now, by)
 
 
-def _retried(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
+def _retried(reader: Reader, job: Job, now: datetime, by: By) -> Again:
     refuse_instance(job, "tidegate instances rerun")
     refuse_operation(job)
     if job.waiting and job.retry_at is not None:
@@ -117,16 +139,22 @@ def _retried(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entr
     return _again(reader, job, "requeue" if job.reason is Reason.F_LAUNCH else "retry", now, by)
 
 
-def _put(transaction: Transaction, job: Job, entry: Entry) -> Job:
-    transaction.put_jobs([job])
-    transaction.add_journal([entry])
-    return job
+def _put(transaction: Transaction, again: Again) -> Job:
+    transaction.put_jobs([again.job])
+    transaction.add_journal([again.entry])
+    if again.early:
+        at = again.entry.at
+        dropped = [msgspec.structs.replace(each, reason=Reason.D_KEY, at=at) for each in again.early]
+        transaction.remove_deliveries(again.early)
+        transaction.add_deliveries(dropped)
+        transaction.add_journal([left_entry(again.job.id, each, at) for each in dropped])
+    return again.job
 
 
-def _at_once(reader: Reader, found: Job, now: datetime, by: By) -> tuple[Job, Entry]:
+def _at_once(reader: Reader, found: Job, now: datetime, by: By) -> Again:
     data = {"action": "trigger", "key": found.key, **by.noted}
     entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=found.schedule, job=found.id, data=data)
-    return record(found, entry, _schedule_of(reader, found), next_check_at=now), entry
+    return Again(record(found, entry, _schedule_of(reader, found), next_check_at=now), entry)
 
 
 def _schedule_of(reader: Reader, job: Job) -> ScheduleState:
@@ -139,7 +167,7 @@ def _schedule_of(reader: Reader, job: Job) -> ScheduleState:
     return state
 
 
-def _again(reader: Reader, found: Job, action: str, now: datetime, by: By) -> tuple[Job, Entry]:
+def _again(reader: Reader, found: Job, action: str, now: datetime, by: By) -> Again:
     state = _schedule_of(reader, found)
     program = state.spec.program
     if action == "retry" and found.launch is not None and found.launch.program != program:
@@ -154,4 +182,25 @@ def _again(reader: Reader, found: Job, action: str, now: datetime, by: By) -> tu
         job=found.id,
         data={"action": action, "key": found.key, "attempt": found.attempt + 1, **by.noted},
     )
-    return record(found, entry, state), entry
+    early = _early(reader, found, state, now) if action == "requeue" and found.failed_run is None else ()
+    return Again(record(found, entry, state), entry, early)
+
+
+def _early(reader: Reader, job: Job, state: ScheduleState, now: datetime) -> tuple[Delivery, ...]:
+    """Return the deliveries of a dead letter that are of periods that have not begun.
+
+    A job of before such keys were refused may have them, and no run could be launched with them.
+
+    Raises:
+        Refused: it has no others.
+    """
+    deliveries = reader.deliveries([job.id])[job.id]
+    app = load_apps(reader, [state])[state.app]
+    early = tuple(each for each in deliveries if is_early(each.event, each.leaf, state.spec, app, now))
+    if early and len(early) == len(deliveries):
+        keys = ", ".join(sorted({each.event.partition or "" for each in early})[:KEYS_SHOWN])
+        raise Refused(
+            f"job {job.id} has only keys of periods that have not begun ({keys}), so no run can be launched",
+            "report the right key; the job can stay as it is",
+        )
+    return early

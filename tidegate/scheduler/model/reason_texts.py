@@ -159,7 +159,7 @@ REASON_TEXTS: dict[Reason, CodeText] = {
         remedy="nothing: no data had arrived",
     ),
     Reason.D_KEY: CodeText(
-        cause="the event's partition key does not fit the dataset's partitions",
+        cause="the event's partition key does not fit the dataset's partitions, or its period had not begun",
         remedy="correct the sender, or the dataset's `partitions`",
     ),
     Reason.D_CANCELLED: CodeText(

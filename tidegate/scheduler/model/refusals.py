@@ -29,7 +29,7 @@ REFUSALS: dict[str, CodeText] = {
     ),
     "E-KEY": CodeText(
         meaning="not a key of the dataset",
-        cause="a report has a partition key that the dataset cannot have, or none where it needs one",
+        cause="a report has a partition key that the dataset cannot have or that has not begun, or lacks one",
         remedy="write the key as the message shows, or correct `partitions` of the dataset",
     ),
     "E-NO-EDGE": CodeText(

@@ -9,12 +9,11 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
-from tidegate.domain.partition_key import first_key, validate_key
+from tidegate.domain.partition_key import first_key, not_begun, validate_key
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.statuses import schedule_state, switch
 from tidegate.scheduler.decision.fold.after import opened, record
 from tidegate.scheduler.decision.fold.end_job import discard_entry
-from tidegate.scheduler.decision.launch.check import not_begun
 from tidegate.scheduler.decision.launch.plan import output_scheme, plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -115,7 +114,7 @@ def trigger(
         job=found.id if found is not None else new_id,
         data={"action": "force" if force else "trigger", "key": key, **by.noted},
     )
-    _refuse_before_its_period(state.spec, app, key, now, exists=found is not None)
+    _refuse_before_its_period(state.spec, app, key, now)
     job = found or opened(entry, state)
     collected = transaction.deliveries([job.id])[job.id]
     view = JobView(app=app, schedule=state.spec, job=job, deliveries=collected)
@@ -139,14 +138,8 @@ def refuse_without_partition(view: JobView) -> None:
         )
 
 
-def _refuse_before_its_period(schedule: Schedule, app: App, key: str, now: datetime, *, exists: bool) -> None:
-    """Refuse a key of a period that has not begun: Dagster does not have the partition yet.
-
-    Args:
-        exists: a job of the key waits. Its data came early; it may run if its outputs have no partitions.
-    """
-    if not key or (exists and output_scheme(app, schedule.program) is None):
-        return
+def _refuse_before_its_period(schedule: Schedule, app: App, key: str, now: datetime) -> None:
+    """Refuse a key of a period that has not begun: it has no data yet, and Dagster has no such partition."""
     if any(not_begun(scheme, key, now) for scheme in _schemes(schedule, app)):
         raise Refused(
             f"the period of {key} has not begun, so schedule {app.name}/{schedule.name} cannot run for it",

@@ -79,9 +79,9 @@ def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: A
         kept += [*staying, *new]
         added += new
         removed += going
+        reason = Reason.D_KEY if listening and not wanted else Reason.D_UPDATED
         dropped += [
-            msgspec.structs.replace(delivery, reason=Reason.D_KEY if listening else Reason.D_UPDATED, at=now)
-            for delivery in going[len(new) :]
+            msgspec.structs.replace(delivery, reason=reason, at=now) for delivery in going[len(new) :]
         ]
     if deliveries and not kept and job.by_hand is None:
         return Carried(job=None)
@@ -161,12 +161,17 @@ def carry_entries(job: str, carried: Carried, now: datetime) -> Iterator[Entry]:
             data=data,
         )
     for delivery in carried.dropped:
-        yield Entry(
-            at=now,
-            kind=EntryKind.EVENT_DISCARDED,
-            schedule=delivery.schedule,
-            job=job,
-            event=delivery.event.id,
-            reason=delivery.reason,
-            data={"leaf": delivery.leaf, **event_facts(delivery.event)},
-        )
+        yield left_entry(job, delivery, now)
+
+
+def left_entry(job: str, delivery: Delivery, now: datetime) -> Entry:
+    """Return the entry for an event that leaves a job (its id) with a reason."""
+    return Entry(
+        at=now,
+        kind=EntryKind.EVENT_DISCARDED,
+        schedule=delivery.schedule,
+        job=job,
+        event=delivery.event.id,
+        reason=delivery.reason,
+        data={"leaf": delivery.leaf, **event_facts(delivery.event)},
+    )

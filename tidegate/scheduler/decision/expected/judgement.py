@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import App, Dataset
+from tidegate.domain.partition_key import not_begun
 from tidegate.scheduler.decision.expected.noted import Judged, Periods, landed_entry, late_entry
 from tidegate.scheduler.decision.expected.periods import (
     first_period,
@@ -70,7 +71,7 @@ def landed(
     entries: list[Entry] = []
     for event, at in events:
         period = period_in(data, event.partition or "")
-        if period is None:
+        if period is None or not_begun(data.partitions, event.partition or "", event.arrived):
             continue
         known = changed.get(period) or periods.get(period)
         if known is None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from tidegate.domain.model import App, PartitionScheme
-from tidegate.domain.partition_key import parse_time_key, split_key, validate_key
+from tidegate.domain.partition_key import not_begun, validate_key
 from tidegate.domain.value import Value
 
 KEYS_SHOWN = 5
@@ -80,13 +80,6 @@ def _wrong_keys(
         if early:
             message = f"{ref} has no partition {_listed(early)} yet: its period has not begun"
             yield ImpossibleLaunch(message=message, final=False)
-
-
-def not_begun(scheme: PartitionScheme, key: str, now: datetime) -> bool:
-    """Return whether a key is of a period that begins after `now`; a key of no period is not."""
-    if scheme.time is None or validate_key(scheme, key) is not None:
-        return False
-    return parse_time_key(split_key(scheme, key)[scheme.time.name], scheme.time).start > now
 
 
 def _listed(keys: tuple[str, ...]) -> str:
