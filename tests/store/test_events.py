@@ -1,13 +1,14 @@
-"""Every store keeps events once, routes them in order, and accounts for each of them."""
+"""Every store keeps events once, routes them in order, and accounts for each of them; and the journal."""
 
 from datetime import timedelta
 
 import msgspec
 import pytest
 
-from tests.worlds.samples import NOON, at, delivery, event, job, upstream
+from tests.worlds.samples import NOON, at, delivery, entry, event, job, upstream
 from tidegate.scheduler.model.event import EventKind
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import LedgerRow, Store
@@ -267,3 +268,33 @@ def test_the_ledger_has_a_row_for_each_schedule_and_can_be_asked_of_one_app(stor
         assert reader.ledger(app="a") == (mine,)
         assert [row.schedule for row in reader.ledger()] == ["a/s", "ab/s", "b/s"]
         assert reader.ledger(app="none") == ()
+
+
+def test_the_journal_keeps_the_order_in_which_it_was_written(store: Store) -> None:
+    first = entry(at=at(5), schedule="a/s", job="j", data={"n": 1})
+    second = entry(EntryKind.DISCARDED, at=at(1), schedule="a/s", reason="D-TIMEOUT", event="e", run_id="r")
+    third = entry(at=at(5), schedule="a/t", job="j")
+    with store.transaction() as transaction:
+        transaction.add_journal([first, second])
+        transaction.add_journal([])
+        transaction.add_journal([third])
+    with store.reading() as reader:
+        cases = [
+            ({}, (first, second, third)),
+            ({"limit": 2}, (second, third)),
+            ({"schedule": "a/s"}, (first, second)),
+            ({"job": "j"}, (first, third)),
+            ({"job": "j", "limit": 1}, (third,)),
+            ({"kinds": (EntryKind.DISCARDED,)}, (second,)),
+            ({"job": "j", "kinds": (first.kind, EntryKind.DISCARDED), "limit": 1}, (third,)),
+            ({"since": at(5)}, (first, third)),
+            ({"since": at(5.1)}, ()),
+        ]
+        for filters, expected in cases:
+            assert reader.journal(**filters) == expected, filters
+
+
+def test_a_tuple_in_the_data_of_an_entry_comes_back_as_json_has_it(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.add_journal([entry(data={"keys": ("a", "b")})])
+        assert transaction.journal()[0].data == {"keys": ["a", "b"]}

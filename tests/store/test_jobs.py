@@ -1,13 +1,15 @@
 """Every store keeps the job queue: jobs by what they wait for, slots, runs, claims, and the rest."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from tests.worlds.samples import at, entry, gauge, job, launched, run, upstream
+from tests.worlds.samples import at, gauge, job, launched, run, upstream
 from tidegate.domain.model import Priority
-from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan
-from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.decision.launch.order import launch_rank
+from tidegate.scheduler.model.job import ByHand, Job, JobState, LaunchPlan
+from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import ProgramHistory, RunStatus
 from tidegate.scheduler.store.protocol import Store
@@ -25,6 +27,7 @@ def test_a_job_comes_back_as_it_was_put(store: Store) -> None:
         satisfied_at=at(2),
         next_check_at=at(3),
         blocked_on="group:nightly",
+        needs=(("group:nightly", 2), ("runs", 8)),
         by_hand=ByHand.FORCE,
         attempt=2,
         offers=3,
@@ -263,31 +266,85 @@ def test_a_cursor_keeps_any_json_value(store: Store, value: object) -> None:
         assert reader.cursor("c") == value
 
 
-def test_the_journal_keeps_the_order_in_which_it_was_written(store: Store) -> None:
-    first = entry(at=at(5), schedule="a/s", job="j", data={"n": 1})
-    second = entry(EntryKind.DISCARDED, at=at(1), schedule="a/s", reason="D-TIMEOUT", event="e", run_id="r")
-    third = entry(at=at(5), schedule="a/t", job="j")
+# --- queues of blocked jobs ---
+
+IN_G = '[["group:g",2]]'
+IN_BOTH = '[["group:g",2],["program:a/p",1]]'
+
+
+def blocked(id: str, *needs: tuple[str, int], on: str | None = "group:g", **changes: Any) -> Job:
+    """A job that waits for slots, ready since minute 1."""
+    given = {"state": JobState.PENDING_CONSTRAINT, "satisfied_at": at(1), "blocked_on": on, "needs": needs}
+    return job(id, **{**given, **changes})
+
+
+QUEUES = [
+    # what a job is -> its queue
+    (blocked("j", ("group:g", 2)), IN_G),
+    (blocked("j", ("program:a/p", 1), ("group:g", 2)), IN_BOTH),
+    (blocked("j", ("group:g", 2), ("program:a/p", 1), on="program:a/p"), IN_BOTH),
+    (blocked("j", ("group:g", 3), ("group:g", 2)), IN_G),
+    (blocked("j", ("group:g", 2), on="gauge:cpu"), '[["gauge:cpu",null],["group:g",2]]'),
+    (blocked("j", on="gauge:cpu"), None),
+    (blocked("j", ("group:g", 2), on=None), None),
+    (blocked("j", ("group:g", 2), state=JobState.LAUNCHED), None),
+    (blocked("j", ("group:g", 2), state=JobState.PENDING_LAUNCH, gave_back=True), IN_G),
+]
+
+
+@pytest.mark.parametrize(("found", "queue"), QUEUES)
+def test_a_job_is_in_the_queue_of_all_that_it_needs(store: Store, found: Job, queue: str | None) -> None:
+    assert queue_of(found) == queue
     with store.transaction() as transaction:
-        transaction.add_journal([first, second])
-        transaction.add_journal([])
-        transaction.add_journal([third])
+        transaction.put_jobs([found])
+        assert transaction.queued_jobs(IN_G, "", 9) == ((found,) if queue == IN_G else ())
+        assert transaction.queued_jobs(IN_BOTH, "", 9) == ((found,) if queue == IN_BOTH else ())
+
+
+def test_the_jobs_of_a_queue_come_in_launch_order(store: Store) -> None:
+    need = ("group:g", 2)
+    jobs = [
+        blocked("low", need, priority=Priority.LOW),
+        blocked("late", need, satisfied_at=at(2)),
+        blocked("b", need, key="2026-03-02"),
+        blocked("a", need, key="2026-03-03"),
+        blocked("high", need, priority=Priority.HIGH, satisfied_at=at(9)),
+        blocked("elsewhere", ("group:h", 2), on="group:h"),
+    ]
+    with store.transaction() as transaction:
+        transaction.put_jobs(jobs)
     with store.reading() as reader:
-        cases = [
-            ({}, (first, second, third)),
-            ({"limit": 2}, (second, third)),
-            ({"schedule": "a/s"}, (first, second)),
-            ({"job": "j"}, (first, third)),
-            ({"job": "j", "limit": 1}, (third,)),
-            ({"kinds": (EntryKind.DISCARDED,)}, (second,)),
-            ({"job": "j", "kinds": (first.kind, EntryKind.DISCARDED), "limit": 1}, (third,)),
-            ({"since": at(5)}, (first, third)),
-            ({"since": at(5.1)}, ()),
-        ]
-        for filters, expected in cases:
-            assert reader.journal(**filters) == expected, filters
+        found = reader.queued_jobs(IN_G, "", 9)
+        assert [each.id for each in found] == ["high", "b", "a", "late", "low"]
+        assert reader.queued_jobs(IN_G, "", 2) == found[:2]
+        assert reader.queued_jobs(IN_G, launch_rank(found[1]), 2) == found[2:4]
+        assert reader.queued_jobs("[]", "", 9) == ()
 
 
-def test_a_tuple_in_the_data_of_an_entry_comes_back_as_json_has_it(store: Store) -> None:
+def test_a_release_wakes_the_queues_that_need_the_resource_and_no_job_of_them(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.add_journal([entry(data={"keys": ("a", "b")})])
-        assert transaction.journal()[0].data == {"keys": ["a", "b"]}
+        transaction.put_jobs([blocked("j", ("group:g", 2)), blocked("k", ("group:g", 2), ("program:a/p", 1))])
+        transaction.wake(["program:a/p", "other"], at(5))
+        assert transaction.woken(at(4)) == ()
+        assert transaction.woken(at(5)) == ((IN_BOTH, at(5)),)
+        transaction.wake(["group:g"], at(3))
+        transaction.wake(["group:g"], at(7))
+        transaction.wake([], at(0))
+        assert transaction.woken(at(9)) == ((IN_BOTH, at(3)), (IN_G, at(3)))
+        assert transaction.woken(at(9), 1) == ((IN_BOTH, at(3)),)
+        assert transaction.due_jobs(at(9), 9) == ()
+
+
+def test_a_queue_that_was_looked_at_rests_and_one_without_jobs_is_forgotten(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_jobs([blocked("j", ("group:g", 2))])
+        transaction.wake(["group:g"], at(5))
+        transaction.looked_at([IN_G])
+        assert transaction.woken(at(9)) == ()
+        transaction.wake(["group:g"], at(6))
+        assert transaction.woken(at(9)) == ((IN_G, at(6)),)
+        transaction.put_jobs([blocked("j", ("group:g", 2), state=JobState.LAUNCHED)])
+        transaction.looked_at([IN_G])
+        transaction.looked_at([])
+        transaction.wake(["group:g"], at(7))
+        assert transaction.woken(at(9)) == ()

@@ -10,7 +10,17 @@ from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 
-BOOKS = ("closed", "next_check_at", "blocked_on", "offers", "offered_at", "decided_at", "launch", "resources")
+BOOKS = (
+    "closed",
+    "next_check_at",
+    "blocked_on",
+    "needs",
+    "offers",
+    "offered_at",
+    "decided_at",
+    "launch",
+    "resources",
+)
 """What a job carries for the engine itself, and shows to no person."""
 
 

@@ -29,6 +29,7 @@ from tidegate.domain.model import Priority
 from tidegate.scheduler.model.event import Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import WAITING, JobState
+from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.model.records.specification import Specification
@@ -95,6 +96,7 @@ jobs = st.builds(
     opened_at=instants,
     next_check_at=maybe_instants,
     blocked_on=st.none() | resources,
+    needs=st.lists(st.tuples(resources, st.integers(1, 2)), max_size=2).map(tuple),
     resources=st.lists(resources, max_size=4).map(tuple),
     closed=st.booleans(),
     held_at=maybe_instants,
@@ -227,6 +229,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "remove_launch": (ids,),
     "put_gauges": (many(gauges),),
     "wake": (many(resources), instants),
+    "looked_at": (many(jobs.map(lambda each: queue_of(each) or "")),),
     "put_runs": (many(runs),),
     "claim": (ids, st.integers(1, 2), ids, instants),
     "set_cursor": (ids, values),
@@ -297,6 +300,8 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.backfill_counts(0, 2),
         reader.consumers(names),
         reader.blocked_jobs(["program:a/p", "group:g"]),
+        reader.woken(now),
+        [reader.queued_jobs(queue, "", 2) for queue, _ in reader.woken(at(99))],
         reader.deliveries(names),
         reader.deliveries_of_events(names),
         *tallies.answers(reader, now),

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.scheduler.decision.constraints import COUNTING_RUNS, check_all, held, overridable
+from tidegate.scheduler.decision.constraints import COUNTING_RUNS, check_all, held, needs_of, overridable
 from tidegate.scheduler.decision.instances.decide import decide_instance
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Outcome, Wait
 from tidegate.scheduler.decision.timeout import deadline as deadline_of
@@ -70,7 +70,9 @@ def decide_again(view: JobView, now: datetime) -> Wait | Launch:
         for verdict in check_all(view, now)
         if not verdict.met and verdict.kind in COUNTING_RUNS and not (forced and overridable(verdict))
     )
-    return wait_for(unmet, None) if unmet else Launch()
+    if not unmet:
+        return Launch()
+    return wait_for(unmet, None, needs_of(view, forced=forced, skips=True))
 
 
 def _unsatisfied(

@@ -5,6 +5,7 @@ from datetime import datetime
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.queue import Needs
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 
@@ -13,6 +14,7 @@ class Wait(Value, kw_only=True):
     """Keep the job waiting and decide again later.
 
     Attributes:
+        needs: of a job that is blocked, the resources that it needs a slot of, each with its limit.
         dropped: collected events that are too old for their `collect_within`; the writer of the decision
             removes them from the job.
     """
@@ -21,6 +23,7 @@ class Wait(Value, kw_only=True):
     reason: Reason
     next_check: datetime | None
     blocked_on: str | None = None
+    needs: Needs = ()
     dropped: tuple[Delivery, ...] = ()
 
 

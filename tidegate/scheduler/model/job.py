@@ -168,7 +168,8 @@ class Job(Value, kw_only=True):
         first_event_at: arrival of its first event; `wait_at_most` counts from here.
         satisfied_at: when its trigger was satisfied; `delay` and `timeout` count from here.
         next_check_at: when to decide again; None if only an event or a released slot can change the decision.
-        blocked_on: the resource whose release makes the job due.
+        blocked_on: the first resource that it lacks a slot of, or whose report or end makes it due.
+        needs: of a blocked job, the resources that it needs a slot of, each with its limit (`model.queue`).
         offers: how often a launch of this attempt was offered without a run being observed.
         offered_at: when it was last offered; None for a job that was not offered.
         rejected: how many of these offers, from the first one on, were rejected before they reached the
@@ -201,6 +202,7 @@ class Job(Value, kw_only=True):
     satisfied_at: datetime | None = None
     next_check_at: datetime | None = None
     blocked_on: str | None = None
+    needs: tuple[tuple[str, int], ...] = ()
     by_hand: ByHand | None = None
     attempt: int = 1
     offers: int = 0

@@ -141,7 +141,8 @@ class Simulation:
             poll = next_poll(reader, engine_clock(reader) or self.now)
             expiries = [each.expires_at for each in reader.expiring(FAR, 1)]
             deadlines = (next_judgement(reader), next_late_job(reader))
-            return [*(job.next_check_at for job in jobs), *fires, *expiries, poll, *deadlines]
+            woken = [at for _, at in reader.woken(FAR, 1)]
+            return [*(job.next_check_at for job in jobs), *woken, *fires, *expiries, poll, *deadlines]
 
     def _settle(self) -> None:
         for _ in range(ROUNDS_PER_INSTANT_MAX):

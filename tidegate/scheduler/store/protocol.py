@@ -33,6 +33,7 @@ from tidegate.scheduler.store.parts.overrides import OverrideChanges, OverrideRo
 from tidegate.scheduler.store.parts.pages import PageRows
 from tidegate.scheduler.store.parts.partitions import PartitionRows
 from tidegate.scheduler.store.parts.partitions_reports import PartitionsReportChanges, PartitionsReportRows
+from tidegate.scheduler.store.parts.queues import QueueChanges, QueueRows
 from tidegate.scheduler.store.parts.retention import RetentionChanges, RetentionRows
 from tidegate.scheduler.store.parts.specifications import SpecificationChanges, SpecificationRows
 from tidegate.scheduler.store.parts.tallies import TallyChanges, TallyRows
@@ -82,6 +83,7 @@ class Reader(
     PageRows,
     PartitionRows,
     PartitionsReportRows,
+    QueueRows,
     SpecificationRows,
     TallyRows,
     RetentionRows,
@@ -124,10 +126,6 @@ class Reader(
 
     def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
         """The instances (ids) with a recorded edge to one of these instances (ids), sorted."""
-        ...
-
-    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        """The jobs that wait, or gave back their slots, and are blocked on one of these resources, by id."""
         ...
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
@@ -212,6 +210,7 @@ class Transaction(
     MaintenanceChanges,
     OverrideChanges,
     PartitionsReportChanges,
+    QueueChanges,
     SpecificationChanges,
     TallyChanges,
     RetentionChanges,
@@ -304,13 +303,6 @@ class Transaction(
 
     def put_gauges(self, gauges: Sequence[Gauge]) -> None:
         """Store reports of gauges; a report older than the stored one is ignored."""
-        ...
-
-    def wake(self, resources: Collection[str], at: datetime) -> None:
-        """Make jobs that are blocked on any of these resources due at `at`, if not due sooner.
-
-        Those are jobs that wait, or gave back their slots.
-        """
         ...
 
     def put_runs(self, runs: Sequence[Run]) -> None:

@@ -101,17 +101,28 @@ class Applier:
             plan = plan_launch(view, decision.satisfied_at, inputs)
         return with_input(plan, view, self._now)
 
-    def decide_again(self, view: JobView) -> None:
-        """Let a job whose launch is decided take again the slots that it gave back, or wait for them."""
+    def decide_again(self, view: JobView) -> bool:
+        """Let a job whose launch is decided take again the slots that it gave back, or wait for them.
+
+        Returns:
+            Whether it took them.
+        """
         job, outcome = view.job, decide_again(view, self._now)
         if isinstance(outcome, Wait):
-            check, blocked_on = outcome.next_check, outcome.blocked_on
-            self._put(msgspec.structs.replace(job, next_check_at=check, blocked_on=blocked_on))
-            return
+            self._put(
+                msgspec.structs.replace(
+                    job,
+                    next_check_at=outcome.next_check,
+                    blocked_on=outcome.blocked_on,
+                    needs=outcome.needs,
+                )
+            )
+            return False
         self._take_slots(job, job.program, job.resources)
         data = {"program": job.program, "resources": list(job.resources)}
         entry = self._entry(job, EntryKind.SLOTS_TAKEN, data=data)
         self._put(self._record(job, entry, next_check_at=None, blocked_on=None))
+        return True
 
     def apply(self, view: JobView, decision: Decision) -> None:
         """Write the decision about one job."""
@@ -146,7 +157,11 @@ class Applier:
             check = self._now + LOOK_AGAIN_AFTER
         self._put(
             msgspec.structs.replace(
-                job, next_check_at=check, blocked_on=wait.blocked_on, decided_at=self._now
+                job,
+                next_check_at=check,
+                blocked_on=wait.blocked_on,
+                needs=wait.needs,
+                decided_at=self._now,
             )
         )
 

@@ -4,7 +4,7 @@ Neither looks at rows that are not due, so that a tick costs what is due and not
 """
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -54,12 +54,29 @@ class DueQueue:
         return list(found)
 
 
+class WokenQueues:
+    """The queues of blocked jobs that were woken, by the instant at which each is looked at."""
+
+    def __init__(self, woken: Iterable[tuple[str, datetime]]) -> None:
+        self._at = dict(woken)
+
+    def first(self) -> datetime | None:
+        """Return the earliest instant at which a queue is looked at."""
+        return min(self._at.values(), default=None)
+
+    def take(self, until: datetime) -> list[str]:
+        """Remove and return the queues that are looked at by an instant, by name."""
+        taken = sorted(queue for queue, at in self._at.items() if at <= until)
+        self._at = {queue: at for queue, at in self._at.items() if at > until}
+        return taken
+
+
 def is_anything_due(reader: Reader, until: datetime) -> bool:
     """Return whether a tick at `until` would have something to do, as far as the store says now."""
     maintenance = reader.next_maintenance()
     return (
         bool(reader.unrouted_events(1) or reader.due_schedules(until, 1) or reader.due_tasks(until, 1))
-        or bool(reader.due_jobs(until, 1) or reader.expiring(until, 1))
+        or bool(reader.due_jobs(until, 1) or reader.woken(until, 1) or reader.expiring(until, 1))
         or (maintenance is not None and maintenance <= until)
     )
 

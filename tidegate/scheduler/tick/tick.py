@@ -16,26 +16,21 @@ a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox` off
 observed. The cost of a tick depends on due rows and new events, not on the number of schedules.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.constraints import COUNTING_RUNS
-from tidegate.scheduler.decision.launch.order import LaunchOrderKey, launch_order_key
-from tidegate.scheduler.decision.outcome import Decision, Wait
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
-from tidegate.scheduler.tick.apply import Applier
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import judge_expected, next_judgement, note_landed
 from tidegate.scheduler.tick.expired import end_expired
 from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
+from tidegate.scheduler.tick.in_order import InOrder
 from tidegate.scheduler.tick.ingest import Aside, ingest
-from tidegate.scheduler.tick.load import load_job_views
 from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.poll import PollReport, maintain, next_poll
@@ -59,9 +54,6 @@ AHEAD = timedelta(seconds=5)
 
 TICKS_MISSED = 12
 """After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""
-
-DAMAGED_AGAIN = timedelta(minutes=1)
-"""After that a job is looked at again whose schedule has a damaged row in the store."""
 
 EXPIRED_AT_ONCE = 10_000
 """Overrides that expire at one instant and revert together; more of them follow at the same instant."""
@@ -288,60 +280,22 @@ def _at(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
 
 
 def _decide(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
-    """Decide every due job in launch order, and take the slots of those that launch.
+    """Decide every due job, and the first ones of every queue that was woken, in launch order.
 
     Args:
         aside: takes the operations on tables, which come after the other jobs.
     """
-    due = work.take_jobs(instant)
+    due, queues = work.take_jobs(instant), work.queues.take(instant)
     aside.operations += [job for job in due if job.maintenance is not None]
     due = [job for job in due if job.maintenance is None]
-    if not due:
+    if not due and not queues:
         return TickReport()
-    views, orphans = load_job_views(work, due, instant, work.held)
-    applier = Applier(work, instant)
-    _end_orphans(work, applier, orphans, instant)
-    decisions = applier.judge([view for view in views if view.job.waiting])
-    for view in sorted(views, key=lambda view: _launch_order(view.job, decisions.get(view.job.id))):
-        decision = decisions.get(view.job.id)
-        if applier.took_slots and (view.job.gave_back or (decision is not None and _may_change(decision))):
-            # The jobs before it have taken slots: decide again.
-            (view,), _ = load_job_views(work, [view.job], instant, work.held)
-            decision = None if decision is None else applier.judge([view])[view.job.id]
-        if view.job.gave_back:
-            applier.decide_again(view)
-        elif decision is not None:
-            applier.apply(view, decision)
-    applier.wake_consumers()
+    line = InOrder(work, instant)
+    line.decide(due, queues)
+    applier = line.applier
     return TickReport(
-        decided=len(due),
+        decided=line.decided,
         launched=tuple(applier.launched),
         discarded=tuple(applier.discarded),
         errors=tuple(applier.errors),
-    )
-
-
-def _end_orphans(work: WorkingSet, applier: Applier, orphans: Sequence[Job], instant: datetime) -> None:
-    """Discard the jobs of schedules that were deleted; those of a schedule with a damaged row wait on."""
-    damaged = work.unreadable({job.schedule for job in orphans}) if orphans else set[str]()
-    for job in orphans:
-        if job.schedule in damaged:
-            work.put_jobs([msgspec.structs.replace(job, next_check_at=instant + DAMAGED_AGAIN)])
-        else:
-            applier.discard(job, Reason.D_DELETED)
-
-
-def _launch_order(job: Job, decision: Decision | None) -> LaunchOrderKey:
-    return launch_order_key(job, job.satisfied_at if decision is None else decision.satisfied_at)
-
-
-def _may_change(decision: Decision) -> bool:
-    """Return whether launches at the same instant may change a decision.
-
-    A job that waits goes on waiting, but perhaps for a constraint that comes earlier in the order of checks.
-    """
-    if decision.satisfied_at is None:
-        return False
-    return not isinstance(decision.outcome, Wait) or any(
-        verdict.met and verdict.kind in COUNTING_RUNS for verdict in decision.constraints
     )

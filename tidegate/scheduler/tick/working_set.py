@@ -21,7 +21,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import Transaction
-from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, first_page
+from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, WokenQueues, first_page
 from tidegate.scheduler.tick.held_events import HeldEvents
 from tidegate.scheduler.tick.pending import PendingWrites
 
@@ -35,7 +35,7 @@ class WorkingSet:
         instances: of tasks that may be made: no task is due when none of these are left (`instances_left`).
 
     Attributes:
-        held: the events of its jobs.
+        held, queues: the events of its jobs, and the queues of blocked jobs that a release has woken.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class WorkingSet:
         self._due_tasks = DueQueue(self._fires_at)
         self._more_tasks = True
         self._due_jobs = DueQueue(self._checked_at)
+        self.queues = WokenQueues(transaction.woken(until))
         for state in states:
             self._cache_schedule(state)
         for job in jobs:
@@ -86,7 +87,7 @@ class WorkingSet:
         """Return the earliest instant, up to `until`, at which a row is due; the clock for late rows."""
         arrival = self._events[-1].arrived if self._events else None
         fires = (self._due_schedules.first(), self._first_task())
-        first = earliest((*fires, self._due_jobs.first(), arrival))
+        first = earliest((*fires, self._due_jobs.first(), arrival, self.queues.first()))
         if first is None or first > self.until:
             return None
         self._clock = max(self._clock, first)
@@ -123,6 +124,14 @@ class WorkingSet:
     def take_jobs(self, instant: datetime) -> list[Job]:
         """Return the jobs that are due for a decision, by instant and id."""
         return [self._jobs[id] for id in self._due_jobs.take(instant)]
+
+    def queued_jobs(self, queue: str, after: str, limit: int) -> list[Job]:
+        """Return the first jobs of a queue behind a place, in launch order."""
+        return [self._jobs.get(job.id, job) for job in self._flushed.queued_jobs(queue, after, limit)]
+
+    def looked_at(self, queues: Collection[str]) -> None:
+        """Let queues rest until they are woken again; call it once their jobs are decided."""
+        self._flushed.looked_at(queues)
 
     def _fires_at(self, instant: datetime, ref: str) -> bool:
         return self._states[ref].next_fire_at == instant

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.worlds.job_view_of import JOB, SECOND
 from tests.worlds.world import World, at
 from tidegate.domain.model import Priority
-from tidegate.scheduler.decision.launch.order import launch_order_key
+from tidegate.scheduler.decision.launch.order import launch_order_key, launch_rank
 
 BOUND = timedelta(hours=1)
 """The bound that the documentation states."""
@@ -39,6 +39,7 @@ ORDERS = [
 def test_who_goes_first(sentence, first, second):
     ahead, behind = job(first), job(second)
     assert launch_order_key(ahead, ahead.satisfied_at) < launch_order_key(behind, behind.satisfied_at)
+    assert launch_rank(ahead) < launch_rank(behind)
 
 
 def test_a_job_that_was_never_satisfied_counts_from_its_opening():

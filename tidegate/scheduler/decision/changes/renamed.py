@@ -45,6 +45,7 @@ def renamed_job(job: Job, names: Renames) -> Job:
         schedule=names.schedule(job.schedule),
         resources=tuple(_resource(each, names) for each in job.resources),
         blocked_on=None if job.blocked_on is None else _resource(job.blocked_on, names),
+        needs=tuple((_resource(each, names), limit) for each, limit in job.needs),
         launch=None if job.launch is None else _launch(job.launch, job.app, names),
     )
 

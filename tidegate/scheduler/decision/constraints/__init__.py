@@ -33,6 +33,7 @@ from tidegate.scheduler.decision.constraints import (
     window,
 )
 from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.model.queue import Needs
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 
@@ -41,23 +42,31 @@ class Kind(msgspec.Struct, frozen=True):
     """A kind of constraint: its check, and the codes of the jobs that wait for it or are discarded by it.
 
     Attributes:
+        needs: of a kind that counts slots, the resource and its limit.
         overridable: whether a timeout with `then: run`, or a person who forces the job, overrides it.
     """
 
     check: Callable[[Any, JobView, datetime], Verdict]
     waits: Reason
     discards: Reason
+    needs: Callable[[Any, JobView], tuple[str, int] | None] | None = None
     overridable: bool = True
 
 
 KINDS: dict[type, Kind] = {
     DelayConstraint: Kind(delay.check, Reason.W_DELAY, Reason.D_DELAY),
     WindowConstraint: Kind(window.check, Reason.W_WINDOW, Reason.D_WINDOW),
-    SinceLastRunConstraint: Kind(since_last_run.check, Reason.W_LAST_RUN, Reason.D_LAST_RUN),
+    SinceLastRunConstraint: Kind(
+        since_last_run.check, Reason.W_LAST_RUN, Reason.D_LAST_RUN, since_last_run.needs
+    ),
     RateConstraint: Kind(rate.check, Reason.W_RATE, Reason.D_RATE),
-    LoadConstraint: Kind(load.check, Reason.W_LOAD, Reason.D_LOAD),
+    LoadConstraint: Kind(load.check, Reason.W_LOAD, Reason.D_LOAD, load.needs),
     ConcurrencyConstraint: Kind(
-        concurrency.check, Reason.W_CONCURRENCY, Reason.D_CONCURRENCY, overridable=False
+        concurrency.check,
+        Reason.W_CONCURRENCY,
+        Reason.D_CONCURRENCY,
+        concurrency.needs,
+        overridable=False,
     ),
 }
 
@@ -84,6 +93,24 @@ def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
             e for e in (again, holding, *verdicts, partition.check(view, view.job.instance)) if e is not None
         )
     return tuple(each for each in (again, *verdicts, holding) if each is not None)
+
+
+def needs_of(view: JobView, *, forced: bool, skips: bool = False) -> Needs:
+    """Return the slots that a job needs for its launch, each with the limit at which its resource is full.
+
+    They count also where there is room at the moment: it may be gone when the slot comes that the job lacks.
+
+    Args:
+        forced: a person or a timeout overrides the constraints that can be overridden.
+        skips: whether constraints that say `skip` keep the job waiting too.
+    """
+    found: list[tuple[str, int] | None] = []
+    for constraint in view.schedule.constraints:
+        kind = KINDS[type(constraint)]
+        waits = skips or constraint.otherwise == "wait"
+        if kind.needs is not None and waits and not (forced and kind.overridable):
+            found.append(kind.needs(constraint, view))
+    return tuple(each for each in found if each is not None)
 
 
 def overridable(unmet: Verdict) -> bool:

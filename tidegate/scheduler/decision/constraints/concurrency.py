@@ -12,9 +12,15 @@ from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.model.verdict import Verdict
 
 
+def needs(constraint: ConcurrencyConstraint, view: JobView) -> tuple[str, int]:
+    """Return the resource that it counts the slots of, and its limit."""
+    resource = view.program_resource if constraint.group is None else group_resource(constraint.group)
+    return resource, constraint.max
+
+
 def check(constraint: ConcurrencyConstraint, view: JobView, now: datetime) -> Verdict:
     """See `scheduler.decision.constraints`."""
-    resource = view.program_resource if constraint.group is None else group_resource(constraint.group)
+    resource, _ = needs(constraint, view)
     taken = view.slots[resource]
     met = taken < constraint.max
     return Verdict(

@@ -13,6 +13,11 @@ from tidegate.scheduler.model.run import ALL_RUNS, gauge_resource
 from tidegate.scheduler.model.verdict import Verdict
 
 
+def needs(constraint: LoadConstraint, view: JobView) -> tuple[str, int] | None:
+    """Return the resource that it counts the slots of, and its limit; None for a gauge."""
+    return None if constraint.max_active_runs is None else (ALL_RUNS, constraint.max_active_runs)
+
+
 def check(constraint: LoadConstraint, view: JobView, now: datetime) -> Verdict:
     """See `scheduler.decision.constraints`.
 

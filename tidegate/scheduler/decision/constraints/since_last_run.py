@@ -10,6 +10,11 @@ from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.verdict import Verdict
 
 
+def needs(constraint: SinceLastRunConstraint, view: JobView) -> tuple[str, int]:
+    """Return the program and the limit: it is unmet while a run is active."""
+    return view.program_resource, 1
+
+
 def check(constraint: SinceLastRunConstraint, view: JobView, now: datetime) -> Verdict:
     """See `scheduler.decision.constraints`."""
     kind = "since_last_run"

@@ -28,6 +28,8 @@ PENALTIES: dict[Priority, timedelta] = {
 
 NO_TIME = datetime.min.replace(tzinfo=UTC)
 
+MICROSECOND = timedelta(microseconds=1)
+
 LaunchOrderKey = tuple[datetime, datetime, datetime, datetime, int, str, str, str]
 """Compares in launch order."""
 
@@ -45,3 +47,11 @@ def launch_order_key(job: Job, satisfied_at: datetime | None) -> LaunchOrderKey:
         scheduled, start, number = job.instance.scheduled, job.instance.start, job.instance.number
     key = (job.schedule, job.key, job.id)
     return ready + PENALTIES[job.priority], ready, scheduled, start, number, *key
+
+
+def launch_rank(job: Job) -> str:
+    """Return the place of a blocked job in launch order, as a text that compares like its key."""
+    first, ready, scheduled, start, number, *names = launch_order_key(job, job.satisfied_at)
+    parts = [f"{(each - NO_TIME) // MICROSECOND:018d}" for each in (first, ready, scheduled, start)]
+    # The separator comes before every character of a name, as the end of a name does.
+    return "\x01".join((*parts, f"{number:010d}", *names))

@@ -23,6 +23,7 @@ from tidegate.scheduler.store.memory.event_pages import EventPageReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.pages import PageReader
 from tidegate.scheduler.store.memory.partitions import PartitionReader
+from tidegate.scheduler.store.memory.queues import QueueReader
 from tidegate.scheduler.store.memory.records.alerts import AlertReader
 from tidegate.scheduler.store.memory.records.expected import ExpectedReader
 from tidegate.scheduler.store.memory.records.overrides import OverrideReader
@@ -64,6 +65,7 @@ class MemoryReader(
     PageReader,
     PartitionReader,
     PartitionsReportReader,
+    QueueReader,
     SpecificationReader,
     TallyReader,
     TokenReader,
@@ -227,11 +229,6 @@ class MemoryReader(
         """See `Reader.consumers`."""
         wanted = set(jobs)
         return tuple(sorted(job for job, each in self._tables.edges.items() if wanted & set(each)))
-
-    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        """See `Reader.blocked_jobs`."""
-        waiting = (self._tables.jobs[id] for id in sorted(self._tables.waiting))
-        return tuple(job for job in waiting if job.blocked_on in resources)
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """See `Reader.slots`."""

@@ -21,6 +21,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
+from tidegate.scheduler.store.memory.queues import QueueWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.records.alerts import AlertWriter
 from tidegate.scheduler.store.memory.records.expected import ExpectedWriter
@@ -42,6 +43,7 @@ class MemoryTransaction(
     MaintenanceWriter,
     OverrideWriter,
     PartitionsReportWriter,
+    QueueWriter,
     SpecificationWriter,
     TallyWriter,
     RetentionWriter,
@@ -137,6 +139,7 @@ class MemoryTransaction(
                 self._tables.waiting[job.id] = None
             else:
                 self._tables.waiting.pop(job.id, None)
+        self._enter_queues(jobs)
         self.delete_tallies([job.id for job in jobs if not job.waiting])
 
     def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
@@ -180,14 +183,6 @@ class MemoryTransaction(
             known = self._tables.gauges.get(gauge.name)
             if known is None or gauge.reported_at >= known.reported_at:
                 self._tables.gauges[gauge.name] = gauge
-
-    def wake(self, resources: Collection[str], at: datetime) -> None:
-        """See `Transaction.wake`."""
-        self._tables.own("jobs")
-        for id in self._tables.waiting:
-            job = self._tables.jobs[id]
-            if job.blocked_on in resources and (job.next_check_at is None or job.next_check_at > at):
-                self._tables.jobs[id] = msgspec.structs.replace(job, next_check_at=at)
 
     def put_runs(self, runs: Sequence[Run]) -> None:
         """See `Transaction.put_runs`."""

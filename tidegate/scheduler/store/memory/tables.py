@@ -80,6 +80,7 @@ class Tables:
         late_totals: by kind and name.
         incidents, alerts: by id.
         overrides: by ref and kind.
+        queues: when each is looked at, if it was woken, by resource and queue.
         owned: names of the tables that this transaction has copied already.
     """
 
@@ -138,6 +139,9 @@ class Tables:
     incidents: dict[str, Incident] = field(default_factory=dict[str, Incident])
     alerts: dict[str, Alert] = field(default_factory=dict[str, Alert])
     overrides: dict[tuple[str, str], Override] = field(default_factory=dict[tuple[str, str], Override])
+    queues: dict[tuple[str, str], datetime | None] = field(
+        default_factory=dict[tuple[str, str], datetime | None]
+    )
     owned: set[str] = field(default_factory=set[str])
 
     def fork(self) -> "Tables":

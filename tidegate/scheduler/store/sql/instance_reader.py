@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, select
 
-from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.statements.queries import Queries, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS
@@ -29,7 +29,6 @@ BEFORE = (
 OF_BACKFILL = (
     every(JOBS).where(_JOBS.backfill == bindparam("backfill")).where(_JOBS.backfill > 0).order_by(*_ORDER)
 )
-BLOCKED = every(JOBS).where(or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back)).order_by(_JOBS.id)
 CONSUMERS = select(tables.edges.c.job).distinct()
 
 
@@ -58,7 +57,3 @@ class InstanceReader(Queries):
         """See `Reader.consumers`."""
         found = self._all(CONSUMERS, tuple[str], {tables.edges.c.upstream: jobs})
         return tuple(sorted(job for (job,) in found))
-
-    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        """See `Reader.blocked_jobs`."""
-        return tuple(self._all(BLOCKED, JOBS.value, {_JOBS.blocked_on: resources}))

@@ -31,6 +31,7 @@ from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
 from tidegate.scheduler.store.sql.partitions import PartitionReader
+from tidegate.scheduler.store.sql.queues import QueueReader
 from tidegate.scheduler.store.sql.records.alerts import AlertReader
 from tidegate.scheduler.store.sql.records.expected import ExpectedReader
 from tidegate.scheduler.store.sql.records.overrides import OverrideReader
@@ -147,6 +148,7 @@ class SqlReader(
     PageReader,
     PartitionReader,
     PartitionsReportReader,
+    QueueReader,
     SpecificationReader,
     TallyReader,
     RetentionReader,

@@ -184,6 +184,7 @@ jobs = Table(
     Column("satisfied_at", Instant),
     Column("next_check_at", Instant),
     Column("blocked_on", Name),
+    Column("needs", Json(tuple[tuple[str, int], ...]), nullable=False, server_default=text("'[]'")),
     Column("by_hand", Coded(ByHand)),
     Column("attempt", Integer, nullable=False),
     Column("offers", Integer, nullable=False),
@@ -218,6 +219,9 @@ jobs = Table(
     Column("real_at", Instant),
     # The schedule of a job that is late and has not ended.
     Column("late_of", Name),
+    # Of a job in a queue (`sql.queues`).
+    Column("queue", Name),
+    Column("launch_rank", Name),
 )
 Index(
     "ix_jobs_instances",
@@ -267,13 +271,6 @@ Index(
     jobs.c.id,
     sqlite_where=jobs.c.due_at.is_not(None),
     postgresql_where=jobs.c.due_at.is_not(None),
-)
-Index(
-    "ix_jobs_blocked_on",
-    jobs.c.blocked_on,
-    jobs.c.state,
-    sqlite_where=jobs.c.blocked_on.is_not(None),
-    postgresql_where=jobs.c.blocked_on.is_not(None),
 )
 
 # The upstream instances of an instance, recorded when it left Not Run.

@@ -10,13 +10,13 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Update, delete, or_, select, update
+from sqlalchemy import Connection, Update, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
-from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.error import StoreError
@@ -27,6 +27,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
+from tidegate.scheduler.store.sql.queues import QueueWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.alerts import AlertWriter
 from tidegate.scheduler.store.sql.records.expected import ExpectedWriter
@@ -76,6 +77,7 @@ class SqlTransaction(
     MaintenanceWriter,
     OverrideWriter,
     PartitionsReportWriter,
+    QueueWriter,
     SpecificationWriter,
     TallyWriter,
     RetentionWriter,
@@ -173,6 +175,7 @@ class SqlTransaction(
         """See `Transaction.put_jobs`."""
         self._count_jobs(jobs)
         self._put(JOBS, jobs)
+        self._enter_queues(jobs)
         self.delete_tallies([job.id for job in jobs if not job.waiting])
 
     def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
@@ -221,20 +224,6 @@ class SqlTransaction(
             where=tables.gauges.c.reported_at <= new.reported_at,
         )
         self._connection.execute(upsert, [msgspec.structs.asdict(gauge) for gauge in newest.values()])
-
-    def wake(self, resources: Collection[str], at: datetime) -> None:
-        """See `Transaction.wake`."""
-        table = tables.jobs
-        if not resources:
-            return
-        blocked = among(self._dialect, table.c.blocked_on, "blocking")
-        self._connection.execute(
-            update(table)
-            .where(blocked, or_(table.c.state.in_(sorted(WAITING)), table.c.gave_back))
-            .where(or_(table.c.next_check_at.is_(None), table.c.next_check_at > at))
-            .values(next_check_at=at, due_at=at),
-            {"blocking": listed(self._dialect, resources)},
-        )
 
     def put_runs(self, runs: Sequence[Run]) -> None:
         """See `Transaction.put_runs`."""

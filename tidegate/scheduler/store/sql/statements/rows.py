@@ -6,11 +6,13 @@ A derived column serves an index of the rows that are still to be processed: see
 from datetime import datetime
 from typing import Any
 
+from tidegate.scheduler.decision.launch.order import launch_rank
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import instant, microseconds
@@ -52,6 +54,8 @@ JOBS = Codec(
         "backfill": lambda job: None if (each := _instance(job)) is None else each.number,
         "scheduled_at": lambda job: None if (each := _instance(job)) is None else each.scheduled,
         "real_at": lambda job: None if (each := _instance(job)) is None or each.empty else each.scheduled,
+        "queue": queue_of,
+        "launch_rank": lambda job: None if queue_of(job) is None else launch_rank(job),
         "late_of": lambda job: None if job.late_at is None or job.state in FINISHED else job.schedule,
     },
 )

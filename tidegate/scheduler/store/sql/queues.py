@@ -1,0 +1,131 @@
+"""Queues of blocked jobs in SQL; see `store.parts.queues`.
+
+A row of `queues` says that a queue needs a resource; it is made when a job enters the queue and stays until
+the queue is looked at and found empty. The jobs themselves are found by an index of `jobs` in launch order.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Column, Index, Table, bindparam, delete, exists, or_, select, update
+
+from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.queue import needs_of, queue_of
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.columns import Instant, Name
+from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.statements.bulk import among, listed
+from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
+from tidegate.scheduler.store.sql.statements.rows import JOBS
+
+QUEUES = Table(
+    "queues",
+    metadata,
+    Column("resource", Name, primary_key=True),
+    Column("queue", Name, primary_key=True),
+    # When it is looked at, if it was woken.
+    Column("woken_at", Instant),
+)
+Index(
+    "ix_queues_woken",
+    QUEUES.c.woken_at,
+    QUEUES.c.queue,
+    sqlite_where=QUEUES.c.woken_at.is_not(None),
+    postgresql_where=QUEUES.c.woken_at.is_not(None),
+)
+Index("ix_queues_queue", QUEUES.c.queue)
+
+_JOBS = tables.jobs.c
+Index(
+    "ix_jobs_blocked_on",
+    _JOBS.blocked_on,
+    _JOBS.state,
+    sqlite_where=_JOBS.blocked_on.is_not(None),
+    postgresql_where=_JOBS.blocked_on.is_not(None),
+)
+Index(
+    "ix_jobs_queue",
+    _JOBS.queue,
+    _JOBS.launch_rank,
+    sqlite_where=_JOBS.queue.is_not(None),
+    postgresql_where=_JOBS.queue.is_not(None),
+)
+BLOCKED = every(JOBS).where(or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back)).order_by(_JOBS.id)
+WOKEN = (
+    select(QUEUES.c.queue, QUEUES.c.woken_at)
+    .where(QUEUES.c.woken_at <= bindparam("until", type_=Instant()))
+    .order_by(QUEUES.c.woken_at, QUEUES.c.queue)
+)
+FIRST_WOKEN = WOKEN.limit(LIMIT)
+QUEUED = (
+    every(JOBS)
+    .where(_JOBS.queue == bindparam("queue"))
+    .where(_JOBS.launch_rank > bindparam("after"))
+    .order_by(_JOBS.launch_rank)
+    .limit(LIMIT)
+)
+
+
+class QueueReader(Queries):
+    """See `QueueRows`."""
+
+    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
+        """See `QueueRows.blocked_jobs`."""
+        return tuple(self._all(BLOCKED, JOBS.value, {_JOBS.blocked_on: resources}))
+
+    def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
+        """See `QueueRows.woken`."""
+        query = WOKEN if limit is None else FIRST_WOKEN
+        bound: dict[str, Any] = {} if limit is None else {"limit": limit}
+        found: dict[str, datetime] = {}
+        for queue, at in self._all(query, tuple[str, datetime], until=until, **bound):
+            found.setdefault(queue, at)
+        return tuple(found.items())
+
+    def queued_jobs(self, queue: str, after: str, limit: int) -> tuple[Job, ...]:
+        """See `QueueRows.queued_jobs`."""
+        return tuple(self._all(QUEUED, JOBS.value, queue=queue, after=after, limit=limit))
+
+
+class QueueWriter(QueueReader, Changes):
+    """See `QueueChanges`."""
+
+    def wake(self, resources: Collection[str], at: datetime) -> None:
+        """See `QueueChanges.wake`."""
+        if not resources:
+            return
+        names = {"blocking": listed(self._dialect, resources)}
+        self._connection.execute(
+            update(QUEUES)
+            .where(among(self._dialect, QUEUES.c.resource, "blocking"))
+            .where(or_(QUEUES.c.woken_at.is_(None), QUEUES.c.woken_at > at))
+            .values(woken_at=at),
+            names,
+        )
+        blocked = among(self._dialect, _JOBS.blocked_on, "blocking")
+        self._connection.execute(
+            update(tables.jobs)
+            .where(blocked, _JOBS.queue.is_(None), or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back))
+            .where(or_(_JOBS.next_check_at.is_(None), _JOBS.next_check_at > at))
+            .values(next_check_at=at, due_at=at),
+            names,
+        )
+
+    def looked_at(self, queues: Collection[str]) -> None:
+        """See `QueueChanges.looked_at`."""
+        if not queues:
+            return
+        rows, names = QUEUES.c, {"names": listed(self._dialect, queues)}
+        these = among(self._dialect, rows.queue, "names")
+        empty = ~exists(select(_JOBS.id).where(_JOBS.queue == rows.queue))
+        self._connection.execute(delete(QUEUES).where(these, empty), names)
+        self._connection.execute(update(QUEUES).where(these).values(woken_at=None), names)
+
+    def _enter_queues(self, jobs: Sequence[Job]) -> None:
+        """Record the queues of jobs that are put."""
+        entered = {queue for queue in map(queue_of, jobs) if queue is not None}
+        rows = [(resource, queue) for queue in sorted(entered) for resource in needs_of(queue)]
+        bulk.insert(self._connection, QUEUES, ("resource", "queue"), rows, on_conflict="leave")
