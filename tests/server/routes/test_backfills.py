@@ -48,6 +48,13 @@ def test_a_backfill_is_started_shown_and_journaled(served: Served):
     assert (shown["kind"], shown["business_date"]) == ("backfill", "2026-03-01")
 
 
+def test_a_backfill_has_the_priority_that_it_was_started_with_or_none(served: Served):
+    urgent, usual = fetched(start(served, priority="high"), 202), fetched(start(served), 202)
+
+    assert [each["backfill"]["priority"] for each in (urgent, usual)] == ["high", None]
+    assert "priority" in problem(start(served, priority="urgent"), 400)["detail"]
+
+
 def test_backfills_are_listed_newest_first_with_their_state(served: Served):
     assert fetched(served.client.get(BACKFILLS)) == {"items": [], "next": None}
     made = [fetched(start(served, to=f"2026-03-0{day}"), 202) for day in (1, 2, 3)]

@@ -130,12 +130,24 @@ class _Fold:
             early = of(each).kind == "periodic" and due <= entry.at and each.id not in self._then.jobs
             assert not early, f"{job.schedule} {of(job).key} left Not Run before {each.schedule} was made"
 
-    @staticmethod
-    def _judge_launch(job: Job, entry: Entry, state: ScheduleState | None) -> None:
+    def _judge_launch(self, job: Job, entry: Entry, state: ScheduleState | None) -> None:
         assert job.satisfied_at is not None, f"{job.schedule} {of(job).key} is launched, and is Not Run"
         assert state is not None, f"{job.schedule} {of(job).key} is launched, and its task is deleted"
         held = not state.active and state.spec.on_suspend != "drain"
         assert not held, f"{job.schedule} {of(job).key} is launched, and its task is suspended"
+        if of(job).number and of(job).priority is None:
+            passed = [each.id for each in self._then.of_task(job.schedule) if self._was_ready(each, entry)]
+            assert not passed, f"{job.schedule}: a backfill takes the slot that {passed} waits for"
+
+    def _was_ready(self, job: Job, entry: Entry) -> bool:
+        """Whether an instance lacked nothing but a slot, and comes before those of a backfill."""
+        behind = of(job).number and of(job).priority is None
+        if behind or (str(job.state), job.reason) != ("PENDING_CONSTRAINT", "W-CONCURRENCY"):
+            return False
+        date = of(job).business_date
+        beside = [each for each in self._then.of_task(job.schedule) if str(each.state) in RUN_STATES]
+        pausing = job.retry_at is not None and job.retry_at > entry.at
+        return not pausing and job.held_at is None and all(of(each).business_date != date for each in beside)
 
 
 def _state(entry: Entry) -> ScheduleState:

@@ -100,6 +100,10 @@ class Live:
         """Every instance that was not discarded."""
         return (self.jobs[id] for found in self._of_task.values() for _, id in found)
 
+    def of_task(self, ref: str) -> Iterator[Job]:
+        """The instances of a task that were not discarded."""
+        return (self.jobs[id] for (each, _), found in self._of_task.items() if each == ref for _, id in found)
+
     def of_backfill(self, number: int) -> Iterator[Job]:
         """The instances of a backfill that were not discarded."""
         return (

@@ -15,6 +15,7 @@ from tests.simulation.tasks.deeds import Deeds
 from tests.simulation.tasks.journal import judge_journal
 from tests.simulation.tasks.live import of
 from tests.simulation.tasks.oracle import judge_quiet, judge_tables
+from tidegate.domain.model import Priority
 from tidegate.domain.tasks.grid import slot_at
 from tidegate.domain.tasks.key import scheduled_key
 from tidegate.scheduler.commands.tasks.backfills import Wanted, backfills
@@ -134,6 +135,7 @@ class TaskWorld(Deeds):
             to=last.isoformat(),
             lot=self.dice.randrange(1, 3),
             upstream=self.dice.random() < 0.5,
+            priority=Priority.HIGH if first.day % 3 == 0 else None,
         )
         self.backfill(wanted)
 

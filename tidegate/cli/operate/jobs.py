@@ -295,7 +295,7 @@ def _fields(job: "Job", address: str, run: "OperationRun | None") -> Iterator[li
         yield ["business date", job.instance.business_date]
     because = "" if job.reason is None else f"  {job.reason}: {job.reason.summary}"
     yield ["state", f"{job.state}{because}"]
-    yield ["priority", job.priority.value]
+    yield ["priority", job.launch_priority or "behind every other job: of a backfill without a priority"]
     instants = {
         "opened": job.opened_at,
         "first event": job.first_event_at,

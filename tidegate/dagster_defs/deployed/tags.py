@@ -46,7 +46,8 @@ DAGSTER_PARTITION = "dagster/partition"
 DAGSTER_RANGE_START = "dagster/asset_partition_range_start"
 DAGSTER_RANGE_END = "dagster/asset_partition_range_end"
 
-PRIORITY_VALUES: Mapping[Priority, str] = {
+PRIORITY_VALUES: Mapping[Priority | None, str] = {
+    None: "-20",
     Priority.LOW: "-10",
     Priority.NORMAL: "0",
     Priority.HIGH: "10",

@@ -55,7 +55,7 @@ def should_yield(reader: Reader, job_id: str) -> bool:
     """Return whether a ready job of high priority lacks a slot that a running operation holds."""
     held = {resource for job in reader.jobs(ids=(job_id,)) for resource in job.resources}
     return any(
-        job.priority is Priority.HIGH
+        job.launch_priority is Priority.HIGH
         and job.state is JobState.PENDING_CONSTRAINT
         and job.reason in LACKS_A_SLOT
         and job.maintenance is None

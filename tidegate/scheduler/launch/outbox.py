@@ -58,6 +58,7 @@ class LaunchRequest(Value, kw_only=True):
         run_key: the same for every offer of the attempt.
         schedule: "app/name".
         reason: one line for people on what the run was launched for.
+        priority: None for an instance of a backfill that comes after all other jobs.
         instance: what makes the job an instance of a task; None for any other job.
         maintenance: what makes the job an operation on a table; None for any other job.
         commit: number of its commit id, see `Job.commit`.
@@ -69,7 +70,7 @@ class LaunchRequest(Value, kw_only=True):
     schedule: str
     app: str
     launch: LaunchPlan
-    priority: Priority
+    priority: Priority | None
     reason: str
     instance: Instance | None = None
     maintenance: Work | None = None
@@ -242,7 +243,7 @@ def _request(job: Job) -> LaunchRequest:
         schedule=job.schedule,
         app=job.app,
         launch=job.launch,
-        priority=job.priority,
+        priority=job.launch_priority,
         reason=launch_reason(job.launch, job.instance, job.maintenance),
         instance=job.instance,
         maintenance=job.maintenance,

@@ -11,6 +11,7 @@ and a business date, for which it writes (docs/cycles.md). Its status is the sta
 from datetime import datetime
 from enum import StrEnum
 
+from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
 
 
@@ -74,6 +75,7 @@ class Instance(Value, kw_only=True):
         business_date: its business date, as a key in the task's zone.
         number: of the backfill that it belongs to, from 1; 0 for none.
         lot: its lot in that backfill, from 0.
+        priority: that the backfill was started with; without one it comes after every other ready job.
         empty: on an off day: it runs nothing and is successful at its start time.
         marked: a person has marked it as successful.
         attempt: number of its attempts; 0 until its first launch.
@@ -91,6 +93,7 @@ class Instance(Value, kw_only=True):
     kind: InstanceKind = InstanceKind.PERIODIC
     number: int = 0
     lot: int = 0
+    priority: Priority | None = None
     empty: bool = False
     marked: bool = False
     attempt: int = 0

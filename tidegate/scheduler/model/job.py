@@ -252,6 +252,16 @@ class Job(Value, kw_only=True):
         return self.instance
 
     @property
+    def launch_priority(self) -> Priority | None:
+        """The priority of its launch; None for an instance of a backfill that comes after every other job.
+
+        A backfill has the priority that it was started with, and not that of the task.
+        """
+        if self.instance is None or not self.instance.number:
+            return self.priority
+        return self.instance.priority
+
+    @property
     def work(self) -> Work:
         """What makes it an operation on a table.
 

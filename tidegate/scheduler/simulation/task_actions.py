@@ -60,6 +60,7 @@ def act_on_tasks(transaction: Transaction, app: str, action: TaskAction, now: da
                 lot=action.lot,
                 upstream=action.upstream,
                 only=action.only,
+                priority=action.priority,
             )
             start_backfill(transaction, wanted, now, BY)
         case CancelBackfill(task=task, number=number):

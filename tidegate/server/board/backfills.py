@@ -140,7 +140,7 @@ def _asked(form: dict[str, str]) -> dict[str, Any]:
     """Return the body of a call that asks for the same as a form."""
     given = {name: value.strip() for name, value in form.items() if value.strip()}
     body: dict[str, Any] = {
-        name: given[name] for name in ("task", "app", "from", "to", "reason") if name in given
+        name: given[name] for name in ("task", "app", "from", "to", "priority", "reason") if name in given
     }
     try:
         lot = msgspec.convert(given.get("lot", "1"), int, strict=False)

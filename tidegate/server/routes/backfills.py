@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from fastapi import APIRouter, Depends, Path, Response
 
+from tidegate.domain.model import Priority
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.tasks.backfills import (
@@ -51,6 +52,7 @@ class Asked(Value, kw_only=True, forbid_unknown_fields=True, rename={"from_": "f
         lot: how many business dates run at once.
         upstream: run all upstream tasks for these dates too.
         only: the only tasks of them.
+        priority: the place of its instances among all ready jobs; without it behind every other one.
         request: a key of the caller's: a second call with it starts nothing.
     """
 
@@ -61,6 +63,7 @@ class Asked(Value, kw_only=True, forbid_unknown_fields=True, rename={"from_": "f
     lot: Lot = 1
     upstream: bool = False
     only: tuple[str, ...] = ()
+    priority: Priority | None = None
     request: Request | None = None
     reason: str = ""
 
@@ -104,6 +107,7 @@ def started(service: Service, caller: Caller, asked: Asked) -> dict[str, Any]:
             lot=asked.lot,
             upstream=asked.upstream,
             only=tuple(whole_ref(service, name) for name in asked.only),
+            priority=asked.priority,
         )
         with refused_as(409):
             now, by = service.clock(), caller.by(asked.reason)

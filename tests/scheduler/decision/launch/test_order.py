@@ -11,6 +11,8 @@ from tests.worlds.job_view_of import JOB, SECOND
 from tests.worlds.world import World, at
 from tidegate.domain.model import Priority
 from tidegate.scheduler.decision.launch.order import launch_order_key, launch_rank
+from tidegate.scheduler.model.instance import Instance
+from tidegate.scheduler.model.job import Job
 
 BOUND = timedelta(hours=1)
 """The bound that the documentation states."""
@@ -38,6 +40,50 @@ ORDERS = [
 @pytest.mark.parametrize(("sentence", "first", "second"), ORDERS, ids=[row[0] for row in ORDERS])
 def test_who_goes_first(sentence, first, second):
     ahead, behind = job(first), job(second)
+    assert launch_order_key(ahead, ahead.satisfied_at) < launch_order_key(behind, behind.satisfied_at)
+    assert launch_rank(ahead) < launch_rank(behind)
+
+
+def of_backfill(name: str, priority: Priority | None) -> Job:
+    """Like `job`, as an instance of a backfill of this priority."""
+    found = job(name)
+    scheduled = found.opened_at
+    instance = Instance(
+        key="k",
+        scheduled=scheduled,
+        start=scheduled,
+        business=scheduled,
+        business_date="",
+        number=1,
+        priority=priority,
+    )
+    return msgspec.structs.replace(found, instance=instance)
+
+
+BACKFILLS = [
+    (
+        "without a priority behind a low one of a day later",
+        job("low 23:59 b"),
+        of_backfill("high 00:01 a", None),
+    ),
+    ("also that of a task of high priority", job("normal 10:00 b"), of_backfill("high 10:00 a", None)),
+    ("with one like other jobs", of_backfill("low 10:00 a", Priority.HIGH), job("normal 10:00 b")),
+    ("and by age", job("normal 10:00 b"), of_backfill("high 10:40 a", Priority.LOW)),
+    (
+        "before a backfill without one",
+        of_backfill("low 23:00 b", Priority.LOW),
+        of_backfill("high 10:00 a", None),
+    ),
+    (
+        "of two without one, the older one",
+        of_backfill("low 10:00 b", None),
+        of_backfill("high 10:01 a", None),
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "ahead", "behind"), BACKFILLS, ids=[row[0] for row in BACKFILLS])
+def test_where_a_backfill_stands(sentence: str, ahead: Job, behind: Job) -> None:
     assert launch_order_key(ahead, ahead.satisfied_at) < launch_order_key(behind, behind.satisfied_at)
     assert launch_rank(ahead) < launch_rank(behind)
 

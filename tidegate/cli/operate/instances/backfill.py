@@ -24,6 +24,14 @@ class Rows(StrEnum):
     TASK = "task"
 
 
+class Urgency(StrEnum):
+    """The priority of a backfill."""
+
+    HIGH = "high"
+    NORMAL = "normal"
+    LOW = "low"
+
+
 @app.command("start")
 def start(
     from_: Annotated[str, typer.Option("--from", help="The first business date.", metavar="DATE")],
@@ -40,12 +48,17 @@ def start(
     request: Annotated[
         str, typer.Option(help="A key of yours: a second call with it starts nothing.", metavar="KEY")
     ] = "",
+    priority: Annotated[
+        Urgency | None,
+        typer.Option(help="Its place among all ready jobs; without it behind every other one."),
+    ] = None,
     reason: ReasonOption = "",
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Start a backfill of a task, or of an app, for some business dates."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.backfill_text import print_started
+    from tidegate.domain.model import Priority
     from tidegate.scheduler.commands.tasks.backfills import Wanted, progress, start_backfill_once
     from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
     from tidegate.scheduler.explain.names import find_app, find_task
@@ -63,6 +76,7 @@ def start(
             lot=lot,
             upstream=upstream,
             only=tuple(only or ()),
+            priority=None if priority is None else Priority(priority),
         )
         by = by_hand(reason)
         started, _ = start_backfill_once(transaction, wanted, datetime.now(UTC), by, request)

@@ -60,10 +60,18 @@ def print_started(progress: Progress, held: Sequence[str]) -> None:
         f"{plural(len(each.tasks), 'task')}, business dates {each.from_} to {each.to}, "
         f"in lots of {plural(each.lot, 'date')}"
     )
+    typer.echo(_place(each))
     _print_disabled(each)
     for task in held:
         typer.echo(f"{task} is suspended: its instances wait until `tidegate schedules resume {task}`")
     typer.echo(f"follow it with: tidegate backfill status {each.number}")
+
+
+def _place(backfill: Backfill) -> str:
+    """Return the place of its instances among the ready jobs."""
+    if backfill.priority is None:
+        return "its instances start when no other job is ready for their slots; `--priority` changes that"
+    return f"its instances have priority {backfill.priority}"
 
 
 def _print_disabled(backfill: Backfill) -> None:
@@ -80,6 +88,7 @@ def print_progress(progress: Progress, parts: dict[str, dict[str, int]], of: str
         f"done{percent}, {progress.counts['running']} running, {progress.counts['failed']} failed"
     )
     typer.echo(f"requested {instant(each.requested_at)} by {each.by}, lots of {plural(each.lot, 'date')}")
+    typer.echo(_place(each))
     _print_disabled(each)
     typer.echo()
     column = "business date" if of == "date" else of

@@ -16,6 +16,7 @@ from tidegate.compiler.scenarios.model.tasks import (
     StartBackfill,
 )
 from tidegate.compiler.scenarios.scope import ExampleScope, number_of, optional_text, text_of, texts
+from tidegate.domain.model import Priority
 from tidegate.domain.part_name import name_in
 from tidegate.domain.wording import shown
 
@@ -49,6 +50,7 @@ def backfill(node: MappingNode, scope: ExampleScope) -> Action | None:
     """Return the start of a backfill of a task, or of the whole app."""
     if not _own_app(node, scope):
         return None
+    priority = optional_text(node, "priority")
     return StartBackfill(
         task=_task(node, scope) if "task" in node.values else None,
         from_=text_of(node.values["from"]),
@@ -56,6 +58,7 @@ def backfill(node: MappingNode, scope: ExampleScope) -> Action | None:
         lot=node.number("lot", 1),
         upstream=node.flag("upstream", False),
         only=tuple(name_in(scope.app.name, name) for name in texts(node, "only")),
+        priority=None if priority is None else Priority(priority),
     )
 
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
+from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
 
 InstanceDo = Literal["mark_successful", "pause", "resume", "rerun", "rerun_downstream"]
@@ -42,6 +43,7 @@ class StartBackfill(Value, kw_only=True):
     lot: int = 1
     upstream: bool = False
     only: tuple[str, ...] = ()
+    priority: Priority | None = None
 
 
 class CancelBackfill(Value, kw_only=True):

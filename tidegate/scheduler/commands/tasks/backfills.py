@@ -12,6 +12,7 @@ from itertools import islice
 
 import msgspec
 
+from tidegate.domain.model import Priority
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.tasks.grid import Slot, business_slots
 from tidegate.domain.tasks.key import TaskKeyError, parse_date
@@ -50,6 +51,7 @@ class Backfill(Value, kw_only=True):
         disabled: tasks of the app, or upstream ones, that are left out because they are disabled.
         from_, to: the first and the last business date, both included.
         lot: how many business dates run at once.
+        priority: of its instances among all ready jobs; None comes after all others.
     """
 
     number: int
@@ -60,6 +62,7 @@ class Backfill(Value, kw_only=True):
     from_: str
     to: str
     lot: int
+    priority: Priority | None = None
     by: str
     requested_at: datetime
     cancelled_at: datetime | None = None
@@ -79,6 +82,7 @@ class Wanted(Value, kw_only=True):
     Attributes:
         upstream: whether the instances of all upstream tasks belong to it.
         only: names of the tasks ("name" or "app/name") that it is limited to; empty for all.
+        priority: see `Backfill`.
     """
 
     app: str
@@ -88,6 +92,7 @@ class Wanted(Value, kw_only=True):
     lot: int = 1
     upstream: bool = False
     only: tuple[str, ...] = ()
+    priority: Priority | None = None
 
 
 def start_backfill(transaction: Transaction, wanted: Wanted, now: datetime, by: By) -> Backfill:
@@ -123,6 +128,7 @@ def start_backfill(transaction: Transaction, wanted: Wanted, now: datetime, by: 
         from_=wanted.from_,
         to=wanted.to,
         lot=wanted.lot,
+        priority=wanted.priority,
         by=by.actor,
         requested_at=now,
     )
@@ -152,7 +158,11 @@ def start_backfill_once(
     if not request:
         return start_backfill(transaction, wanted, now, by), False
     name = f"backfill request:{wanted.app}:{request}"
-    asked = hashlib.sha256(msgspec.json.encode(wanted)).hexdigest()
+    said = msgspec.to_builtins(wanted)
+    if wanted.priority is None:
+        # As the versions wrote it that knew no priority: a call that they have answered is the same one.
+        del said["priority"]
+    asked = hashlib.sha256(msgspec.json.encode(said)).hexdigest()
     known = transaction.cursor(name)
     if known is not None:
         if known["asked"] != asked:
@@ -323,6 +333,7 @@ def _make(
         kind=InstanceKind.BACKFILL,
         number=backfill.number,
         lot=lot,
+        priority=backfill.priority,
         counts_from=now,
     )
     return make(state, instance, now)

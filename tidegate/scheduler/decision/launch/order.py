@@ -11,6 +11,9 @@ of tasks the earlier scheduled time goes first, then the earlier start time, the
 that waits for a partition counts as ready from its start time, so of two of them the earlier one is next. The
 bound: a job of higher priority overtakes only if it was satisfied later by less than the difference of the
 penalties, which is an hour at most.
+
+Instances of a backfill that was started without a priority come after all other jobs, whatever their age:
+nothing that is older than a day's work is in a hurry.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -30,7 +33,7 @@ NO_TIME = datetime.min.replace(tzinfo=UTC)
 
 MICROSECOND = timedelta(microseconds=1)
 
-LaunchOrderKey = tuple[datetime, datetime, datetime, datetime, int, str, str, str]
+LaunchOrderKey = tuple[bool, datetime, datetime, datetime, datetime, int, str, str, str]
 """Compares in launch order."""
 
 
@@ -46,12 +49,14 @@ def launch_order_key(job: Job, satisfied_at: datetime | None) -> LaunchOrderKey:
         ready = job.instance.start if job.reason is Reason.W_PARTITION else ready
         scheduled, start, number = job.instance.scheduled, job.instance.start, job.instance.number
     key = (job.schedule, job.key, job.id)
-    return ready + PENALTIES[job.priority], ready, scheduled, start, number, *key
+    priority = job.launch_priority
+    first = ready + PENALTIES[priority or Priority.LOW]
+    return priority is None, first, ready, scheduled, start, number, *key
 
 
 def launch_rank(job: Job) -> str:
     """Return the place of a blocked job in launch order, as a text that compares like its key."""
-    first, ready, scheduled, start, number, *names = launch_order_key(job, job.satisfied_at)
+    behind, first, ready, scheduled, start, number, *names = launch_order_key(job, job.satisfied_at)
     parts = [f"{(each - NO_TIME) // MICROSECOND:018d}" for each in (first, ready, scheduled, start)]
     # The separator comes before every character of a name, as the end of a name does.
-    return "\x01".join((*parts, f"{number:010d}", *names))
+    return "\x01".join((f"{behind:d}", *parts, f"{number:010d}", *names))
