@@ -10,7 +10,7 @@ evaluated.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from tidegate.domain.error import UserError
@@ -92,6 +92,21 @@ def render(value: Any, values: Callable[[str], Any]) -> Any:
     if isinstance(value, list | tuple):
         return [render(member, values) for member in cast("list[Any]", value)]
     return value
+
+
+def references_in(value: Any) -> frozenset[str]:
+    """Return the names of all references in some arguments; an invalid template has none."""
+    if isinstance(value, str):
+        try:
+            return frozenset(parse(value).references)
+        except TemplateError:
+            return frozenset()
+    members: Iterable[Any] = ()
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value).values()
+    elif isinstance(value, list | tuple):
+        members = cast("list[Any]", value)
+    return frozenset[str]().union(*map(references_in, members))
 
 
 def _part(inside: str) -> str | Reference:

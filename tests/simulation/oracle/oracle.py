@@ -20,6 +20,7 @@ from typing import Any
 
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
 from tests.simulation.oracle.clock import EngineClock
+from tests.simulation.oracle.dates import check_joined, check_satisfied, check_written
 from tests.simulation.oracle.early import check_joins, check_refused
 from tests.simulation.oracle.heeded import Heeded
 from tests.simulation.oracle.join import check_opened, closes
@@ -161,6 +162,7 @@ class Oracle:
             job.reason = None
             return
         assert job.state == WAITS, f"legal states: a {job.state} job was triggered by hand"
+        job.key = job.key or entry.data["key"]
         job.closed = job.closed or closes(self.known.specs[job.schedule], job, entry.data["key"])
         job.by_hand = action
         job.since = job.since or entry.at
@@ -183,7 +185,8 @@ class Oracle:
             return
         assert not job.closed, "legal states: an event joined a job that was queued again"
         assert self.known.takes_events(job.schedule), "a deleted or suspended schedule took an event"
-        if not job.events and job.by_hand is None:
+        check_joined(self.known.specs[job.schedule], job, entry)
+        if "date" in entry.data or (not job.events and job.by_hand is None):
             check_opened(self.known, job, entry)
         check_joins(entry.data)
         job.events[event, leaf] = entry.data
@@ -259,8 +262,9 @@ class Oracle:
     def _satisfied(self, job: JobSeen, entry: Entry) -> None:
         job.since = datetime.fromisoformat(entry.data["since"])
         assert job.since <= entry.at, "satisfied in the future"
+        spec, events = self.known.specs[job.schedule], job.collected
+        check_satisfied(spec, job, entry)
         if job.by_hand is None:
-            spec, events = self.known.specs[job.schedule], job.collected
             enough = over_from_first(spec["timeout"], events, job.since) or holds(spec["trigger"], "", events)
             assert enough, "launched too early: its trigger"
 
@@ -284,6 +288,7 @@ class Oracle:
         job.offers = 0
         self.known.take(job, entry.at)
         spec = self.known.specs[job.schedule]
+        check_written(spec, job, entry)
         assert job.not_before is None or entry.at >= job.not_before, "retries: before the pause was over"
         assert not self._held(job.schedule) or job.by_hand, "a held schedule launched"
         overridden = entry.data["overridden"]

@@ -320,6 +320,9 @@ def _fields(job: "Job", address: str, run: "OperationRun | None") -> Iterator[li
         yield from operation_fields(job, run)
     elif job.launch is not None:
         yield ["writes", ", ".join(job.launch.partitions) or "no partitions"]
+        dates = () if job.instance is not None else job.launch.dates
+        if dates:
+            yield ["business dates" if len(dates) > 1 else "business date", ", ".join(dates)]
         for dataset, keys in job.launch.manifest.items():
             yield ["manifest", f"{dataset}: {', '.join(keys) or 'unpartitioned'}"]
         for name, value in job.launch.args.items():

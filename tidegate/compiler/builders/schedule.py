@@ -14,11 +14,17 @@ from tidegate.compiler.rules.references import RUN_OUTPUT, check_member_names, c
 from tidegate.compiler.rules.times.caught_up import check_caught_up
 from tidegate.compiler.rules.times.closed_window import check_closed_window
 from tidegate.compiler.rules.times.deadline import check_deadline
+from tidegate.compiler.rules.times.held_date import check_held_date
 from tidegate.compiler.rules.times.never_launched import check_windows
 from tidegate.compiler.rules.times.never_written import check_never_written
 from tidegate.compiler.rules.times.not_begun import check_schedule_begun
 from tidegate.compiler.rules.times.timeout import check_delay, check_timeout
-from tidegate.compiler.rules.triggers.batch import check_batch, check_collect_within
+from tidegate.compiler.rules.triggers.batch import (
+    check_batch,
+    check_batching,
+    check_collect_within,
+    default_batching,
+)
 from tidegate.compiler.rules.triggers.collect_existing import check_collect_existing
 from tidegate.compiler.rules.triggers.doubled import check_doubled
 from tidegate.compiler.rules.triggers.for_each import check_for_each
@@ -44,6 +50,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     plain_args: dict[str, Any] = plain(args) if args else {}
     for_each = node.text("for_each") or None
     on_suspend = node.text("on_suspend", "discard")
+    batching = node.text("batching", "coalesce")
     outputs = node.get("output_partition") or node.keys.get("for_each") or key
     schedule = Schedule(
         name=str(key.value),
@@ -56,7 +63,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         deadline=build_deadline(node, scope),
         priority=Priority(node.text("priority", "normal")),
         for_each=for_each,  # pyright: ignore[reportArgumentType] - one of the schema's enum
-        batching="each" if node.text("batching") == "each" else "coalesce",
+        batching=batching,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         max_batch=node.number("max_batch", 1) if "max_batch" in node.values else None,
         on_suspend=on_suspend,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
@@ -81,11 +88,15 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     check_collect_within(schedule.trigger, scope)
     check_collect_existing(schedule, node, scope)
     check_batch(schedule, node.values.get("max_batch", key), scope)
+    check_batching(schedule, node.values.get("batching", key), scope)
     if not check_for_each(schedule, node.keys.get("for_each", key), scope):
         return None
     schedule = _with_outputs(schedule, _wanted(node), program, outputs, scope)
     check_never_written(schedule, program, key, scope)
     check_schedule_begun(schedule, program, key, scope)
+    if "batching" not in node.values:
+        schedule = msgspec.structs.replace(schedule, batching=default_batching(schedule))
+    check_held_date(schedule, program, key, scope)
     check_references(schedule, args, scope)
     check_member_names(written, scope.findings)
     return schedule

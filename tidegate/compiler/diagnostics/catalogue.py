@@ -227,9 +227,9 @@ CATALOGUE: dict[str, Entry] = {
         "The upstream schedules have no such argument; it is null unless the run is started with it.",
     ),
     "L413": warning(
-        "window closed beyond the default timeout",
-        "A job that becomes ready while the window is closed is discarded by the default timeout before the"
-        " window opens.",
+        "wait beyond the default timeout",
+        "A window that stays closed for longer, or a constraint that can hold a business date for longer,"
+        " lets the default timeout discard the job.",
     ),
     "L414": error(
         "new data cannot be found",

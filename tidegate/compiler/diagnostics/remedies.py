@@ -107,7 +107,7 @@ REMEDIES: dict[str, str] = {
     "L410": "Raise `max_batch`, or lower the count of the trigger.",
     "L411": "Add the member to the trigger, or refer to another value.",
     "L412": "Add the argument to the upstream schedules, or accept null.",
-    "L413": "Lengthen `timeout`, or widen the window.",
+    "L413": "Write a `timeout` that is long enough, or widen the window.",
     "L414": "Declare the source as landed files or as an Iceberg table, or name a source module.",
     "L415": "Write the outputs with `append` or `merge`.",
     "L416": "Give the outputs partitions that are as coarse, or read the source as a whole.",

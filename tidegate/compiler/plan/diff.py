@@ -20,6 +20,7 @@ from tidegate.compiler.plan.ownership import TakenApp
 from tidegate.compiler.plan.part_change import PartChange, form_of, part_changes
 from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks
 from tidegate.compiler.plan.renames import Renames
+from tidegate.domain.business_date import BY_THE_CLOCK
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import (
     App,
@@ -223,7 +224,7 @@ def _schedule(
         return ScheduleChange(app=app, name=name, action="replace", section=section, because=because)
     # Most schedules of a large project are equal, places included, and need no comparison by field.
     fields = () if before == wanted else tuple(field_changes(form_of(before), form_of(wanted)))
-    repartitioned = _repartitioned(before, old, new)
+    repartitioned = [*_repartitioned(before, old, new), *_redated(before, wanted, old, new)]
     if not repartitioned and all(_is_harmless(change) for change in fields):
         harmless = "amend" if fields else "unchanged"
         return ScheduleChange(app=app, name=name, action=harmless, section=section, fields=fields)
@@ -243,12 +244,15 @@ def _schedule(
 
 
 def _is_harmless(change: FieldChange) -> bool:
-    return change.path.partition(".")[0] in HARMLESS
+    # A waiting job keeps its events and its date, whether or not its date is its key from now on.
+    same_events = change.path == "batching" and {change.old, change.new} == {"coalesce", "date"}
+    return same_events or change.path.partition(".")[0] in HARMLESS
 
 
 def carries(before: Schedule, wanted: Schedule, old: App | None, new: App | None) -> bool:
     """Return whether jobs of a changed schedule keep their events: it says so, and keys mean the same."""
     same_keys = before.for_each == wanted.for_each and all(_kept_keys(before, old, new))
+    same_keys = same_keys and not _redated(before, wanted, old, new)
     return wanted.on_update == "carry" and same_keys
 
 
@@ -256,6 +260,32 @@ def _repartitioned(schedule: Schedule, old: App | None, new: App | None) -> list
     """Return the datasets of the trigger whose partitions change."""
     pairs = _schemes(schedule, old, new)
     return [name for name, (before, after) in pairs.items() if before != after]
+
+
+def _redated(before: Schedule, wanted: Schedule, old: App | None, new: App | None) -> list[str]:
+    """Return the outputs whose periods change, where the dates of waiting jobs are keys of those periods."""
+    if not (before.keyed_by_date and wanted.keyed_by_date):
+        return []
+    periods, wanted_periods = _periods(before, old), _periods(wanted, new)
+    both = sorted(periods.keys() & wanted_periods.keys())
+    if both:
+        return [name for name in both if periods[name] != wanted_periods[name]]
+    same = set(periods.values()) == set(wanted_periods.values())
+    return [] if same else sorted(wanted_periods or periods)
+
+
+def _periods(schedule: Schedule, app: App | None) -> dict[str, tuple[str, ...]]:
+    """Return what decides about the dates of each output of a schedule with periods, by name."""
+    found: dict[str, tuple[str, ...]] = {}
+    if app is None or schedule.program not in app.programs:
+        return found
+    for name in app.programs[schedule.program].writes:
+        scheme = app.datasets[name].partitions if name in app.datasets else None
+        if scheme is not None and scheme.time is not None:
+            time = scheme.time
+            zone = time.timezone if time.cycle in BY_THE_CLOCK else ""
+            found[name] = (time.cycle, zone, time.week_starts if time.cycle == "week" else "")
+    return found
 
 
 def _kept_keys(schedule: Schedule, old: App | None, new: App | None) -> Iterator[bool]:

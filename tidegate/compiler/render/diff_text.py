@@ -98,12 +98,16 @@ def _schedule(change: ScheduleChange, wanted: Schedule | None) -> Iterator[str]:
         "amend": " (description, owner, alerts, retries or sensor only: nothing is reset)",
         "kept": f" (updating is off; it would be {_past(change.would)})",
     }
-    noun = change.section.removesuffix("s")
-    yield f"  {_SIGNS[change.action]} {noun} {change.name}{notes.get(change.action, '')}"
+    noun, note = change.section.removesuffix("s"), notes.get(change.action, "")
+    if change.action == "amend" and any(field.path == "batching" for field in change.fields):
+        note = " (nothing is reset: waiting jobs keep their events)"
+    yield f"  {_SIGNS[change.action]} {noun} {change.name}{note}"
     if change.because:
         yield f"      because {change.because}"
     if change.action in ("create", "replace") and not change.fields and wanted is not None:
         yield from (f"      {line}" for line in _whole_task(wanted))
+    if change.action == "create" and wanted is not None:
+        yield from _default_batching(wanted)
     yield from _fields(change.section, change.fields)
     for consequence in change.consequences:
         yield f"      -> {consequence_text(consequence)}"
@@ -117,6 +121,12 @@ def _whole_task(schedule: Schedule) -> Iterator[str]:
     if schedule.task.calendar is not None:
         form["calendar"] = schedule.task.calendar.name
     yield from yaml_lines({"tasks": {schedule.name: form}})
+
+
+def _default_batching(schedule: Schedule) -> Iterator[str]:
+    """The default of a new schedule that its lines in the file do not show."""
+    if schedule.keyed_by_date and "batching" not in schedule.written:
+        yield "      batching: date (the default: a run writes its business date, and a fire is enough)"
 
 
 def _past(action: str | None) -> str:

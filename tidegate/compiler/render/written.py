@@ -46,6 +46,8 @@ def _spelled(spec: Schedule) -> dict[str, Any]:
         **({"constraints": constraints} if constraints else {}),
         **{key: value for key, value in form.items() if key not in (*_NOT_WRITTEN, "program")},
         **_deadline(spec),
+        # Its default depends on the version.
+        "batching": spec.batching,
         "output_partition": output if spec.output_from is None else _named_output(spec.output_from),
         "status": spec.status,
     }

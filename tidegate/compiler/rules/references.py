@@ -1,7 +1,7 @@
 """The rules for references in `args`: the value must exist, and the trigger must provide it.
 
     scheduled_time                              a cron, or a task
-    business_date                               a cron, `output_partition: business_date`, or a task
+    business_date, business_dates               a cron, `output_partition: business_date`, or a task
     key                                         for_each
     trigger.partitions[.DATASET]                partitions or size, over partitions
     trigger.bytes, trigger.rows                 partitions or size
@@ -42,6 +42,7 @@ PARTITIONS_OF = "trigger.partitions."
 REFERENCES = (
     "scheduled_time",
     "business_date",
+    "business_dates",
     "key",
     "trigger.partitions",
     "trigger.bytes",
@@ -54,7 +55,10 @@ REFERENCES = (
 )
 """The references that do not end in a name of the user."""
 
-OF_TASKS = ("scheduled_time", "business_date")
+OF_DATES = ("business_date", "business_dates")
+"""The references to what the fires of a job are about."""
+
+OF_TASKS = ("scheduled_time", *OF_DATES)
 """The references that an instance of a task has: it collects no events."""
 
 _NO_ARGUMENTS = "add it to the `args` of the upstream schedule; where it is missing the value is null"
@@ -255,7 +259,7 @@ def _lacking(reference: str, schedule: Schedule, trigger: Trigger, scope: Scope)
     if reference == "scheduled_time" and not collected.cron:
         return "a `cron` in the trigger", "use {{ trigger.first_event_time }}, or add a cron"
     dated = schedule.output_partition in ("business_date", "business_day") or collected.cron
-    if reference == "business_date" and not dated:
+    if reference in OF_DATES and not dated:
         return "a `cron` in the trigger", "use {{ trigger.partitions }} or {{ key }}, or add a cron"
     if reference == "key" and schedule.for_each is None:
         return "`for_each`", "use {{ trigger.partitions }}, or add `for_each`"

@@ -137,6 +137,7 @@ def params_of(work: Work) -> Params:
         now=work.now,
         scheduled_time=launch.scheduled_time,
         business_date=launch.business_date,
+        business_dates=launch.dates,
         first_event_time=launch.first_event_time,
         last_event_time=launch.last_event_time,
         job=work.job,

@@ -63,6 +63,7 @@ from tidegate.domain.model.retries import (
     Retries,
 )
 from tidegate.domain.model.schedule import (
+    Batching,
     OnSuspend,
     OnUpdate,
     OutputPartition,
@@ -109,6 +110,7 @@ from tidegate.domain.model.triggers.tree import (
     leaves,
     leaves_with_existing,
     named_members,
+    satisfies_alone,
 )
 
 __all__ = [
@@ -119,6 +121,7 @@ __all__ = [
     "App",
     "At",
     "AtLeastTrigger",
+    "Batching",
     "Budget",
     "Calendar",
     "Composite",
@@ -181,4 +184,5 @@ __all__ = [
     "leaves",
     "leaves_with_existing",
     "named_members",
+    "satisfies_alone",
 ]

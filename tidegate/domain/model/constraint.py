@@ -68,6 +68,14 @@ class ConstraintBase(Value, kw_only=True, tag_field="kind"):
         """The gauge that it reads, and the gauge's maximum; None if it does not read a gauge."""
         return None
 
+    def longest_wait(self, run: timedelta | None) -> timedelta | None:
+        """Return how long it can hold a job; None without a limit.
+
+        Args:
+            run: how long a run of the program takes at most; None without a limit.
+        """
+        return None
+
 
 class DelayConstraint(ConstraintBase, kw_only=True, tag="delay"):
     """Holds when `for_` has passed since the trigger was satisfied, or since the first event."""
@@ -109,6 +117,9 @@ class SinceLastRunConstraint(ConstraintBase, kw_only=True, tag="since_last_run")
     def reads_history(self) -> bool:
         return True
 
+    def longest_wait(self, run: timedelta | None) -> timedelta | None:
+        return None if run is None else run + self.for_
+
 
 class ConcurrencyConstraint(ConstraintBase, kw_only=True, tag="concurrency"):
     """Holds while fewer than `max` runs of the program, or of the named group, are active.
@@ -127,6 +138,9 @@ class ConcurrencyConstraint(ConstraintBase, kw_only=True, tag="concurrency"):
     def group_limit(self) -> int | None:
         return None if self.group is None else self.max
 
+    def longest_wait(self, run: timedelta | None) -> timedelta | None:
+        return run if self.group is None else None
+
 
 class RateConstraint(ConstraintBase, kw_only=True, tag="rate"):
     """Holds while fewer than `max` runs of the program were launched within the last `per`, by any means."""
@@ -136,6 +150,9 @@ class RateConstraint(ConstraintBase, kw_only=True, tag="rate"):
 
     @property
     def launches_within(self) -> timedelta:
+        return self.per
+
+    def longest_wait(self, run: timedelta | None) -> timedelta | None:
         return self.per
 
 

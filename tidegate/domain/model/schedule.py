@@ -28,6 +28,7 @@ class Priority(StrEnum):
 OutputPartition = Literal["key", "manifest", "run", "business_date", "business_day", "current", "none"]
 OnSuspend = Literal["discard", "drain", "hold", "backlog"]
 OnUpdate = Literal["reset", "carry"]
+Batching = Literal["coalesce", "each", "date"]
 SensorOf = Literal["shared", "own"]
 
 
@@ -44,7 +45,8 @@ class Schedule(Value, kw_only=True):
         status: the initial status only; a schedule that a person suspended stays suspended (rule 23).
         args: arguments of the program, any JSON; strings may hold references such as
             "{{ trigger.partitions }}", see `compiler.template`.
-        batching: with `coalesce` events join the waiting job; with `each` every satisfied trigger has a job.
+        batching: with `coalesce` events join the waiting job; with `each` every satisfied trigger has a job;
+            with `date` each business date has one, whose key it is. The compiler chooses the default.
         max_batch: a satisfied job with this many events takes no more; the next event opens another job.
         deadline: until when a job has to succeed; None for none.
         retries: how often the engine starts a failed run again; None starts only a run again that died.
@@ -69,7 +71,7 @@ class Schedule(Value, kw_only=True):
     for_each: Literal["partition"] | Cycle | None = None
     output_partition: OutputPartition = "none"
     output_from: str | None = None
-    batching: Literal["coalesce", "each"] = "coalesce"
+    batching: Batching = "coalesce"
     max_batch: int | None = None
     on_suspend: OnSuspend = "discard"
     on_update: OnUpdate = "reset"
@@ -82,6 +84,11 @@ class Schedule(Value, kw_only=True):
     description: str = ""
     written: dict[str, Any] = {}
     at: At | None = None
+
+    @property
+    def keyed_by_date(self) -> bool:
+        """Whether the key of a job is its business date (rule 1)."""
+        return self.batching == "date" and self.for_each is None
 
     @property
     def task(self) -> TaskTrigger | None:

@@ -1,7 +1,8 @@
 """Deadlines: when a job has to have succeeded, and whether it has missed that. Pure.
 
     deadline: "08:00"                      the first 08:00 at or after: the end of the key's period, the start
-                                           time of an instance, or the opening of a job without a key
+                                           time of an instance, or the opening of a job without a key or
+                                           with its date as the key
     deadline: 2h                           two hours after the trigger was satisfied
     deadline: {after: start, within: 2h}   two hours after the start of the run
 
@@ -89,7 +90,9 @@ def _possible_at(schedule: Schedule, job: Job) -> datetime:
     """Return the instant from which on the work of a job was possible."""
     if job.instance is not None:
         return job.instance.start
-    return _end_of_key(schedule, job.key) or min(job.first_event_at or job.opened_at, job.opened_at)
+    # A date is the key of a job that its fire makes possible, which comes after the period.
+    end = None if schedule.keyed_by_date else _end_of_key(schedule, job.key)
+    return end or min(job.first_event_at or job.opened_at, job.opened_at)
 
 
 def _end_of_key(schedule: Schedule, key: str) -> datetime | None:

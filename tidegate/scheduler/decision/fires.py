@@ -17,7 +17,7 @@ from itertools import islice
 
 import msgspec
 
-from tidegate.domain.model import Composite, Leaf, Trigger, WallClock, leaves
+from tidegate.domain.model import Leaf, WallClock, leaves, satisfies_alone
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.time import fire_times
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -130,15 +130,6 @@ def _runs_out(state: ScheduleState, leaf: Leaf, length: timedelta) -> datetime |
         return None
     due = start + length
     return due if state.active_since is None else max(due, state.active_since)
-
-
-def satisfies_alone(trigger: Trigger, path: str) -> bool:
-    """Return whether the leaf at a path alone satisfies the whole trigger: it is below `any` only."""
-    for step in path.split(".") if path else ():
-        if not (isinstance(trigger, Composite) and trigger.alternatives):
-            return False
-        trigger = trigger.of[int(step)]
-    return True
 
 
 def fire_event(

@@ -42,8 +42,11 @@ def open_for(job: Job, gone: Sequence[Delivery], state: ScheduleState, now: date
     Args:
         gone: at least one event, in order of arrival.
     """
-    id = job_id(state.ref, job.key, f"{job.id} {gone[0].event.id}")
-    opening = Entry(at=now, kind=EntryKind.JOB_OPENED, schedule=state.ref, job=id, data={"key": job.key})
+    # Only a fire is about the date of the job that it has joined.
+    keeps = not state.spec.keyed_by_date or any(each.event.scheduled_for is not None for each in gone)
+    key = job.key if keeps else ""
+    id = job_id(state.ref, key, f"{job.id} {gone[0].event.id}")
+    opening = Entry(at=now, kind=EntryKind.JOB_OPENED, schedule=state.ref, job=id, data={"key": key})
     new = opened(opening, state)
     for each in gone:
         new = joined(new, each.event.arrived)

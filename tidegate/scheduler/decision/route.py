@@ -1,7 +1,9 @@
 """Route: the job that each new event joins or opens.
 
 An event joins the waiting job of its schedule, or of its key with `for_each`; without one, or if
-that job is full, it opens a new one (rules 1 and 24). An event that a schedule cannot use
+that job is full, it opens a new one (rules 1 and 24). With `batching: date` the key of a job is its business
+date, which it may get only from a later fire: a fire joins the job of its date, any other event the oldest
+one. An event that a schedule cannot use
 becomes a delivery without a job, with the reason (rule 2). Pure: the shell loads the schedules
 and their waiting jobs, and writes the result.
 """
@@ -20,6 +22,7 @@ from tidegate.domain.model import (
 )
 from tidegate.domain.partition_key import PartitionKeyError, enclosing_key, not_begun, validate_key
 from tidegate.scheduler.decision.fold.after import joined, opened
+from tidegate.scheduler.decision.launch.dates import date_of_fire, has_fires
 from tidegate.scheduler.decision.triggers import evaluate
 from tidegate.scheduler.decision.triggers.collected import collected
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -44,6 +47,7 @@ class Router:
         changed: the opened or joined jobs, by id, in the order of their first change.
         delivered: all deliveries, in order.
         opened: the entry of each opened job.
+        dated: the date that a fire gave to the job that it joined, by event id.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class Router:
         self.changed: dict[str, Job] = {}
         self.delivered: list[Delivery] = []
         self.opened: list[Entry] = []
+        self.dated: dict[str, str] = {}
 
     def route(
         self, event: Event, listener: Subscription, state: ScheduleState, app: App, now: datetime
@@ -75,10 +80,9 @@ class Router:
         if refusal is not None:
             self._refuse(event, listener, refusal, now)
             return
-        waiting = self._open.get(state.ref, {})
         if state.spec.for_each is not None and event.kind is EventKind.FIRE:
             # A job that the fire fills is not among those that wait any more.
-            keys = tuple(waiting)
+            keys = tuple(self._open.get(state.ref, {}))
             for key in keys:
                 self._join(event, listener, state, app, key, now)
             if not keys:
@@ -89,7 +93,8 @@ class Router:
         except (PartitionKeyError, OverflowError):  # the latter beyond the year 9999
             self._refuse(event, listener, Reason.D_KEY, now)
             return
-        if key not in waiting and not state.active and state.spec.on_suspend == "hold":
+        held = not state.active and state.spec.on_suspend == "hold"
+        if held and self._waiting(key, state, app) is None:
             self._refuse(event, listener, Reason.D_SUSPENDED, now)
             return
         self._join(event, listener, state, app, key, now)
@@ -102,8 +107,7 @@ class Router:
     def _join(
         self, event: Event, listener: Subscription, state: ScheduleState, app: App, key: str, now: datetime
     ) -> None:
-        open_jobs = self._open.get(state.ref, {}).get(key, {})
-        job = None if event.own_job else next(iter(open_jobs.values()), None)
+        job = None if event.own_job else self._waiting(key, state, app)
         before, its_job = self._joined.get((state.ref, key), ("", ""))
         if before == event.id:
             # At a second leaf the event joins the same job, even if it filled that job at the first leaf.
@@ -118,12 +122,44 @@ class Router:
             )
             job = msgspec.structs.replace(opened(entry, state), closed=event.own_job)
             self.opened.append(entry)
+        if not job.key and key:
+            job = self._with_date(job, key, event)
         # The job is due at once, also if its next check was later.
         job = msgspec.structs.replace(joined(job, event.arrived), next_check_at=now)
         delivery = Delivery(event=event, schedule=state.ref, leaf=listener.leaf, job=job.id, at=now)
         self.delivered.append(delivery)
         self._joined[state.ref, key] = (event.id, job.id)
         self._update_open(job, delivery, state, app, now)
+
+    def _waiting(self, key: str, state: ScheduleState, app: App) -> Job | None:
+        """Return the waiting job that an event of a key joins, the oldest of several; None without one."""
+        jobs = self._open.get(state.ref, {})
+        mine = next(iter(jobs.get(key, {}).values()), None)
+        if not state.spec.keyed_by_date:
+            return mine
+        if not key:
+            every = (job for each in jobs.values() for job in each.values())
+            return min(every, key=lambda job: (job.opened_at, job.id), default=None)
+        undated = jobs.get("", {}).values()
+        return mine or next((job for job in undated if self._gets_a_date(job, state, app)), None)
+
+    def _gets_a_date(self, job: Job, state: ScheduleState, app: App) -> bool:
+        """Return whether a job without a date gets that of its first fire.
+
+        One that has fires without a date has collected them before it had `batching: date`. It writes the
+        dates of all of them, and no further one.
+        """
+        view = JobView(app=app, schedule=state.spec, job=job)
+        return job.satisfied_at is None and not has_fires(self._view_with(view, ()))
+
+    def _with_date(self, job: Job, date: str, event: Event) -> Job:
+        """Return a waiting job with the date of the fire that joins it."""
+        undated = self._open[job.schedule]
+        undated[""].pop(job.id, None)
+        if not undated[""]:
+            del undated[""]
+        self.dated[event.id] = date
+        return msgspec.structs.replace(job, key=date)
 
     def _update_open(
         self, job: Job, delivery: Delivery, state: ScheduleState, app: App, now: datetime
@@ -191,7 +227,7 @@ def _refusal(event: Event, state: ScheduleState) -> Reason | None:
 
 
 def key_of(event: Event, leaf: str, schedule: Schedule, app: App) -> str:
-    """Return the `for_each` key of an event at a leaf of a schedule.
+    """Return the key of an event at a leaf of a schedule: that of `for_each`, or the date of a fire.
 
     Raises:
         PartitionKeyError: the event's partition key does not fit the dataset's scheme, or is one of a period
@@ -204,6 +240,8 @@ def key_of(event: Event, leaf: str, schedule: Schedule, app: App) -> str:
         raise PartitionKeyError(wrong)
     if is_early(event, leaf, schedule, app, event.arrived):
         raise PartitionKeyError(f"the period of {partition} had not begun when it arrived")
+    if schedule.keyed_by_date and event.scheduled_for is not None:
+        return date_of_fire(app, schedule, event)
     if schedule.for_each is None:
         return KEY_OF_POOLED_EVENTS
     if schedule.for_each == "partition" or scheme is None:

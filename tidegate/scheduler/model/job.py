@@ -132,9 +132,11 @@ class LaunchPlan(Value, kw_only=True):
         upstream_runs: ids of the runs that it was launched for.
         upstream: the known facts of those runs, in the same order.
         scheduled_time: the instant of the cron, if a cron fired.
-        business_date: scheduled time minus one unit, as a key, if a cron fired; if the outputs need
-            one and no cron fired, the instant at which the trigger was satisfied, minus one unit.
-        key: the `for_each` key of the job, or the key that a person named.
+        business_date: the newest of `business_dates`, None without one.
+        business_dates: those of the fires that it collected, sorted; the date of the job where that is its
+            key; if the outputs need one and no cron fired, that of the instant at which the trigger was
+            satisfied.
+        key: the key of the job: that of `for_each`, its date, or the one that a person named.
         now: when the launch was decided; every attempt takes it for the present.
         sizes: what is known of the partitions in `manifest`, by dataset and key.
         fired: the members of the trigger that held.
@@ -149,12 +151,18 @@ class LaunchPlan(Value, kw_only=True):
     args: dict[str, Any] = {}
     scheduled_time: datetime | None = None
     business_date: str | None = None
+    business_dates: tuple[str, ...] = ()
     key: str = ""
     now: datetime | None = None
     sizes: dict[str, dict[str, PartitionInput]] = {}
     fired: tuple[Fired, ...] = ()
     first_event_time: datetime | None = None
     last_event_time: datetime | None = None
+
+    @property
+    def dates(self) -> tuple[str, ...]:
+        """The business dates, sorted; a version before knew the newest one only."""
+        return self.business_dates or (() if self.business_date is None else (self.business_date,))
 
 
 class Job(Value, kw_only=True):

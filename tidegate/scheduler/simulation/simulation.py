@@ -176,8 +176,7 @@ class Simulation:
         (job,) = self._jobs([run.job])
         # The update of a dataset without partitions has the key "", which expectations leave out.
         keys = sorted({key for found in run.launch.manifest.values() for key in found if key})
-        if not keys and run.launch.business_date is not None:
-            keys = [run.launch.business_date]
+        keys = keys or list(run.launch.dates)
         if not keys or job.instance is not None:
             keys = list(run.launch.partitions)
         self.moments.append(

@@ -13,6 +13,7 @@ import msgspec
 from tidegate.scheduler.decision.decide import decide, decide_again
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job
+from tidegate.scheduler.decision.launch.dates import date_of_job
 from tidegate.scheduler.decision.launch.input import with_input
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.leave import leaving, open_for
@@ -94,6 +95,9 @@ class Applier:
         return decision
 
     def _plan(self, view: JobView, decision: Decision) -> LaunchPlan:
+        if decision.satisfied_at is not None:
+            job = msgspec.structs.replace(view.job, key=date_of_job(view, decision.satisfied_at))
+            view = msgspec.structs.replace(view, job=job)
         if view.job.instance is None:
             plan = plan_launch(view, decision.satisfied_at)
         else:
@@ -129,6 +133,8 @@ class Applier:
         job = view.job
         if decision.satisfied_at is not None and job.satisfied_at is None:
             data = {"since": decision.satisfied_at.isoformat(), **self._record_upstream(view)}
+            date = date_of_job(view, decision.satisfied_at)
+            data |= {"date": date} if date != job.key else {}
             entry = self._entry(job, EntryKind.SATISFIED, data=data)
             full = is_full(view.schedule, view.events)
             job = self._record(job, entry, closed=job.closed or full)

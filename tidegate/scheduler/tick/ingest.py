@@ -152,8 +152,13 @@ def _routing_entries(router: Router, now: datetime) -> list[Entry]:
             job=delivery.job,
             event=delivery.event.id,
             reason=delivery.reason,
-            data={"leaf": delivery.leaf, **event_facts(delivery.event)},
+            data={"leaf": delivery.leaf, **event_facts(delivery.event), **_date(router, delivery.event)},
         )
         for delivery in router.delivered
     ]
     return router.opened + delivered
+
+
+def _date(router: Router, event: Event) -> dict[str, str]:
+    """Return the date that a fire gave to its job."""
+    return {"date": router.dated[event.id]} if event.id in router.dated else {}

@@ -26,10 +26,11 @@ class Params:
         upstream: the runs that triggered it, the newest last.
         fired: the members of the schedule's trigger that held when the run was launched.
         schedule: "app/name" of the schedule; None for a run started by hand.
-        key: the `for_each` key of the job, "" without one.
+        key: the key of the job, "" without one.
         now: aware, UTC; when the launch was decided, the same for every attempt.
         scheduled_time: aware; when the job was due, for a cron schedule its fire time.
         business_date: the scheduled time minus one unit of the cycle, as a partition key.
+        business_dates: those of all fires that the job has collected, sorted; `business_date` is the newest.
         first_event_time: aware, UTC; event time of the first event that the job collected.
         last_event_time: the same of the last one.
         job: the job's key, or the run's id for a run started by hand.
@@ -49,6 +50,7 @@ class Params:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     scheduled_time: datetime | None = None
     business_date: str | None = None
+    business_dates: tuple[str, ...] = ()
     first_event_time: datetime | None = None
     last_event_time: datetime | None = None
     job: str = ""

@@ -1,4 +1,4 @@
-"""The rules for `max_batch`, `batching` and `collect_within` beside a trigger.
+"""The rules for `max_batch`, `batching` and `collect_within` beside a trigger, and the default of `batching`.
 
 They depend on the least number of events that satisfies the trigger: a batch must allow this number, and
 if one event is enough, `collect_within` never drops an event.
@@ -6,8 +6,9 @@ if one event is enough, `collect_within` never drops an event.
 
 from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.template import references_in
 from tidegate.domain.duration import duration_text
-from tidegate.domain.model import Composite, Schedule, Trigger
+from tidegate.domain.model import Batching, Composite, Schedule, Trigger, leaves, satisfies_alone
 from tidegate.domain.wording import plural
 
 
@@ -18,6 +19,37 @@ def least_events(trigger: Trigger) -> int:
     if isinstance(trigger, Composite):
         return sum(sorted(least_events(member) for member in trigger.of)[: trigger.needed])
     return trigger.least_events
+
+
+def default_batching(schedule: Schedule) -> Batching:
+    """Return how events become jobs where the schedule does not say: by date, so that no date is lost.
+
+    That is where a run writes its business date, or passes it on, and one fire is enough for a run. Where a
+    fire waits for other events, a run has the dates of all fires that it has collected.
+    """
+    clocks = [leaf for leaf in leaves(schedule.trigger) if leaf.trigger.wall_clock is not None]
+    alone = any(satisfies_alone(schedule.trigger, leaf.path) for leaf in clocks)
+    passed_on = schedule.output_partition == "none" and "business_date" in references_in(schedule.args)
+    dated = schedule.output_partition in ("business_date", "business_day") or passed_on
+    return "date" if alone and dated and schedule.for_each is None else "coalesce"
+
+
+def check_batching(schedule: Schedule, place: Place, scope: Scope) -> None:
+    """Report dates as keys where jobs have other keys, or where nothing fires.
+
+    Args:
+        place: the place of `batching`.
+    """
+    if schedule.batching != "date":
+        return
+    if schedule.for_each is not None:
+        got = f"`for_each: {schedule.for_each}`, which says which key a job has"
+    elif not any(leaf.trigger.wall_clock is not None for leaf in leaves(schedule.trigger)):
+        got = "a trigger without a `cron`"
+    else:
+        return
+    summary = f"with `batching: date` each date of a `cron` has a job of its own, got {got}"
+    scope.findings.add("V209", place, summary, "delete `batching`")
 
 
 def check_batch(schedule: Schedule, place: Place, scope: Scope) -> None:

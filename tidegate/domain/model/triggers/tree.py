@@ -135,6 +135,15 @@ def leaves(trigger: Trigger, path: str = "") -> Iterator[Leaf]:
         yield Leaf(path=path, trigger=trigger)
 
 
+def satisfies_alone(trigger: Trigger, path: str) -> bool:
+    """Return whether the leaf at a path alone satisfies the whole trigger: it is below `any` only."""
+    for step in path.split(".") if path else ():
+        if not (isinstance(trigger, Composite) and trigger.alternatives):
+            return False
+        trigger = trigger.of[int(step)]
+    return True
+
+
 def leaves_with_existing(trigger: Trigger, path: str = "", *, asked: bool = False) -> Iterator[Leaf]:
     """Yield the leaves that collect what exists: those that say so, and the leaves of members that do."""
     asked = asked or trigger.collect_existing

@@ -2,9 +2,12 @@
 
 from datetime import datetime
 
+import msgspec
+
 from tidegate.scheduler.commands.by_hand.manual import refuse_without_partition
 from tidegate.scheduler.commands.by_hand.statuses import schedule_state
 from tidegate.scheduler.decision.fold.after import record
+from tidegate.scheduler.decision.launch.dates import date_of_job
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import NOBODY, By, Entry, EntryKind
@@ -58,10 +61,11 @@ def check_waits(job: Job) -> None:
 def _forced(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
     check_waits(job)
     state = schedule_state(reader, job.schedule)
-    data = {"action": "force", "key": job.key, **by.noted}
-    entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=job.schedule, job=job.id, data=data)
-    forced = record(job, entry, state, next_check_at=now)
     app = load_apps(reader, [state])[state.app]
     collected = reader.deliveries([job.id])[job.id]
-    refuse_without_partition(JobView(app=app, schedule=state.spec, job=forced, deliveries=collected))
+    view = JobView(app=app, schedule=state.spec, job=job, deliveries=collected)
+    data = {"action": "force", "key": date_of_job(view, job.satisfied_at or now), **by.noted}
+    entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=job.schedule, job=job.id, data=data)
+    forced = record(job, entry, state, next_check_at=now)
+    refuse_without_partition(msgspec.structs.replace(view, job=forced))
     return forced, entry

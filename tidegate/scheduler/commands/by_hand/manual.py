@@ -14,7 +14,8 @@ from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.statuses import schedule_state, switch
 from tidegate.scheduler.decision.fold.after import opened, record
 from tidegate.scheduler.decision.fold.end_job import discard_entry
-from tidegate.scheduler.decision.launch.plan import output_scheme, plan_launch
+from tidegate.scheduler.decision.launch.dates import date_of_moment, dates_written, output_scheme
+from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
@@ -93,7 +94,9 @@ def trigger(
             "name the key, for example --key 2013-12-22",
         )
     app = load_apps(transaction, [state])[state.app]
-    named = bool(key) and state.spec.for_each is None
+    dated = state.spec.keyed_by_date
+    key = date_of_moment(app, state.spec, now) if dated and not key else key
+    named = bool(key) and state.spec.for_each is None and not dated
     if named and output_scheme(app, state.spec.program) is None:
         raise Refused(f"schedule {ref} has no for_each, got key {key!r}", "leave the key out")
     wrong = wrong_key(state.spec, app, key)
@@ -159,7 +162,9 @@ def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
 
 
 def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:
-    """Return the partitions whose keys jobs may have: those of the members, or of the outputs."""
+    """Return the partitions whose keys jobs may have: those of the members, of the outputs, or dates."""
+    if schedule.keyed_by_date:
+        return [dates_written(app, schedule)]
     if schedule.for_each is None:
         outputs = output_scheme(app, schedule.program)
         return [] if outputs is None else [outputs]

@@ -111,11 +111,10 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
     """
     match entry.kind:
         case EntryKind.EVENT:
-            return joined(job, datetime.fromisoformat(entry.data["arrived"]))
+            return _dated(joined(job, datetime.fromisoformat(entry.data["arrived"])), entry)
         case EntryKind.SATISFIED:
-            return instances.left_not_run(
-                _with(job, satisfied_at=datetime.fromisoformat(entry.data["since"])), entry
-            )
+            since = datetime.fromisoformat(entry.data["since"])
+            return instances.left_not_run(_dated(_with(job, satisfied_at=since), entry), entry)
         case EntryKind.WAITING:
             return _waiting(job, entry)
         case EntryKind.LAUNCH:
@@ -157,6 +156,11 @@ def joined(job: Job, arrived: datetime) -> Job:
     """Return the job with one more event, which arrived at an instant."""
     first = arrived if job.first_event_at is None else min(arrived, job.first_event_at)
     return _with(job, first_event_at=first)
+
+
+def _dated(job: Job, entry: Entry) -> Job:
+    """Return the job with the date that an entry gives it: a date is its key (`batching: date`)."""
+    return _with(job, key=entry.data.get("date", job.key))
 
 
 def _with(job: Job, **changes: Any) -> Job:
@@ -254,4 +258,5 @@ def _by_hand(job: Job, entry: Entry, state: ScheduleState) -> Job:
         case "retry":
             return retried(job, state, entry.at)
         case action:
-            return triggered(job, state.spec, entry.at, force=action == "force")
+            keyed = _with(job, key=job.key or entry.data.get("key", ""))
+            return triggered(keyed, state.spec, entry.at, force=action == "force")

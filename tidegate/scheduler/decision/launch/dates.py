@@ -10,11 +10,15 @@ from contextlib import suppress
 from datetime import date, datetime
 
 from tidegate.domain.business_date import business_date, is_by_the_clock
-from tidegate.domain.model import App, PartitionScheme, Schedule, WallClock, leaves
+from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension, WallClock, leaves
 from tidegate.domain.time.calendar import previous_business_day
 from tidegate.domain.time.fire_times import day_of, day_that_runs
 from tidegate.domain.time.wall_clock import wall_time
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, Event, fire_event_key
+
+FIRST_DAY = "1970-01-01"
+"""No business date is earlier where outputs have no periods of their own."""
 
 
 def is_dated(schedule: Schedule) -> bool:
@@ -84,6 +88,37 @@ def _date(app: App, schedule: Schedule, day: date, at: datetime, cron: WallClock
     if schedule.output_partition == "business_day":
         return previous_business_day(None if cron is None else cron.calendar, day).isoformat()
     return business_date(day, at, output_scheme(app, schedule.program))
+
+
+def date_of_job(view: JobView, satisfied_at: datetime) -> str:
+    """Return the key of a job whose trigger holds: with `batching: date`, and without a fire, it is a date.
+
+    Args:
+        satisfied_at: from when the date of a job without a fire is counted.
+    """
+    job, schedule = view.job, view.schedule
+    if job.key or not schedule.keyed_by_date or has_fires(view):
+        return job.key
+    with suppress(OverflowError):
+        return date_of_moment(view.app, schedule, satisfied_at)
+    return ""
+
+
+def has_fires(view: JobView) -> bool:
+    """Return whether a job has collected the fire of a cron."""
+    if view.tally is None:
+        return any(each.event.scheduled_for is not None for each in view.deliveries)
+    clocks = (leaf for leaf in leaves(view.schedule.trigger) if leaf.trigger.wall_clock is not None)
+    return any(leaf.path in view.tally.leaves for leaf in clocks)
+
+
+def dates_written(app: App, schedule: Schedule) -> PartitionScheme:
+    """Return the partitions whose keys are the business dates of a schedule: of its outputs, or days."""
+    outputs = output_scheme(app, schedule.program)
+    if outputs is not None and outputs.time is not None:
+        return PartitionScheme(time=outputs.time)
+    days = TimeDimension(name="day", cycle="day", start=FIRST_DAY, timezone=schedule.timezone)
+    return PartitionScheme(time=days)
 
 
 def output_scheme(app: App, program: str) -> PartitionScheme | None:

@@ -45,10 +45,7 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
     scheduled = max(
         (d.event.scheduled_for for d in view.deliveries if d.event.scheduled_for is not None), default=None
     )
-    dates = dates_of_fires(view.app, view.schedule, view.deliveries)
-    if not dates and satisfied_at is not None and is_dated(view.schedule):
-        with suppress(OverflowError):
-            dates = (date_of_moment(view.app, view.schedule, satisfied_at),)
+    dates = _dates(view, satisfied_at)
     manifest = manifest_of(view.app.name, view.deliveries)
     upstream = upstream_of(view.app.name, view.deliveries)
     plan = LaunchPlan(
@@ -59,6 +56,7 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
         upstream=upstream,
         scheduled_time=scheduled,
         business_date=dates[-1] if dates else None,
+        business_dates=dates,
     )
     plan = msgspec.structs.replace(plan, partitions=_partitions(view, plan, satisfied_at))
     values = values_of(plan, view.deliveries, view.job.key, view.schedule.trigger)
@@ -73,17 +71,39 @@ def _of_instance(view: JobView, instance: Instance, inputs: Inputs) -> LaunchPla
         manifest=manifest_of_inputs(view.app.name, view.app.programs[view.schedule.program], inputs),
         scheduled_time=instance.scheduled,
         business_date=instance.business_date,
+        business_dates=(instance.business_date,),
     )
     values = values_of(plan, (), "", None)
     return msgspec.structs.replace(plan, args=template.render(view.schedule.args, values))
+
+
+def _dates(view: JobView, satisfied_at: datetime | None) -> tuple[str, ...]:
+    """Return the business dates about which a job is, the newest last.
+
+    Those of all fires that it has collected: a date that it left out would be written by no other job.
+    """
+    app, schedule = view.app, view.schedule
+    if view.job.key and _is_date(schedule, output_scheme(app, schedule.program)):
+        return (view.job.key,)
+    dates = dates_of_fires(app, schedule, view.deliveries)
+    if not dates and satisfied_at is not None and (is_dated(schedule) or schedule.keyed_by_date):
+        with suppress(OverflowError):
+            return (date_of_moment(app, schedule, satisfied_at),)
+    return dates
+
+
+def _is_date(schedule: Schedule, outputs: PartitionScheme | None) -> bool:
+    """Return whether the key of a job is its date: by `batching: date`, or since a person named it."""
+    by_time = outputs is None or outputs.static is None
+    return schedule.keyed_by_date or (schedule.for_each is None and by_time)
 
 
 def _partitions(view: JobView, plan: LaunchPlan, satisfied_at: datetime | None) -> tuple[str, ...]:
     outputs = output_scheme(view.app, view.schedule.program)
     if outputs is None:
         return ()
-    if view.job.key and view.schedule.for_each is None:
-        # A person named the partition.
+    if view.job.key and view.schedule.for_each is None and not view.schedule.keyed_by_date:
+        # A person named the partition. A date as the key names none: what the run writes follows as always.
         return (view.job.key,)
     match view.schedule.output_partition:
         case "key":
@@ -98,8 +118,10 @@ def _partitions(view: JobView, plan: LaunchPlan, satisfied_at: datetime | None) 
             )
         case "business_date" | "business_day" if plan.business_date is None:
             return ()
-        case "business_date" | "business_day" | "current":
+        case "business_date" | "business_day":
             return _by_time(outputs, plan, satisfied_at)
+        case "current":
+            return _by_time(outputs, plan, satisfied_at)[-1:]
         case "none":
             return ()
         case _:
@@ -128,10 +150,10 @@ def _of_outputs(
 
 
 def _by_time(outputs: PartitionScheme, plan: LaunchPlan, satisfied_at: datetime | None) -> tuple[str, ...]:
-    """Return the business date, or without a cron the last period that was over at `satisfied_at`.
+    """Return the business dates, or without a cron the last period that was over at `satisfied_at`.
 
     Empty for outputs that are not partitioned by time alone.
     """
     if outputs.time is None or outputs.static is not None or satisfied_at is None:
         return ()
-    return (plan.business_date or period_before(satisfied_at, outputs.time),)
+    return plan.business_dates or (period_before(satisfied_at, outputs.time),)

@@ -30,13 +30,14 @@ def values_of(
     Args:
         plan: the launch plan, before its `args` are resolved.
         deliveries: the collected events of the job, in order of arrival.
-        key: the job's `for_each` key, "" without `for_each`.
+        key: the job's key, "" without one.
         trigger: of its schedule, whose named members references may ask for.
     """
     own = next((app_of(delivery.schedule) for delivery in deliveries), "")
     facts: dict[str, Any] = {
         "scheduled_time": _text(plan.scheduled_time),
         "business_date": plan.business_date,
+        "business_dates": list(plan.dates),
         "key": key or None,
         **_collected("trigger", own, deliveries, plan.manifest, plan.upstream),
     }

@@ -50,7 +50,7 @@ def collected(view: JobView) -> Collected:
             by_leaf.setdefault(delivery.leaf, []).append(delivery)
     return Collected(
         by_leaf={leaf: tuple(found) for leaf, found in by_leaf.items()},
-        key=view.job.key,
+        key=view.collects_for,
         datasets=view.app.datasets,
         tally=view.tally,
         leaving=view.leaving,

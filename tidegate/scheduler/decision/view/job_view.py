@@ -81,6 +81,11 @@ class JobView(Value, kw_only=True):
         return len(self.deliveries) if self.tally is None else self.tally.deliveries
 
     @property
+    def collects_for(self) -> str:
+        """The `for_each` key for which the job collects, "" without `for_each`, also where it has a date."""
+        return "" if self.schedule.for_each is None else self.job.key
+
+    @property
     def resources(self) -> tuple[str, ...]:
         """The resources of which the job takes a slot when it is launched."""
         return resources_of_job(self.app, self.schedule, self.job)

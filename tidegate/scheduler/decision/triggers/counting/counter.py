@@ -42,7 +42,7 @@ class Counter:
         self._quiet_times = QuietTimes(tally.last, self.arrivals)
         # The tally of this scope changes with the counts.
         live = Tally(leaves=self._leaves.tallies, last=self._quiet_times.last, came=self._came)
-        collected = Collected(by_leaf={}, key=view.job.key, datasets=view.app.datasets, tally=live)
+        collected = Collected(by_leaf={}, key=view.collects_for, datasets=view.app.datasets, tally=live)
         limits = limits_of(trigger)
         self.scope = Scope(collected, tally.through or BEGINNING, limits, limits)
         self._walk: Walk | None = None

@@ -63,7 +63,7 @@ class LeafCounts:
 
     def __init__(self, view: JobView, tally: Tally, kept: Kept) -> None:
         trigger = view.schedule.trigger
-        collected = Collected(by_leaf={}, key=view.job.key, datasets=view.app.datasets)
+        collected = Collected(by_leaf={}, key=view.collects_for, datasets=view.app.datasets)
         self._kinds = {leaf.path: CountedLeaf(leaf.trigger, collected) for leaf in leaves(trigger)}
         self._slides = slides(trigger)
         self._kept = kept
