@@ -1,6 +1,6 @@
 """`python -m tests.simulation.hunt SECONDS [KIND…] [SEED STEPS]`: play until one fails.
 
-A KIND is tasks, changes, maintenance, retention, people or schedules, which are played without it, too.
+A KIND is tasks, changes, maintenance, retention, people, dates or schedules, which are played without it.
 
 Prints the seed and what it found, and ends with 1 where something failed, with 0 where nothing did. It
 imports nothing of pytest, and only what its kind of history needs, so it starts fast; it plays the packages
@@ -22,6 +22,11 @@ def player(what: str) -> tuple[Callable[[int, int], object], int]:
         from tests.simulation.tasks.world import STEPS, history
 
         return lambda seed, steps: history(MemoryStore(), seed, steps, changes=what == "changes"), STEPS
+    if what == "dates":
+        from tests.simulation.dates.world import STEPS as DAYS
+        from tests.simulation.dates.world import history as of_dates
+
+        return of_dates, DAYS
     from tests.simulation.history import FAULT_RATE, STEPS
     from tests.simulation.history import history as of_schedules
 
@@ -49,13 +54,13 @@ def hunt(seconds: float, what: str, first: tuple[int, int] | None) -> int:
     """The exit code.
 
     Args:
-        what: "tasks", "changes" (of tasks), "maintenance", "retention", "people", "schedules" or "", which is
-            the same.
+        what: "tasks", "changes" (of tasks), "maintenance", "retention", "people", "dates", "schedules" or "",
+            which is the same.
         first: seed and steps of the first history.
     """
     until = time.monotonic() + seconds
     play, usual = player(what)
-    kept = [] if what in ("retention", "people") else kept_seeds()
+    kept = [] if what in ("retention", "people", "dates") else kept_seeds()
     seeds = [*([first] if first else kept), *((seed, usual) for seed in range(100_000))]
     played = 0
     for played, (seed, steps) in enumerate(seeds, start=1):

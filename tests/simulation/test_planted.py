@@ -32,11 +32,15 @@ TASK_PATCHES = sorted(PLANTED.glob("task_*.patch"))
 OPERATION_PATCHES = sorted(PLANTED.glob("operation_*.patch"))
 RETENTION_PATCHES = sorted(PLANTED.glob("retention_*.patch"))
 PEOPLE_PATCHES = sorted(PLANTED.glob("people_*.patch"))
+DATES_PATCHES = sorted(PLANTED.glob("dates_*.patch"))
 PATCHES = sorted(
-    {*PLANTED.glob("*.patch")} - {*TASK_PATCHES, *OPERATION_PATCHES, *RETENTION_PATCHES, *PEOPLE_PATCHES}
+    {*PLANTED.glob("*.patch")}
+    - {*TASK_PATCHES, *OPERATION_PATCHES, *RETENTION_PATCHES, *PEOPLE_PATCHES, *DATES_PATCHES}
 )
 CHANGED = re.compile(r"^--- a/(\S+)", re.MULTILINE)
-FINDS = re.compile(r"^# (tasks|changes|schedules|maintenance|retention|people) (\d+) (\d+)$", re.MULTILINE)
+FINDS = re.compile(
+    r"^# (tasks|changes|schedules|maintenance|retention|people|dates) (\d+) (\d+)$", re.MULTILINE
+)
 PLAYED = ("tidegate", "tests/simulation", "tests/doubles")
 SECONDS = 90
 """A bug that is not found for so long is not found. Most are within two seconds."""
@@ -80,6 +84,8 @@ def histories(patch: Path) -> tuple[str, ...]:
         return ("retention",)
     if patch in PEOPLE_PATCHES:
         return ("people",)
+    if patch in DATES_PATCHES:
+        return ("dates",)
     return ("maintenance",) if patch in OPERATION_PATCHES else ()
 
 
@@ -97,7 +103,7 @@ def hunt(folder: Path, seconds: float, *what: str) -> subprocess.CompletedProces
 
 
 def test_the_copy_as_it_is_has_none(folder: Path) -> None:
-    kinds = ("schedules", "tasks", "changes", "maintenance", "retention", "people")
+    kinds = ("schedules", "tasks", "changes", "maintenance", "retention", "people", "dates")
     found = hunt(folder, SECONDS_WITHOUT, *kinds)
     assert found.returncode == 0, found.stdout + found.stderr
     assert found.stdout.count("histories, and nothing was found") == len(kinds)
@@ -111,6 +117,7 @@ def test_the_copy_as_it_is_has_none(folder: Path) -> None:
         *some(OPERATION_PATCHES, 1),
         *some(RETENTION_PATCHES, 1),
         *some(PEOPLE_PATCHES, 1),
+        *some(DATES_PATCHES, 1),
     ],
     ids=lambda patch: patch.stem,
 )
