@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.spark_jobs.files.filesystem import Entry, LocalFiles, is_data
 from tidegate.spark_jobs.files.scheme import is_local, scheme_of
-from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
+from tidegate.spark_jobs.parquet.version_log import TableVersion, head
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
@@ -64,7 +65,7 @@ def spark(session: "SparkSession", path: str, keys: Iterable[str] | None = None)
     log, root = AllFiles(lambda: session), _root(path)
     version = _newest(log, root, path)
     folders = [f"{root}/{folder}" for entry in _entries(version, keys) for folder in entry.folders]
-    return read_folders(session, version.schema, folders)
+    return read_folders(session, version.schema, folders, version.narrower(root))
 
 
 def pyarrow(

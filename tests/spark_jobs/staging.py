@@ -18,8 +18,9 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.folders.publish_folder import write_marker
 from tidegate.spark_jobs.parquet.output import StagedParquet, staging_folder
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 from tidegate.spark_jobs.parquet.staging import KEY_COLUMN, KEY_MARK, StagedFolder, seal
-from tidegate.spark_jobs.parquet.version_log import PartitionEntry, head
+from tidegate.spark_jobs.parquet.version_log import head
 from tidegate.spark_jobs.parquet.view import CURRENT
 
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))

@@ -11,6 +11,10 @@ FIXED: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     # Partition keys are strings: "007" is not 7 and "2013-12-22" is not a date.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # Names of columns are compared in any case: a later publish may spell one otherwise.
+    "spark.sql.caseSensitive": "false",
+    # pandas writes nanoseconds. They are read as numbers, and become microseconds where nothing is lost.
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
     # Staged files are published by their commit, never by Spark's marker file.
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     # A skipped file is lost rows that a watermark counts as read.

@@ -27,6 +27,7 @@ from tidegate.spark_jobs.commit.outputs import published_before
 from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.datasets.key_selection import UpstreamSelection
+from tidegate.spark_jobs.datasets.row_refusal import refused_rows
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
 from tidegate.spark_jobs.incremental.lost_rows import refuse_lost_rows
@@ -205,7 +206,10 @@ def _call(inputs: _Inputs, spark: SparkSession) -> Called:
         found = tables | inputs.of_sources(own)
         given = {name: None if (frame := found[name]) is None else frame_in(own, frame) for name in found}
         in_order = {name: given[name] for name in program.reads}
-        returned = call_program(program.run, lambda: load_program(program.run)(own, in_order, inputs.params))
+        with refused_rows(program.name):
+            returned = call_program(
+                program.run, lambda: load_program(program.run)(own, in_order, inputs.params)
+            )
         outputs = outputs_of(program, returned)
     if outputs:
         refuse_stopped(spark)

@@ -16,14 +16,9 @@ from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.parquet.folders.publish_folder import MARKER, PublishFolder, write_marker
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
-from tidegate.spark_jobs.parquet.version_log import (
-    RECENT_COMMITS,
-    PartitionEntry,
-    TableVersion,
-    head,
-    put_version,
-)
+from tidegate.spark_jobs.parquet.version_log import RECENT_COMMITS, TableVersion, head, put_version
 from tidegate.spark_jobs.publication.table import sequence_of
 
 FILES = LocalFiles()

@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from tidegate.spark_jobs.datasets.columns import ColumnClash, Type, union_columns
+from tidegate.spark_jobs.datasets.columns import (
+    ColumnClash,
+    Type,
+    are_read_as,
+    columns_as_written,
+    union_columns,
+)
 
 
 def struct(*, nullable: bool = True, **columns: Type) -> dict[str, Any]:
@@ -76,7 +82,8 @@ def test_the_columns_of_both(
 @pytest.mark.parametrize(
     ("standing", "coming", "message"),
     [
-        ("integer", "long", "a is integer in the table and long in the output"),
+        ("double", "long", "a is double in the table and long in the output"),
+        ("decimal(9,2)", "decimal(9,3)", r"a is decimal\(9,2\) in the table"),
         ("integer", array("integer"), "a is integer in the table and array in the output"),
         (struct(x=struct(y="date")), struct(x=struct(y="long")), r"a\.x\.y is date in the table"),
         (values("integer"), values("date"), "a is integer in the table and date in the output"),
@@ -85,6 +92,28 @@ def test_the_columns_of_both(
 def test_two_types_of_one_column_are_refused(standing: Type, coming: Type, message: str) -> None:
     with pytest.raises(ColumnClash, match=message):
         united(struct(a=standing), struct(a=coming))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "wide"),
+    [
+        ("integer", "long", "long"),
+        ("byte", "short", "short"),
+        ("float", "double", "double"),
+        ("decimal(9,2)", "decimal(12,2)", "decimal(12,2)"),
+        ("void", "date", "date"),
+        (values(array("integer")), values(array("long")), values(array("long"))),
+    ],
+)
+def test_a_type_becomes_wider_and_files_with_the_narrower_one_are_known(
+    one: Type, other: Type, wide: Type
+) -> None:
+    assert united(struct(a=one), struct(a=other)) == united(struct(a=other), struct(a=one)) == struct(a=wide)
+    columns = union_columns("", json.dumps(struct(a=wide, b="date")))
+    assert are_read_as(columns, json.dumps(struct(A=wide)))
+    narrow = columns_as_written(columns, json.dumps(struct(a=one)))
+    assert are_read_as(columns, json.dumps(struct(a=one))) is (one == "void")
+    assert json.loads(narrow) == struct(a=wide if one == "void" else one, b="date")
 
 
 def test_no_column_must_have_a_value_since_a_later_publish_may_leave_it_out() -> None:

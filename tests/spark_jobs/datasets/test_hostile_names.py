@@ -30,12 +30,13 @@ REFUSED_NAMES = (
 ALLOWED_NAMES = ("a_b", "a__b", "con", "nul", "v", "n" * 63)
 
 REFUSED_KEYS = (
-    "", " ", "x/y", "/abs", "é漢字", LONG, "a\0b", "a\nb", " a", "a%2Fb", "a|b", "a=b", "../up", "...",
-    "a,b", "[a]", "(null)", "__HIVE_DEFAULT_PARTITION__", ":" * 67,
+    "", " ", LONG, "a\0b", "a\nb", "a|b", "...", "(null)", "__HIVE_DEFAULT_PARTITION__", ":" * 84, "漢" * 28,
+    "a\u202eb",
 )  # fmt: skip
 ALLOWED_KEYS = (
     "a:b", "a_b", "a b", "_hidden", ".h", ".", "..", "A", "a", "NUL", "con", "a.", "a ", "v", "k", "007", "7",
-    "2013-12-22", "null", "n" * 200, ":" * 66,
+    "2013-12-22", "null", "n" * 200, ":" * 66, "x/y", "/abs", "é漢字", " a", "a%2Fb", "a=b", "../up", "a,b",
+    "[a]", "'a' \"b\"", "a`b", "a\\b", "{a}*?", "漢" * 27,
 )  # fmt: skip
 
 REFUSED_PATHS = (

@@ -1,12 +1,13 @@
 """The partition columns of an output: strings formatted like keys, and none twice."""
 
 import pytest
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension
+from tidegate.spark_jobs.datasets.column_names import refuse_names
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.partition_columns import with_partition_columns
+from tidegate.spark_jobs.errors import OutputError
 
 pytestmark = pytest.mark.spark
 
@@ -38,5 +39,5 @@ def test_a_frame_of_strings_is_written_as_it_is(spark: SparkSession) -> None:
 def test_a_column_that_is_there_in_two_spellings_is_refused(spark: SparkSession) -> None:
     made = spark.sql("SELECT 'x' code, '2013-12-22' day, '2013-12-23' DAY")
 
-    with pytest.raises(AnalysisException, match=r"(?i)ambiguous"):
-        with_partition_columns(made, REF, ("2013-12-22|x",))
+    with pytest.raises(OutputError, match="the columns day and DAY, which are one name to Spark"):
+        refuse_names(REF, made)

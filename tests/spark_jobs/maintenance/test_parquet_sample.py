@@ -10,7 +10,8 @@ from tidegate.domain.model import HealthRules
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.maintenance.file_counts import spread
 from tidegate.spark_jobs.maintenance.parquet.health import measure_parquet
-from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, put_version
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
+from tidegate.spark_jobs.parquet.version_log import TableVersion, put_version
 
 NOW = datetime(2014, 1, 1, tzinfo=UTC)
 REF = daily("t")

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from tidegate.domain.model import WriteMode
-from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
+from tidegate.spark_jobs.parquet.version_log import TableVersion
 
 COLUMNS = '{"fields":[{"metadata":{},"name":"a","nullable":true,"type":"integer"}],"type":"struct"}'
 

@@ -1,5 +1,7 @@
 """The builder of datasets: partition scheme, format, path and write mode."""
 
+from urllib.parse import quote
+
 import msgspec
 
 from tidegate.compiler.builders.alerts import build_alerts
@@ -17,11 +19,11 @@ from tidegate.domain.partition_key import PartitionKeyError, begins_at_start, fo
 from tidegate.domain.time.calendar import DAY_NAMES
 from tidegate.domain.wording import shown
 
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""The folder name that Hive and Spark use for null."""
+NO_VALUES = ("__HIVE_DEFAULT_PARTITION__", "(null)")
+"""How Spark, and Tidegate in its messages, name a partition without a value."""
 
-MAX_KEY_BYTES = 200
-"""The limit of a key in a folder name: a staged folder has the keys of both dimensions and a prefix."""
+JOINED = frozenset(",[]|")
+"""What Dagster allows in no key of several dimensions."""
 
 _DAYS: dict[str, Day] = {day: day for day in DAY_NAMES}
 
@@ -97,15 +99,21 @@ def _scheme(node: MappingNode, scope: Scope) -> PartitionScheme | None:
 
 def _keys(name: str, node: MappingNode, scope: Scope) -> tuple[str, ...]:
     """Return the keys of a static dimension: each is a folder name and a partition key of Dagster."""
-    most = min(MAX_KEY_BYTES, MAX_NAME_BYTES - len(name) - 1)
+    most = MAX_NAME_BYTES - len(name) - 1
     for place in node.strings(name):
         key, wrong = str(place.value), None
         if "..." in key:
             wrong = 'a key must not contain "...": Dagster refuses it'
-        elif key == NO_VALUE:
-            wrong = "Spark reads this key as null"
-        elif sum(3 if letter in ": " else 1 for letter in key) > most:
-            wrong = f"as a folder name, with : and spaces escaped, a key has at most {most} bytes"
+        elif key in NO_VALUES:
+            wrong = "this key means that there is no value"
+        elif not key.isprintable():
+            wrong = "a key has no control characters"
+        elif len(node.values) > 1 and not JOINED.isdisjoint(key):
+            wrong = "beside another dimension a key must have none of , [ ] |: Dagster refuses them"
+        elif len(quote(key, safe="")) > most:
+            wrong = (
+                f"as a folder name, with most signs escaped as three or more, a key has at most {most} bytes"
+            )
         if wrong is not None:
             scope.findings.add("V205", place, f"{wrong}, got {shown(key)}", _PARTITION_HINT)
     return tuple(str(place.value) for place in node.strings(name))

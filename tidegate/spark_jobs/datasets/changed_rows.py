@@ -9,10 +9,17 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 ROW, SIDE = "__tidegate_row", "__tidegate_side"
+
+
+def is_never_computed(error: Exception) -> bool:
+    """Return whether a query fails at every try, because of its types; a file or table may come back."""
+    name = error.getErrorClass() if isinstance(error, AnalysisException) else None
+    return (name or "").startswith(("DATATYPE_MISMATCH", "UNSUPPORTED_FEATURE"))
 
 
 def rows_differ(before: DataFrame | None, now: DataFrame | None, keys: DataFrame) -> bool:

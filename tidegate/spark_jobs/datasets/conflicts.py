@@ -43,6 +43,22 @@ def same_keys(commit: str, table: str, where: Collection[str]) -> CommitConflict
     )
 
 
+def other_columns(commit: str, table: str, clash: Exception) -> CommitConflict:
+    """Return the conflict with a run that has given a column another type since the rows were staged."""
+    return CommitConflict(
+        f"commit {commit}: another run has changed the columns of {table}: {clash}",
+        "nothing was published; run it again: its columns are compared with those of today",
+    )
+
+
+def never_computed(commit: str, table: str, error: Exception) -> CommitConflict:
+    """Return the conflict of a merge whose keys cannot be compared with those that the table has by now."""
+    return CommitConflict(
+        f"commit {commit}: the merge into {table} cannot be computed: {str(error).splitlines()[0]}",
+        "nothing was published; run it again: its keys are compared with those of today",
+    )
+
+
 def _named(where: Collection[str]) -> str:
     keys = [key for key in where if key]
     shown = ", ".join(keys[:SHOWN_KEYS]) + (", …" if len(keys) > SHOWN_KEYS else "")

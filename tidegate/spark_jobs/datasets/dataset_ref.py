@@ -20,6 +20,8 @@ from tidegate.spark_jobs.files.filesystem import FileSystem, LocalFiles
 
 PLAIN_COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 COMMIT_DIGEST_DIGITS = 32
+MAX_NAME_BYTES = 255
+"""Of local file systems and HDFS."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,6 +102,18 @@ class DatasetRef(Value, kw_only=True):
     def partition_folder(self, key: str) -> str:
         """Return a partition's folder relative to the root, "day=2013-12-22/origin=EWR"; "" without any."""
         return "/".join(f"{name}={quote(value, safe='')}" for name, value in self.parts(key).items())
+
+    def data_folder(self, key: str) -> str:
+        """Return the folder of a partition that Tidegate writes: no name in it is too long."""
+        return "/".join(_folder_name(name) for name in self.partition_folder(key).split("/"))
+
+
+def _folder_name(name: str) -> str:
+    """Return a name that file systems take: a long one ends with a digest of all of it."""
+    if len(name) <= MAX_NAME_BYTES:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:COMMIT_DIGEST_DIGITS]
+    return f"{name[: MAX_NAME_BYTES - 1 - len(digest)]}~{digest}"
 
 
 def _is_plain_name(name: str) -> bool:

@@ -8,11 +8,13 @@ program may change.
 from pyspark.sql import DataFrameReader, SparkSession
 
 SKIPPING = ("ignoreMissingFiles", "ignoreCorruptFiles")
+GLOBS = "__globPaths__"
+"""Spark's own option: whether paths are patterns. A folder may be called `a[1]` or `{b}`."""
 
 
 def file_reader(spark: SparkSession) -> DataFrameReader:
-    """Return a reader that skips no file."""
+    """Return a reader that skips no file, and takes a path as it is."""
     reader = spark.read
     for option in SKIPPING:
         reader = reader.option(option, False)
-    return reader
+    return reader.option(GLOBS, False)

@@ -2,38 +2,73 @@
 
     <root>/day=2013-12-22/origin=EWR/anything.parquet
 
-Nothing is written here. A file being landed has a name that begins with "." or "_"
-until it is complete, so it is not read before. The partition columns are strings taken from the
-folder names, even if the files have columns of the same name.
+Nothing is written here. Files in folders below that of a partition belong to it. A file being landed has a
+name that begins with "." or "_" until it is complete, so it is not read before. The partition columns are
+strings taken from the folder names, even if the files have columns of the same name.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.partition_key import join_key, validate_key
+from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, folder_value
-from tidegate.spark_jobs.datasets.file_reader import file_reader
+from tidegate.spark_jobs.datasets.landed_files import read_files
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
+from tidegate.spark_jobs.files.filesystem import Entry, FileSystem, is_data
 
 log = logging.getLogger(__name__)
 
+DEEPEST = 16
+"""How many folders below that of a partition are searched: links may lead in a circle."""
 
-def landed_folders(files: FileSystem, ref: DatasetRef, root: str) -> dict[str, str]:
-    """Return the folder of each partition that has data, by key, in the order of the keys."""
+
+def landed_folders(
+    files: FileSystem, ref: DatasetRef, root: str, selects: Callable[[str], bool] = lambda _: True
+) -> dict[str, str]:
+    """Return the folder of each partition that has data, by key, in the order of the keys.
+
+    Raises:
+        SourceError: a partition that `selects` accepts has two folders.
+    """
     found: dict[str, str] = {}
-    for parts, folder in _walk(files, root, frozenset(ref.dimensions()), {}):
+    for parts, folder in _walk(files, root, ref.dimensions(), {}):
         key = join_key(ref.scheme, parts) if ref.scheme is not None else ""
         fault = validate_key(ref.scheme, key) if ref.scheme is not None else None
-        if fault is None:
-            found[key] = folder
-        else:
+        if fault is not None:
             log.warning("%s is not a partition of %s; skipping it: %s", folder, ref.name, fault)
+        elif key in found and selects(key):
+            raise SourceError(
+                f"{ref.id}: partition {key} has two folders, {found[key]} and {folder}",
+                "move the files of one into the other",
+            )
+        else:
+            found[key] = folder
     return dict(sorted(found.items()))
+
+
+def files_below(files: FileSystem, folder: str, inside: str = "") -> Iterator[tuple[str, Entry]]:
+    """Yield the data files in a partition's folder and in those below it, by the names that lead there."""
+    for entry in files.list(f"{folder}/{inside}" if inside else folder):
+        name = f"{inside}/{entry.name}" if inside else entry.name
+        if not is_data(entry.name):
+            continue
+        if not entry.is_folder:
+            yield name, entry
+        elif name.count("/") < DEEPEST:
+            yield from files_below(files, folder, name)
+
+
+def rows_of_files(spark: SparkSession, ref: DatasetRef, root: str, files: Sequence[str]) -> DataFrame:
+    """Return the rows of landed files, given by absolute paths, with the partition columns as strings."""
+    frame = read_files(spark, ref, root, files)
+    for name in ref.dimensions():
+        frame = frame.withColumn(name, frame[name].cast("string"))
+    return frame
 
 
 def read_landed(
@@ -52,14 +87,14 @@ def read_landed(
         SourceError: a reported partition has no files, or no file shows the columns of an empty result.
     """
     root = ref.root(warehouse)
-    folders = landed_folders(warehouse.files, ref, root)
+    folders = landed_folders(warehouse.files, ref, root, selects)
     refuse_missing(ref, root, folders, (key for key in reported if selects(key)))
     if not folders:
         return None
     taken = [folder for key, folder in folders.items() if selects(key)]
     if not taken:
-        return spark.createDataFrame([], _with_dimensions(_columns(spark, ref, root, folders), ref).schema)
-    return _with_dimensions(file_reader(spark).option("basePath", root).parquet(*taken), ref)
+        return spark.createDataFrame([], _columns(spark, ref, root, folders, warehouse.files).schema)
+    return rows_of_files(spark, ref, root, _files(warehouse.files, taken))
 
 
 def refuse_missing(ref: DatasetRef, root: str, folders: Mapping[str, str], reported: Iterable[str]) -> None:
@@ -75,13 +110,15 @@ def refuse_missing(ref: DatasetRef, root: str, folders: Mapping[str, str], repor
         )
 
 
-def _columns(spark: SparkSession, ref: DatasetRef, root: str, folders: Mapping[str, str]) -> DataFrame:
+def _columns(
+    spark: SparkSession, ref: DatasetRef, root: str, folders: Mapping[str, str], files: FileSystem
+) -> DataFrame:
     """Return the newest partition, whose columns an empty result has."""
     key, folder = list(folders.items())[-1]
     log.info("no partition that the run reads of %s has files; its columns are those of %s", ref.id, key)
     try:
-        return file_reader(spark).option("basePath", root).parquet(folder)
-    except (PySparkException, Py4JJavaError) as error:
+        return rows_of_files(spark, ref, root, _files(files, [folder]))
+    except (PySparkException, Py4JJavaError, SourceError) as error:
         raise SourceError(
             f"{ref.id}: no partition that the run reads has files, so its columns are those of the newest "
             f"partition {key}, and {folder} cannot be read: {str(error).splitlines()[0]}",
@@ -89,23 +126,21 @@ def _columns(spark: SparkSession, ref: DatasetRef, root: str, folders: Mapping[s
         ) from error
 
 
-def _with_dimensions(frame: DataFrame, ref: DatasetRef) -> DataFrame:
-    """Return the rows with the partition columns as strings."""
-    for name in ref.dimensions():
-        frame = frame.withColumn(name, frame[name].cast("string"))
-    return frame
+def _files(files: FileSystem, folders: Iterable[str]) -> list[str]:
+    return [f"{folder}/{name}" for folder in folders for name, _ in files_below(files, folder)]
 
 
 def _walk(
-    files: FileSystem, folder: str, names: frozenset[str], parts: dict[str, str]
+    files: FileSystem, folder: str, names: Sequence[str], parts: dict[str, str]
 ) -> Iterator[tuple[dict[str, str], str]]:
-    entries = files.list(folder)
+    """Yield each folder with data in it that has a value for every name, in any case and order."""
     if not names:
-        if any(not entry.is_folder and is_data(entry.name) for entry in entries):
+        if any(True for _ in files_below(files, folder)):
             yield parts, folder
         return
-    for entry in entries:
+    for entry in files.list(folder):
         value = folder_value(entry.name) if entry.is_folder else None
-        if value is not None and value[0] in names:
-            inner = {**parts, value[0]: value[1]}
-            yield from _walk(files, f"{folder}/{entry.name}", names - {value[0]}, inner)
+        name = None if value is None else spelling(value[0], names)
+        if value is not None and name is not None:
+            rest = [one for one in names if one != name]
+            yield from _walk(files, f"{folder}/{entry.name}", rest, {**parts, name: value[1]})

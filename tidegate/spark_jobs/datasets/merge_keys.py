@@ -4,9 +4,12 @@ The same for every format. Two rows with equal keys would make the result
 undefined, so they are refused before anything is published.
 """
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
+from pyspark.sql.types import ArrayType, AtomicType, DataType, MapType, StructType
 
+from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
 
@@ -28,6 +31,58 @@ def refuse_missing(ref: DatasetRef, frame: DataFrame) -> None:
             f"{ref.name}: the program's output has no column {', '.join(missing)}, which is a merge key",
             "return the column, or change merge_keys of the dataset",
         )
+
+
+def refuse_incomparable(ref: DatasetRef, frame: DataFrame, existing: StructType | None) -> None:
+    """Refuse a merge that could not be computed once it is promised.
+
+    Args:
+        existing: the columns of the table; None for one that was never published.
+
+    Raises:
+        OutputError: a key cannot be compared with itself, or with that of the table, or rows cannot.
+    """
+    table = {} if existing is None else {each.name.lower(): each.dataType for each in existing.fields}
+    for name in key_columns(ref):
+        kind = frame.schema[spelling(name, frame.columns) or name].dataType
+        known = table.get(name.lower())
+        wrong = None
+        if _has_map(kind):
+            wrong = f"is {kind.simpleString()}, and maps cannot be compared"
+        elif known is not None and not _is_plain(kind, known) and _shape(kind) != _shape(known):
+            wrong = f"is {known.simpleString()} in the table and {kind.simpleString()} in the output"
+        if wrong is not None:
+            raise OutputError(
+                f"{ref.name}: the merge key {name} {wrong}",
+                "merge by columns of plain types, such as fields of the struct",
+            )
+    try:
+        frame.select(sf.to_json(sf.struct("*")))
+    except AnalysisException as error:
+        raise OutputError(
+            f"{ref.name}: a merge compares rows, and those of the output cannot be compared: {error.desc}",
+            "leave the column out, or return it as text",
+        ) from error
+
+
+def _is_plain(*kinds: DataType) -> bool:
+    return all(isinstance(kind, AtomicType) for kind in kinds)
+
+
+def _has_map(kind: DataType) -> bool:
+    match kind:
+        case MapType():
+            return True
+        case ArrayType():
+            return _has_map(kind.elementType)
+        case StructType():
+            return any(_has_map(each.dataType) for each in kind.fields)
+        case _:
+            return False
+
+
+def _shape(kind: DataType) -> str:
+    return kind.simpleString().lower()
 
 
 def refuse_repeated(ref: DatasetRef, staged: DataFrame) -> None:

@@ -8,13 +8,17 @@ writes only the partitions that it was launched for.
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import and_, or_
+from typing import Any, cast
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampType
 
+from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.programs.own_session import frame_of_plan
 
 NO_VALUE = "(null)"
 SHOWN_KEYS = 10
@@ -40,8 +44,11 @@ def refuse_surplus(ref: DatasetRef, keys: tuple[str, ...], rows: Mapping[str, in
 
 
 def with_partition_columns(frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]) -> DataFrame:
-    """Return the frame with every partition column as a string formatted like its key."""
-    missing = [name for name in ref.dimensions() if name not in frame.columns]
+    """Return the frame with every partition column as a string formatted like its key.
+
+    A column is known in any case, and has the name of its dimension in the result.
+    """
+    missing = [name for name in ref.dimensions() if spelling(name, frame.columns) is None]
     if missing and len(keys) != 1:
         raise OutputError(
             f"{ref.name}: the program's output has no column {', '.join(missing)}, and the run writes "
@@ -63,7 +70,8 @@ def _is_text(frame: DataFrame, name: str) -> bool:
 
 def _formatted(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
     """Return a partition column formatted like its keys; strings stay unchanged."""
-    column, kind = frame[name], frame.schema[name].dataType
+    spelled = spelling(name, frame.columns) or name
+    column, kind = frame[f"`{spelled}`"], frame.schema[spelled].dataType
     time = ref.scheme.time if ref.scheme else None
     if time is None or time.name != name or not isinstance(kind, DateType | TimestampType | TimestampNTZType):
         return column.cast("string")
@@ -85,6 +93,22 @@ def _formatted(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
     )
     key = sf.date_format(wall, "yyyy-MM-dd-HH:mm")
     return sf.when(hour_before == wall, sf.concat(key, offset)).otherwise(key)
+
+
+def by_partition(frame: DataFrame, columns: Sequence[str], keys: Sequence[str]) -> DataFrame:
+    """Return rows of which those of a partition are written by one task, so that each has one file.
+
+    With adaptive execution Spark spreads a partition that is large over several tasks.
+    """
+    if len(keys) < 2 or not columns:
+        return frame
+    java, jdf = java_classes(frame.sparkSession), cast(Any, frame)._jdf
+    by = java.org.apache.spark.api.python.PythonUtils.toSeq([jdf.col(f"`{name}`").expr() for name in columns])
+    # PySpark's `hint` takes no columns.
+    plan = java.org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions(
+        by, jdf.queryExecution().analyzed(), java.scala.Option.empty(), java.scala.Option.empty()
+    )
+    return frame_of_plan(frame.sparkSession, plan)
 
 
 def in_partitions(dimensions: Sequence[str], wanted: Sequence[Sequence[str]]) -> Column:

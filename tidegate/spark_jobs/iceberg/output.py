@@ -7,6 +7,8 @@ to the existing rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote_plus
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -15,22 +17,42 @@ from tidegate.domain.partition_key import SEPARATOR
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
-from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.datasets.merge_keys import refuse_missing, refuse_repeated
+from tidegate.spark_jobs.datasets.dataset_ref import MAX_NAME_BYTES, DatasetRef
+from tidegate.spark_jobs.datasets.merge_keys import refuse_incomparable, refuse_missing, refuse_repeated
 from tidegate.spark_jobs.datasets.partition_columns import (
+    by_partition,
     in_partitions,
     refuse_surplus,
     with_partition_columns,
 )
 from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, TableName, catalog_of, sql_name
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.files.scheme import scheme_of
+from tidegate.spark_jobs.iceberg.catalog.catalog import (
+    STAGING_NAMESPACE,
+    IcebergCatalog,
+    TableName,
+    catalog_of,
+    sql_name,
+)
 from tidegate.spark_jobs.iceberg.catalog.half_created import may_exist, staged_names
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files, staging_folder
 from tidegate.spark_jobs.iceberg.staging.names import staging_name
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, write_staging
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.iceberg.table.table import data_file, log_of, write_target
+from tidegate.spark_jobs.iceberg.table.required import without_nulls
+from tidegate.spark_jobs.iceberg.table.table import (
+    columns_json,
+    data_file,
+    log_of,
+    spark_columns,
+    write_target,
+)
+
+FOLDERS = ("", "file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
+"""Where a part of a path is the name of a folder."""
+SHOWN_CHARACTERS = 40
 
 
 class StagedPartition(Value, kw_only=True):
@@ -111,8 +133,8 @@ def stage(
     catalog, name = catalog_of(frame.sparkSession), table_name(ref)
     dimensions, state = ref.dimensions(), state or table_state(frame.sparkSession, ref)
     frame = with_partition_columns(frame, ref, keys)
-    if ref.write == "merge":
-        refuse_missing(ref, frame)
+    frame = _fitting(catalog, ref, keys, frame)
+    frame = by_partition(frame, dimensions, keys)
     target = write_target(catalog, name, frame.schema, dimensions)
     log = log_of(target.table)
     own = staging_name(name, commit, token)
@@ -153,6 +175,37 @@ def stage(
         facts=dict(facts or {}),
     )
     return StagedIceberg(ref=ref, step=step, root=staged.root, partitions=partitions)
+
+
+def _fitting(catalog: IcebergCatalog, ref: DatasetRef, keys: tuple[str, ...], frame: DataFrame) -> DataFrame:
+    """Return the output as its table takes it, or refuse what could not be published.
+
+    Raises:
+        OutputError: see `stage`.
+    """
+    existing = catalog.table(table_name(ref))
+    _refuse_long(ref, keys, existing)
+    if ref.write == "merge":
+        refuse_missing(ref, frame)
+        refuse_incomparable(ref, frame, None if existing is None else spark_columns(catalog, existing))
+    if existing is None:
+        return frame
+    return without_nulls(ref.name, frame, columns_json(catalog, existing))
+
+
+def _refuse_long(ref: DatasetRef, keys: tuple[str, ...], table: Any | None) -> None:
+    """Refuse a partition whose folder would have a longer name than file systems of folders take."""
+    if table is not None and scheme_of(str(table.location())) not in FOLDERS:
+        return
+    for key in keys:
+        for name, value in ref.parts(key).items():
+            length = len(f"{name}={quote_plus(value, safe='*')}")
+            if length > MAX_NAME_BYTES:
+                raise OutputError(
+                    f"{ref.name}: the partition {key[:SHOWN_CHARACTERS]}… would be a folder whose name has "
+                    f"{length} bytes, at most {MAX_NAME_BYTES} are possible",
+                    "use shorter keys, and put the long text into a column of its own",
+                )
 
 
 def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) -> None:

@@ -86,7 +86,8 @@ def merged_meanwhile(
         def rows(version: TableVersion) -> DataFrame | None:
             entries = [version.partitions[key] for key in sorted(changed) if key in version.partitions]
             folders = [f"{begun.root}/{path}" for entry in entries for path in entry.folders]
-            return read_folders(spark, version.schema, folders) if folders else None
+            narrower = version.narrower(begun.root)
+            return read_folders(spark, version.schema, folders, narrower) if folders else None
 
         new = read_folders(spark, schema, staged).select(*(f"`{column}`" for column in columns)).distinct()
         if not rows_differ(rows(before), rows(now), new):

@@ -15,14 +15,12 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.datasets.columns import union_columns
+from tidegate.spark_jobs.datasets.columns import are_read_as, union_columns
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
-from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion
-
-SURVIVORS_MARK = "+"
-"""Separates the commit from the version in the name of a survivors' folder."""
+from tidegate.spark_jobs.parquet.version_log import SURVIVORS_MARK, TableVersion
 
 
 def merged_partitions(
@@ -58,6 +56,9 @@ def merged_partitions(
     # A unique name: another process may finish the same sequence at the same time.
     attempt = f"{now.number}{SURVIVORS_MARK}{uuid.uuid4().hex}"
     folder = f"{staging}/{SURVIVORS_MARK}{attempt}"
+    wide = union_columns(now.schema, schema)
+    written = {path: now.columns_of(path) for entry in existing.values() for path in entry.folders}
+    written |= {path: schema for entry in incoming.values() for path in entry.folders}
     try:
         left = write_survivors(
             context.spark(),
@@ -65,7 +66,8 @@ def merged_partitions(
             root,
             existing,
             incoming,
-            schema=union_columns(now.schema, schema),
+            schema=wide,
+            narrower={f"{root}/{path}": own for path, own in written.items() if not are_read_as(wide, own)},
             columns=columns,
             dimensions=dimensions,
             folder=folder,
@@ -94,11 +96,15 @@ def write_survivors(
     incoming: Mapping[str, PartitionEntry],
     *,
     schema: str,
+    narrower: Mapping[str, str],
     columns: Sequence[str],
     dimensions: Sequence[str],
     folder: str,
 ) -> dict[str, StagedFolder]:
     """Write the existing rows that no incoming row replaces, and seal their folders for the commit.
+
+    Args:
+        narrower: see `read_folders`.
 
     Raises:
         OSError: Spark has failed, or a folder holds rows of another partition.
@@ -106,7 +112,7 @@ def write_survivors(
 
     def rows(entries: Mapping[str, PartitionEntry]) -> DataFrame:
         paths = [f"{root}/{path}" for key in sorted(existing) for path in entries[key].folders]
-        return read_folders(spark, schema, paths)
+        return read_folders(spark, schema, paths, narrower)
 
     before, new = rows(existing), rows(incoming).select(*(f"`{c}`" for c in columns)).distinct()
     same = reduce(and_, (before[f"`{c}`"].eqNullSafe(new[f"`{c}`"]) for c in columns))

@@ -6,7 +6,6 @@ have been read, so exactly the files of a position are read for it. A file that 
 removed later is not an error, and stays in the position for a while in case it comes back.
 """
 
-import re
 from collections.abc import Mapping
 
 import msgspec
@@ -14,11 +13,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
-from tidegate.spark_jobs.datasets.landed import landed_folders, read_landed, refuse_missing
+from tidegate.spark_jobs.datasets.landed import (
+    files_below,
+    landed_folders,
+    read_landed,
+    refuse_missing,
+    rows_of_files,
+)
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
+from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.version_log import head
 
 MAX_FILES = 50_000
@@ -27,23 +31,21 @@ REMEMBERED_GONE = 1_000
 """Removed files of a partition that stay in its position; an older one that comes back is new."""
 SHOWN_FILES = 3
 
-GLOB_CHARACTER = re.compile(r"([\\{}\[\]*?])")
-"""Characters that Spark interprets as a pattern in a path."""
-
 Stamp = tuple[int, int]
 """Size in bytes, and modification time in milliseconds since 1970 UTC."""
 
 
 class FilesPosition(Value, kw_only=True):
-    """The files of a partition that have been read, by name."""
+    """The files of a partition that have been read, by name; `below/name` in a folder within it."""
 
     files: dict[str, Stamp]
 
 
 class NewFiles(Value, kw_only=True):
-    """New files by absolute path, and the positions of their partitions once they are read."""
+    """New files by absolute path, their folders, and the positions of their partitions once they are read."""
 
     paths: dict[str, Stamp]
+    folders: tuple[str, ...]
     positions: dict[str, str]
 
 
@@ -73,7 +75,8 @@ def new_files(request: IncrementalRead) -> NewFiles:
         )
     positions: dict[str, str] = {}
     paths: dict[str, Stamp] = {}
-    folders = landed_folders(files, ref, root)
+    read_from: list[str] = []
+    folders = landed_folders(files, ref, root, request.selects)
     # Files that have been read may be removed.
     unread = (key for key in request.reported if request.selects(key) and key not in request.positions)
     refuse_missing(ref, root, folders, unread)
@@ -86,14 +89,16 @@ def new_files(request: IncrementalRead) -> NewFiles:
         if new:
             positions[key] = _encode(ref, key, found, read)
             paths |= {f"{folder}/{name}": stamp for name, stamp in new.items()}
-    return NewFiles(paths=paths, positions=positions)
+            read_from.append(folder)
+    return NewFiles(paths=paths, folders=tuple(read_from), positions=positions)
 
 
 def check_unchanged(request: IncrementalRead, new: NewFiles) -> None:
     """Raise SourceError when a file changed or vanished during the read: its rows are unknown."""
     files = request.warehouse.files
-    folders = {path.rpartition("/")[0] for path in new.paths}
-    now = {f"{folder}/{name}": stamp for folder in folders for name, stamp in _stamps(files, folder).items()}
+    now = {
+        f"{folder}/{name}": stamp for folder in new.folders for name, stamp in _stamps(files, folder).items()
+    }
     changed = [path for path, stamp in sorted(new.paths.items()) if now.get(path) != stamp]
     if changed:
         how = "was landed again" if any(path in now for path in changed) else "lost files"
@@ -106,11 +111,7 @@ def check_unchanged(request: IncrementalRead, new: NewFiles) -> None:
 
 
 def _stamps(files: FileSystem, folder: str) -> dict[str, Stamp]:
-    return {
-        entry.name: (entry.size, entry.modified_ms)
-        for entry in files.list(folder)
-        if not entry.is_folder and is_data(entry.name)
-    }
+    return {name: (entry.size, entry.modified_ms) for name, entry in files_below(files, folder)}
 
 
 def _encode(ref: DatasetRef, key: str, found: Mapping[str, Stamp], read: Mapping[str, Stamp]) -> str:
@@ -147,12 +148,4 @@ def _decode(request: IncrementalRead, key: str) -> dict[str, Stamp]:
 def _rows(spark: SparkSession, request: IncrementalRead, paths: list[str]) -> DataFrame | None:
     if not paths:
         return read_landed(spark, request.ref, request.warehouse, lambda _: False)
-    root = request.ref.root(request.warehouse)
-    frame = (
-        file_reader(spark)
-        .option("basePath", root)
-        .parquet(*(GLOB_CHARACTER.sub(r"\\\1", path) for path in paths))
-    )
-    for name in request.ref.dimensions():
-        frame = frame.withColumn(name, frame[name].cast("string"))
-    return frame
+    return rows_of_files(spark, request.ref, request.ref.root(request.warehouse), paths)

@@ -10,9 +10,11 @@ that it keeps (merge.py), all other modes only refer to folders (version_log.py)
 same for all.
 """
 
+import json
 from collections.abc import Callable
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import AtomicType, StructType
 
 from tidegate.domain.model import WriteMode
 from tidegate.domain.published import PublishedPartition
@@ -22,16 +24,22 @@ from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.datasets.columns import ColumnClash, union_columns
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder
 from tidegate.spark_jobs.datasets.landed import landed_folders
-from tidegate.spark_jobs.datasets.merge_keys import key_columns, refuse_missing, refuse_repeated
+from tidegate.spark_jobs.datasets.merge_keys import (
+    key_columns,
+    refuse_incomparable,
+    refuse_missing,
+    refuse_repeated,
+)
 from tidegate.spark_jobs.datasets.partition_columns import refuse_surplus, with_partition_columns
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
-from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head
+from tidegate.spark_jobs.parquet.version_log import TableVersion, head
 
 DATA_FOLDER = "_data"
 """Hidden from readers of the dataset's folder, since it has the files of several versions."""
@@ -111,7 +119,7 @@ class StagedParquet(Value, kw_only=True):
         )
 
     def _path(self, key: str) -> str:
-        middle = self.ref.partition_folder(key)
+        middle = self.ref.data_folder(key)
         return "/".join(part for part in (DATA_FOLDER, middle, commit_folder(self.commit)) if part)
 
     def _entry(self, key: str) -> PartitionEntry:
@@ -152,9 +160,11 @@ def stage(
     base = head(files, root)
     frame = with_partition_columns(frame, ref, keys)
     _refuse_landed(ref, base, warehouse)
-    _refuse_clash(ref, base, frame.schema.json())
+    frame = _as_in_table(ref, base, frame)
     if ref.write == "merge":
         refuse_missing(ref, frame)
+        existing = StructType.fromJson(json.loads(base.schema)) if base.schema else None
+        refuse_incomparable(ref, frame, existing)
     folder = staging_folder(root, commit, token)
     rows = write_by_key(frame, ref.dimensions(), keys, files, folder)
     refuse_surplus(ref, keys, rows)
@@ -192,7 +202,7 @@ def read_table(
         if selects(key)
         for folder in entry.folders
     ]
-    return read_folders(spark, version.schema, folders)
+    return read_folders(spark, version.schema, folders, version.narrower(root))
 
 
 def _refuse_landed(ref: DatasetRef, base: TableVersion, warehouse: Warehouse) -> None:
@@ -208,14 +218,33 @@ def _refuse_landed(ref: DatasetRef, base: TableVersion, warehouse: Warehouse) ->
         )
 
 
-def _refuse_clash(ref: DatasetRef, base: TableVersion, schema: str) -> None:
-    """Refuse columns whose type differs from the table's, unless the output replaces the whole table."""
-    if write_mode(ref) == "full":
-        return
+def _as_in_table(ref: DatasetRef, base: TableVersion, frame: DataFrame) -> DataFrame:
+    """Return the output with the names and the wider types of the table, unless it replaces the whole table.
+
+    Raises:
+        OutputError: a column has a type whose values the table's type does not have, nor the other way round.
+    """
+    if write_mode(ref) == "full" or not base.schema:
+        return frame
     try:
-        union_columns(base.schema, schema)
+        union = StructType.fromJson(json.loads(union_columns(base.schema, frame.schema.json())))
     except ColumnClash as clash:
         raise OutputError(
             f"{ref.name}: the columns of the output do not go with those of the table: {clash}",
             "cast the columns to the types that the table has",
         ) from clash
+    known = {field.name.lower(): field for field in union.fields}
+    fields = [(field, known[field.name.lower()]) for field in frame.schema.fields]
+    if all(own.name == field.name and own.dataType == field.dataType for own, field in fields):
+        return frame
+    # A nested type that has grown stays as it is: its files are read with their own columns.
+    return frame.select(
+        *(
+            (
+                frame[f"`{own.name}`"].cast(field.dataType)
+                if isinstance(field.dataType, AtomicType)
+                else frame[f"`{own.name}`"]
+            ).alias(field.name)
+            for own, field in fields
+        )
+    )

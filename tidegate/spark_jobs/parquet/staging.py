@@ -8,6 +8,7 @@ the files, as strings, so that a folder can be read by itself wherever it is mov
 Used by a run for its output, and by a merge for the survivors.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
@@ -18,18 +19,23 @@ from pyspark.sql import functions as sf
 from tidegate.domain.partition_key import SEPARATOR
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
-from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE
+from tidegate.spark_jobs.datasets.file_reader import file_reader
+from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 from tidegate.spark_jobs.java.classes import java_classes
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder, digests_of
 from tidegate.spark_jobs.parquet.folders.publish_folder import FolderMarker, PublishFolder, write_marker
-from tidegate.spark_jobs.parquet.version_log import PartitionEntry
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 
 KEY_COLUMN = "__tidegate_key"
 KEY_MARK = "k"
 """Prefix of a key in the name of its folder, which distinguishes it from a number."""
 NUMBERED_KEYS = 32
 """The most keys that are numbered. Each row is compared with one after the other."""
+DIGEST_MARK = "d"
+"""Prefix of the digest of a key that is too long for the name of a folder."""
+LONG_KEY_BYTES = 70
+"""Spark escapes some bytes as three characters; a name has at most 255."""
 OTHER_KEYS = -1
 """The number of all keys outside the run's partitions."""
 COMMITTER = "mapreduce.fileoutputcommitter.algorithm.version"
@@ -84,21 +90,28 @@ def write_by_key(
     """
     if not dimensions:
         _writer(frame).parquet(f"{folder}/{KEY_COLUMN}=0")
-    elif len(keys) <= NUMBERED_KEYS:
-        numbers = (sf.when(_key_of(dimensions) == key, sf.lit(n)) for n, key in enumerate(keys))
-        number = sf.coalesce(*numbers, sf.lit(OTHER_KEYS))
-        _writer(frame.withColumn(KEY_COLUMN, number)).partitionBy(KEY_COLUMN).parquet(folder)
     else:
-        marked = sf.concat(sf.lit(KEY_MARK), _key_of(dimensions))
-        _writer(frame.withColumn(KEY_COLUMN, marked)).partitionBy(KEY_COLUMN).parquet(folder)
+        marked = frame.withColumn(KEY_COLUMN, _marked(dimensions, keys))
+        _writer(by_partition(marked, [KEY_COLUMN], keys)).partitionBy(KEY_COLUMN).parquet(folder)
     rows = _rows_by_folder(frame.sparkSession, files, folder)
-    others = rows.pop(str(OTHER_KEYS), 0)
-    counts = {_key_in(name, keys): count for name, count in rows.items() if count}
+    known = {name: _key_in(name, keys) for name in rows}
+    counts = {key: rows[name] for name, key in known.items() if key is not None and rows[name]}
+    others = [f"{folder}/{KEY_COLUMN}={name}" for name, key in known.items() if key is None and rows[name]]
     if others:
-        strays = frame.sparkSession.read.parquet(f"{folder}/{KEY_COLUMN}={OTHER_KEYS}")
+        strays = file_reader(frame.sparkSession).parquet(*others)
         found = strays.groupBy(_key_of(dimensions).alias(KEY_COLUMN)).count().collect()
         counts |= {row[KEY_COLUMN]: row["count"] for row in found}
     return counts
+
+
+def _marked(dimensions: Sequence[str], keys: Sequence[str]) -> Column:
+    """Return what names the folder of a row."""
+    key = _key_of(dimensions)
+    if len(keys) <= NUMBERED_KEYS:
+        numbers = (sf.when(key == one, sf.lit(number)) for number, one in enumerate(keys))
+        return sf.coalesce(*numbers, sf.lit(OTHER_KEYS))
+    digest = sf.concat(sf.lit(DIGEST_MARK), sf.sha2(key, 256))
+    return sf.when(sf.octet_length(key) > LONG_KEY_BYTES, digest).otherwise(sf.concat(sf.lit(KEY_MARK), key))
 
 
 def seal(
@@ -114,7 +127,7 @@ def seal(
     sealed: dict[str, StagedFolder] = {}
     for name in _folders(files, folder):
         key, where = _key_in(name, keys), f"{folder}/{KEY_COLUMN}={name}"
-        if not rows.get(key):
+        if key is None or not rows.get(key):
             continue
         marker = write_marker(files, where, commit=commit, token=token)
         digests = None if moves else digests_of(files, where, marker)
@@ -145,9 +158,15 @@ def _folders(files: FileSystem, folder: str) -> list[str]:
     ]
 
 
-def _key_in(name: str, keys: Sequence[str]) -> str:
-    """Return the key of a folder. Spark escapes texts in folder names."""
-    return unquote(name.removeprefix(KEY_MARK)) if name.startswith(KEY_MARK) else keys[int(name)]
+def _key_in(name: str, keys: Sequence[str]) -> str | None:
+    """Return the key of a folder; None where only its rows have it. Spark escapes texts in folder names."""
+    if name.startswith(KEY_MARK):
+        return unquote(name.removeprefix(KEY_MARK))
+    if name.startswith(DIGEST_MARK):
+        long = (key for key in keys if len(key.encode()) > LONG_KEY_BYTES)
+        digests = {hashlib.sha256(key.encode()).hexdigest(): key for key in long}
+        return digests.get(name.removeprefix(DIGEST_MARK))
+    return None if int(name) == OTHER_KEYS else keys[int(name)]
 
 
 def _rows_by_folder(spark: SparkSession, files: FileSystem, folder: str) -> dict[str, int]:
@@ -162,7 +181,7 @@ def _rows_by_folder(spark: SparkSession, files: FileSystem, folder: str) -> dict
     }
     if sum(len(paths) for paths in found.values()) <= FOOTERS:
         return {name: sum(_rows_in(spark, path) for path in paths) for name, paths in found.items()}
-    staged = spark.read.schema(f"{KEY_COLUMN} string").parquet(folder)
+    staged = file_reader(spark).schema(f"{KEY_COLUMN} string").parquet(folder)
     counted = staged.groupBy(KEY_COLUMN).count().collect()
     return {quote(row[KEY_COLUMN], safe=""): row["count"] for row in counted}
 

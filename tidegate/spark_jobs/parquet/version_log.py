@@ -13,16 +13,17 @@ values only; it changes no file.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 import msgspec
 
 from tidegate.domain.model import WriteMode
 from tidegate.domain.value import Value
-from tidegate.spark_jobs.datasets.columns import union_columns
+from tidegate.spark_jobs.datasets.columns import are_read_as, union_columns
 from tidegate.spark_jobs.errors import TableDamaged
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
+from tidegate.spark_jobs.parquet.partition_entry import Compaction, PartitionEntry
 
 VERSIONS_FOLDER = "_versions"
 NUMBER_DIGITS = 20
@@ -30,89 +31,11 @@ RECENT_COMMITS = 1000
 """Number of commits that a version lists. For an older one the answer is "unknown", never "no"."""
 REFUSED_MARK = "~refused "
 """Precedes the id of an abandoned commit among the recent ones; ids of commits have no spaces."""
+SURVIVORS_MARK = "+"
+"""Separates the commit from the version in the name of a folder with the rows that a merge keeps."""
 _VERSION = re.compile(rf"[0-9]{{{NUMBER_DIGITS}}}\.json")
 READ_TRIES = 100
 """How often the newest version may be pruned between listing and reading it."""
-
-
-class PartitionEntry(Value, kw_only=True, omit_defaults=True):
-    """The folders of a partition, with its size and its last writer.
-
-    Attributes:
-        path: folder relative to the table's root; None for an empty partition.
-        commit: the commit that wrote it last.
-        token: the largest fencing token of its writers; a run with a smaller one never replaces it.
-        rows: number of rows.
-        bytes: size of the data files.
-        files: number of data files.
-        more: further folders, in the order of their publishes.
-    """
-
-    path: str | None
-    commit: str
-    token: int
-    rows: int
-    bytes: int
-    files: int
-    more: tuple[str, ...] = ()
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """Return all folders of the partition, relative to the table's root."""
-        return self.more if self.path is None else (self.path, *self.more)
-
-    def same_rows(self, other: "PartitionEntry | None") -> bool:
-        """Return whether another state of the partition has the same rows: each publish leaves its commit.
-
-        A compaction replaces folders, and leaves the rest as it is.
-        """
-        return other is not None and (self.commit, self.token, self.rows) == (
-            other.commit,
-            other.token,
-            other.rows,
-        )
-
-    def compacted(self, by: "Compaction") -> "PartitionEntry | None":
-        """Return the partition with some folders replaced by one with their rows; None if one is gone."""
-        folders = self.folders
-        if not {*by.folders} <= {*folders}:
-            return None
-        return msgspec.structs.replace(
-            self,
-            path=by.into.path,
-            bytes=self.bytes - by.bytes + by.into.bytes,
-            files=self.files - by.files + by.into.files,
-            more=tuple(folder for folder in folders if folder not in by.folders),
-        )
-
-    def joined_by(self, added: "PartitionEntry") -> "PartitionEntry":
-        """Return the partition with the rows of another entry added."""
-        first, *more = (*self.folders, *added.folders) or (None,)
-        return PartitionEntry(
-            path=first,
-            commit=added.commit,
-            token=max(self.token, added.token),
-            rows=self.rows + added.rows,
-            bytes=self.bytes + added.bytes,
-            files=self.files + added.files,
-            more=tuple(folder for folder in more if folder is not None),
-        )
-
-
-class Compaction(Value, kw_only=True):
-    """Folders of a partition whose rows were written again, into one folder.
-
-    Attributes:
-        folders: relative to the table's root.
-        files: number of their data files.
-        bytes: size of these.
-        into: the new folder.
-    """
-
-    folders: tuple[str, ...]
-    files: int
-    bytes: int
-    into: PartitionEntry
 
 
 class TableVersion(Value, kw_only=True, omit_defaults=True):
@@ -127,6 +50,8 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
             `REFUSED_MARK` was abandoned: that version only refuses it.
         floor: fencing token of the run that last replaced the whole table. It counts as a later
             writer of every partition for a run with a smaller token.
+        older: Spark's JSON of columns with narrower types than `schema` has, in the order of their numbers.
+        written: the number of the columns that the files of a folder have, if they are among `older`.
     """
 
     number: int = 0
@@ -135,6 +60,16 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
     partitions: dict[str, PartitionEntry] = msgspec.field(default_factory=dict[str, PartitionEntry])
     recent: tuple[str, ...] = ()
     floor: int = 0
+    older: tuple[str, ...] = ()
+    written: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+
+    def columns_of(self, folder: str) -> str:
+        """Return the columns with which a folder of the version is read, relative to the table's root."""
+        return self.older[self.written[folder]] if folder in self.written else self.schema
+
+    def narrower(self, root: str) -> dict[str, str]:
+        """Return the columns of each folder whose files have narrower types, by its absolute path."""
+        return {f"{root}/{folder}": self.older[number] for folder, number in self.written.items()}
 
     def top_token(self) -> int:
         """Return the largest fencing token in this version; 0 for none."""
@@ -163,19 +98,21 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
 
         A partition whose folders were replaced since they were compacted is left as it is.
         """
-        entries = dict(self.partitions)
+        entries, columns = dict(self.partitions), dict[str, str]()
         for key, compaction in partitions.items():
             entry = entries.get(key)
             after = None if entry is None else entry.compacted(compaction)
             if after is not None:
                 entries[key] = after
-        return msgspec.structs.replace(
+                columns[compaction.into.path or ""] = compaction.columns or self.schema
+        made = msgspec.structs.replace(
             self,
             number=self.number + 1,
             commit=commit,
             partitions=entries,
             recent=(*self.recent, commit)[-RECENT_COMMITS:],
         )
+        return made._with_columns(self, lambda folder: columns.get(folder, self.schema))
 
     def number_of(self, commit: str) -> int | None:
         """Return the version that a commit has put; None for a commit that is not listed."""
@@ -224,7 +161,7 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
                 floor = max(floor, token)
             case _:
                 assert_never(mode)
-        return TableVersion(
+        made = TableVersion(
             number=self.number + 1,
             commit=commit,
             schema=columns,
@@ -232,6 +169,27 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
             recent=(*self.recent, commit)[-RECENT_COMMITS:],
             floor=floor,
         )
+        return made._with_columns(self, lambda folder: columns if _has_survivors(folder) else schema)
+
+    def _with_columns(self, before: "TableVersion", new: Callable[[str], str]) -> "TableVersion":
+        """Return this version with the columns of each folder whose files have narrower types.
+
+        Args:
+            before: the version before.
+            new: returns the columns of a folder that the version before does not have.
+        """
+        known = {folder for entry in before.partitions.values() for folder in entry.folders}
+        fits: dict[str, bool] = {}
+        older: dict[str, int] = {}
+        written: dict[str, int] = {}
+        for entry in self.partitions.values():
+            for folder in entry.folders:
+                own = before.columns_of(folder) if folder in known else new(folder)
+                if own not in fits:
+                    fits[own] = not own or own == self.schema or are_read_as(self.schema, own)
+                if not fits[own]:
+                    written[folder] = older.setdefault(own, len(older))
+        return msgspec.structs.replace(self, older=tuple(older), written=written)
 
     def _joined(self, partitions: dict[str, PartitionEntry]) -> dict[str, PartitionEntry]:
         return {
@@ -249,6 +207,10 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
             for key, entry in partitions.items()
             if key not in self.partitions or self.partitions[key].token <= token
         }
+
+
+def _has_survivors(folder: str) -> bool:
+    return SURVIVORS_MARK in folder.rpartition("/")[2]
 
 
 def version_file(root: str, number: int) -> str:

@@ -17,7 +17,9 @@ from tidegate.spark_jobs.commit.publish import is_known, publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.datasets.column_names import refuse_names
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.datasets.row_refusal import refused_rows
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import StoreBehind
 from tidegate.spark_jobs.publication.formats import format_of
@@ -192,10 +194,11 @@ class Publication:
         Raises:
             OutputError: the rows do not fit the dataset or its partitions.
         """
+        refuse_names(ref, frame)
         format = format_of(ref)
         self._refs.append(ref)
-        self._staged.append(
-            format.stage(
+        with refused_rows(ref.name):
+            staged = format.stage(
                 frame,
                 ref,
                 keys,
@@ -207,7 +210,7 @@ class Publication:
                 state=self._states.get(ref.id),
                 reads=reads,
             )
-        )
+        self._staged.append(staged)
 
     def publish(self) -> tuple[PublishedPartition, ...]:
         """Publish all staged outputs; see `commit.publish.publish` for the errors it raises."""

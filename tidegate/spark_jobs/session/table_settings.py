@@ -13,6 +13,10 @@ from pyspark.sql import SparkSession
 SETTINGS = {
     # Instants are spelled as partition keys starting from UTC.
     "spark.sql.session.timeZone": "UTC",
+    # Names are compared in any case.
+    "spark.sql.caseSensitive": "false",
+    # Nanoseconds are read as numbers, of which microseconds are made.
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
     # Partition keys are strings.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     # INT96, Spark's default, is refused by Iceberg and by other readers.

@@ -11,9 +11,13 @@ import uuid
 from types import TracebackType
 from typing import Any
 
+from pyspark.errors import AnalysisException
+
+from tidegate.spark_jobs.datasets.changed_rows import is_never_computed
+from tidegate.spark_jobs.datasets.conflicts import never_computed, other_columns
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, sql_name
-from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.publish.fences import Partitions, conflict_of, has_changed, keys_to_write
 from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
 from tidegate.spark_jobs.iceberg.publish.staged import staged_files
@@ -153,9 +157,14 @@ class Publisher:
         if self._merged is None or not self._is_valid(self._merged, table, keys):
             self._merged = None
             self._drop_written()
-            self._merged = merge_files(
-                self._catalog, self._step.table, table, self._step.merge(tuple(keys.values())), self._new()
-            )
+            merge = self._step.merge(tuple(keys.values()))
+            try:
+                self._merged = merge_files(self._catalog, self._step.table, table, merge, self._new())
+            except AnalysisException as error:
+                if not is_never_computed(error):
+                    raise
+                # Computed again, it is refused before anything is promised.
+                raise never_computed(self._step.commit, sql_name(self._step.table), error) from error
         return self._merged
 
     def _is_valid(self, merged: MergedFiles, table: Any, keys: Partitions) -> bool:
@@ -172,7 +181,7 @@ class Publisher:
         catalog, step = self._catalog, self._step
         if step.mode == "append":
             return transaction.newAppend()
-        change = transaction.newOverwrite()
+        change = transaction.newOverwrite().caseSensitive(False)
         if merged is not None:
             for file in merged.replaced:
                 change.deleteFile(file)
@@ -194,7 +203,11 @@ class Publisher:
             lacking = (*step.new_columns, *dropped_columns(step.columns, schema, table.schema()))
             if lacking:
                 new = schema.select(catalog.texts.java_list(dict.fromkeys(lacking)))
-                with_columns(transaction.updateSchema(), new).commit()
+                try:
+                    with java_failures(f"add columns to {sql_name(step.table)}"):
+                        with_columns(transaction.updateSchema(), new).commit()
+                except IcebergFailure as clash:
+                    raise other_columns(step.commit, sql_name(step.table), clash) from clash
                 table = transaction.table()
             if not same_numbers(schema, table.schema()):
                 rows = rows_of_files(catalog, self._new(), table, staged)

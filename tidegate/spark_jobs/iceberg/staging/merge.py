@@ -116,7 +116,8 @@ def merge_files(
     if not hit:
         return nothing
     replaced: dict[str, Any] = {}
-    tasks = table.newScan().useSnapshot(snapshot.snapshotId()).filter(condition).planFiles()
+    scan = table.newScan().useSnapshot(snapshot.snapshotId()).caseSensitive(False)
+    tasks = scan.filter(condition).planFiles()
     try:
         iterator = tasks.iterator()
         while iterator.hasNext():

@@ -21,6 +21,7 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableNam
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.table.log import PROPERTY, Publish, PublishLog, decode_log
+from tidegate.spark_jobs.iceberg.table.required import with_required
 
 FORMAT_VERSION = "2"
 SUMMARY_KEYS = "tidegate.keys"
@@ -80,10 +81,11 @@ def write_target(
     Raises:
         OutputError: the columns or the partitions of the table do not fit those of the output.
     """
-    # All columns are nullable: a later program may omit a column that is never null today.
-    types: Any = catalog.java.org.apache.spark.sql.types.DataType
-    schema = catalog.api.spark.SparkSchemaUtil.convert(types.fromJson(columns.json()).asNullable())
     table = catalog.table(name)
+    # A new column is nullable: a later program may omit one that is never null today.
+    given = with_required(columns.json(), "" if table is None else columns_json(catalog, table))
+    types: Any = catalog.java.org.apache.spark.sql.types.DataType
+    schema = catalog.api.spark.SparkSchemaUtil.convert(types.fromJson(given))
     if table is None:
         draft = draft_table(catalog, name, schema, dimensions).table()
         return WriteTarget(table=draft, schema=draft.schema(), new_columns=tuple(columns.fieldNames()))
@@ -99,6 +101,16 @@ def write_target(
             "cast the columns to the types of the table",
         ) from error
     return WriteTarget(table=table, schema=wide, new_columns=new)
+
+
+def columns_json(catalog: IcebergCatalog, table: Any) -> str:
+    """Return Iceberg's JSON of the columns of a table."""
+    return str(catalog.api.SchemaParser.toJson(table.schema()))
+
+
+def spark_columns(catalog: IcebergCatalog, table: Any) -> StructType:
+    """Return the columns of a table as Spark's."""
+    return StructType.fromJson(json.loads(catalog.api.spark.SparkSchemaUtil.convert(table.schema()).json()))
 
 
 def draft_table(catalog: IcebergCatalog, name: TableName, schema: Any, dimensions: Sequence[str]) -> Any:
@@ -130,7 +142,8 @@ def check_partitions(catalog: IcebergCatalog, table: Any, name: TableName, dimen
     """
     spec: list[dict[str, str]] = json.loads(catalog.api.PartitionSpecParser.toJson(table.spec()))["fields"]
     fields = [(field["name"], field["transform"]) for field in spec]
-    if fields != [(dimension, "identity") for dimension in dimensions]:
+    known = [(field.lower(), transform) for field, transform in fields]
+    if known != [(dimension.lower(), "identity") for dimension in dimensions]:
         cut = ", ".join(f"{transform}({column})" for column, transform in fields) or "nothing"
         raise OutputError(
             f"the table {sql_name(name)} is partitioned by {cut}, but its dataset by "

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.folders.publish_folder import data_files, harm_of
-from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
+from tidegate.spark_jobs.parquet.version_log import TableVersion, head
 
 SMALL_SHARE = 0.75
 """A file is small below this share of the target, as it is for Iceberg."""

@@ -32,10 +32,11 @@ from tidegate.spark_jobs.maintenance.slicing import slices
 from tidegate.spark_jobs.parquet.folders.publish_folder import data_files
 from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
 from tidegate.spark_jobs.parquet.output import DATA_FOLDER, STAGING_FOLDER, staging_folder
+from tidegate.spark_jobs.parquet.partition_entry import Compaction
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
 from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
-from tidegate.spark_jobs.parquet.version_log import Compaction, TableVersion, head
+from tidegate.spark_jobs.parquet.version_log import TableVersion, head
 from tidegate.spark_jobs.publication.table import largest_token, states_of
 
 DIGEST_DIGITS = 32
@@ -154,6 +155,7 @@ def _staged(part: _Slice, commit: str, token: int) -> CommitSequence:
             files=one.files,
             bytes=one.bytes,
             into=folder.entry(_path(part.ref, one.key, commit), token),
+            columns=part.version.schema,
         )
     folders = [staged[key].step(f"{part.root}/{one.into.path}") for key, one in compacted.items()]
     return CommitSequence(
@@ -177,7 +179,8 @@ def _write(part: _Slice, one: Candidate, folder: str, commit: str, token: int) -
         OSError: other rows were written than were read, or others have changed the files meanwhile.
     """
     files, spark = part.warehouse.files, part.context.spark()
-    rows: Any = read_folders(spark, part.version.schema, [f"{part.root}/{path}" for path in one.folders])
+    folders = [f"{part.root}/{path}" for path in one.folders]
+    rows: Any = read_folders(spark, part.version.schema, folders, part.version.narrower(part.root))
     # The partition columns are in the files, so the partition is written as one without dimensions.
     written = write_by_key(rows.coalesce(one.outputs), (), (one.key,), files, folder)
     if written.get(one.key) != rows.count():
@@ -189,5 +192,5 @@ def _write(part: _Slice, one: Candidate, folder: str, commit: str, token: int) -
 
 
 def _path(ref: DatasetRef, key: str, commit: str) -> str:
-    middle = ref.partition_folder(key)
+    middle = ref.data_folder(key)
     return "/".join(part for part in (DATA_FOLDER, middle, commit_folder(commit)) if part)

@@ -19,15 +19,18 @@ from pyspark.errors import PySparkException
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verified, step_kind
+from tidegate.spark_jobs.datasets.changed_rows import is_never_computed
 from tidegate.spark_jobs.datasets.columns import ColumnClash
+from tidegate.spark_jobs.datasets.conflicts import never_computed, other_columns
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.parquet.changes import Begun, merged_meanwhile, written_meanwhile
 from tidegate.spark_jobs.parquet.merge import merged_partitions
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 from tidegate.spark_jobs.parquet.refusal import refuse_commit
 from tidegate.spark_jobs.parquet.steps.owned import in_table
 from tidegate.spark_jobs.parquet.steps.publish.version import CONFLICT_TRIES, seen_in_log
-from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head, put_version
+from tidegate.spark_jobs.parquet.version_log import TableVersion, head, put_version
 
 
 @step_kind("publish_merge")
@@ -91,8 +94,11 @@ class PublishMerge(Value, kw_only=True):
                     commit=self.commit, schema=self.schema, token=self.token, partitions=merged, mode="merge"
                 )
             except ColumnClash as clash:
-                raise OSError(f"another run has changed the columns of {self.root}: {clash}") from clash
+                raise other_columns(self.commit, self.root, clash) from clash
             except (PySparkException, Py4JError) as error:
+                if is_never_computed(error):
+                    # Computed again, it is refused before anything is promised.
+                    raise never_computed(self.commit, self.root, error) from error
                 # Also when another process has finished the sequence and deleted the files that we use.
                 raise OSError(f"the merge into {self.root} failed: {error}") from error
             merged_into |= {key: now.partitions.get(key) for key in changed}

@@ -13,19 +13,15 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, CommitStep, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.datasets.columns import ColumnClash
+from tidegate.spark_jobs.datasets.conflicts import other_columns
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.changes import Begun, written_meanwhile
+from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 from tidegate.spark_jobs.parquet.refusal import refuse_commit
 from tidegate.spark_jobs.parquet.steps.owned import in_table
-from tidegate.spark_jobs.parquet.version_log import (
-    RECENT_COMMITS,
-    PartitionEntry,
-    TableVersion,
-    head,
-    put_version,
-)
+from tidegate.spark_jobs.parquet.version_log import RECENT_COMMITS, TableVersion, head, put_version
 
 CONFLICT_TRIES = 1000
 """How many times in a row another publish may take the version number before the step fails."""
@@ -118,7 +114,7 @@ class PublishVersion(Value, kw_only=True):
                 mode=self.mode,
             )
         except ColumnClash as clash:
-            raise OSError(f"another run has changed the columns of {self.root}: {clash}") from clash
+            raise other_columns(self.commit, self.root, clash) from clash
 
 
 def seen_in_log(files: FileSystem, root: str, commit: str, base: int) -> Verified:
