@@ -59,8 +59,9 @@ def refuse_incomparable(ref: DatasetRef, frame: DataFrame, existing: StructType 
     try:
         frame.select(sf.to_json(sf.struct("*")))
     except AnalysisException as error:
+        why = str(error).splitlines()[0]
         raise OutputError(
-            f"{ref.name}: a merge compares rows, and those of the output cannot be compared: {error.desc}",
+            f"{ref.name}: a merge compares rows, and those of the output cannot be compared: {why}",
             "leave the column out, or return it as text",
         ) from error
 
