@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Protocol
 
 from tidegate.domain.value import Value
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.files.abilities import UNSUPPORTED, has_symbolic_links, lack_of, link_or_rename
 
 NANOSECONDS_A_MS = 1_000_000
 
@@ -125,8 +127,9 @@ class LocalFiles:
     def put_if_absent(self, file: str, content: bytes) -> bool:
         """See `FileSystem.put_if_absent`.
 
-        The content is written to a hidden file beside it, which is then linked: a link appears
-        atomically and fails when the name exists. A crash in between leaves the hidden file.
+        The content is written to a hidden file beside it, which is then linked, or renamed without
+        replacing: a link appears atomically and fails when the name exists. A crash in between leaves the
+        hidden file.
         """
         target = Path(file)
         make_folders(target.parent)
@@ -136,7 +139,7 @@ class LocalFiles:
             out.flush()
             os.fsync(out.fileno())
         try:
-            os.link(hidden, file)
+            link_or_rename(hidden, target)
         except FileExistsError:
             return False
         finally:
@@ -171,7 +174,19 @@ class LocalFiles:
             sync_folder(Path(here))
 
     def moves_folders_whole(self, folder: str) -> bool:
-        """See `FileSystem.moves_folders_whole`."""
+        """See `FileSystem.moves_folders_whole`.
+
+        Raises:
+            OutputError: the file system cannot create a file for one of two writers only.
+        """
+        lack = lack_of(Path(folder))
+        if lack:
+            raise OutputError(
+                f"tables of format parquet cannot be published to {folder}: its file system is not safe:"
+                f" {lack}",
+                "set [warehouse] path to another file system, or write format: iceberg in the dataset's "
+                "declaration, with a catalog that compares and swaps ([iceberg.catalog] type = rest or jdbc)",
+            )
         return True
 
     def copy(self, source: str, target: str) -> None:
@@ -196,7 +211,7 @@ class LocalFiles:
 
     def local_path(self, place: str) -> Path | None:
         """See `FileSystem.local_path`."""
-        return Path(place)
+        return Path(place) if has_symbolic_links(Path(place)) else None
 
 
 def is_data(name: str) -> bool:
@@ -226,9 +241,17 @@ def make_folders(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the entries of a folder durable; ignore a folder that was deleted meanwhile."""
-    with suppress(FileNotFoundError):
+    """Make the entries of a folder durable; ignore a folder that was deleted meanwhile.
+
+    Where folders cannot be flushed, the file system alone decides when its entries are durable.
+    """
+    try:
         _sync(folder)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
 
 
 def _sync(path: Path) -> None:

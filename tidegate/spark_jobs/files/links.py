@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tidegate.spark_jobs.files.filesystem import make_folders, sync_folder
 
-CANNOT_LINK = (errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP)
+CANNOT_LINK = (errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP, errno.ENOSYS)
 """A hard link is refused: to a file of another user, to one with too many links, across mounts, or at all."""
 
 
