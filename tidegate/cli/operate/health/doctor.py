@@ -13,7 +13,7 @@ def doctor(format: FormatOption = Format.TEXT) -> None:
     from tidegate.cli.operate.health.found import findings
     from tidegate.project.settings.settings import load_settings
 
-    found, _ = findings(load_settings(), datetime.now(UTC))
+    found, _ = findings(load_settings(), datetime.now(UTC), thorough=True)
     if format is Format.JSON:
         print_json(found)
     else:

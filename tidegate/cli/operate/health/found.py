@@ -26,13 +26,19 @@ if TYPE_CHECKING:
     from tidegate.scheduler.store.protocol import Reader, Store
 
 
-def findings(settings: "Settings", now: datetime) -> "tuple[list[Finding], Work | None]":
-    """Return the findings on the store, the engine and Dagster, and the work; None without a store."""
+def findings(
+    settings: "Settings", now: datetime, *, thorough: bool = False
+) -> "tuple[list[Finding], Work | None]":
+    """Return the findings on the store, the engine and Dagster, and the work; None without a store.
+
+    Args:
+        thorough: also look for damage in the store and in tables of files, which reads much of them.
+    """
     from tidegate.cli.operate.health.channels import channel_findings
     from tidegate.processes.alive import dagster_state
 
     try:
-        engine, work, alerts = _store(settings, now)
+        engine, work, alerts = _store(settings, now, thorough=thorough)
     except UserError as error:
         found = [Finding(part="store", health=Health.WRONG, text=error.message, remedy=error.hint)]
         work, hosted = None, False
@@ -40,13 +46,15 @@ def findings(settings: "Settings", now: datetime) -> "tuple[list[Finding], Work 
         found = [Finding(part="store", health=Health.OK, text=_reached(engine))]
         found += engine_findings(engine, now, settings.tick_seconds)
         found += channel_findings(settings.alerts.channels, alerts)
-        found += _damaged_tables(settings, engine.apps)
+        found += _damaged_tables(settings, engine.apps) if thorough else []
         hosted = engine.host is not None and engine.host.holds(now)
     # Asked last: Dagster may take seconds to answer.
     return found + list(dagster_findings(dagster_state(settings), now, hosted=hosted)), work
 
 
-def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str, tuple[Alert, ...]]]":
+def _store(
+    settings: "Settings", now: datetime, *, thorough: bool
+) -> "tuple[Engine, Work, dict[str, tuple[Alert, ...]]]":
     """Return what the store says, and the newest alerts of each channel.
 
     Raises:
@@ -76,7 +84,7 @@ def _store(settings: "Settings", now: datetime) -> "tuple[Engine, Work, dict[str
                 reader, settings.name, host if renewed or (host and host.holds(now)) else None
             ),
             tables=table_checks(reader, settings.name),
-            damage=reader.damage(),
+            damage=reader.damage() if thorough else (),
         )
         alerts = newest_alerts(reader, settings.name, settings.alerts.channels)
         return engine, work_of(reader, frozenset(apps), now), alerts
