@@ -22,6 +22,7 @@ from tidegate.compiler.rules.group_limits import Limits, check_auto_pools, check
 from tidegate.compiler.rules.lost_parts import check_lost_parts
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.one_maintenance import check_one_maintenance
+from tidegate.compiler.rules.times.day_fields import check_day_fields
 from tidegate.compiler.rules.times.daylight_saving import check_daylight_saving
 from tidegate.compiler.rules.times.polls import check_polls
 from tidegate.compiler.rules.unused import check_unused, used_programs
@@ -157,6 +158,7 @@ def compile_files(
             check_lost_parts(root, app, len(scenarios), source.findings)
         if today is not None and not source.findings.failed:
             check_daylight_saving(app, today, source.findings)
+            check_day_fields(app, today, source.findings)
         if not source.findings.failed:
             apps[app.name] = CompiledApp(
                 app=app,

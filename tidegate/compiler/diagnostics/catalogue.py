@@ -292,6 +292,11 @@ CATALOGUE: dict[str, Entry] = {
         " that does not fire on the day after a business day never writes that day: a cron of Monday to"
         " Friday never writes Friday.",
     ),
+    "L424": note(
+        "either day field",
+        "A cron with a list or range in both day fields fires on days that match either, as in Vixie cron. If"
+        " one of them begins with `*`, such as `*/2`, both must match.",
+    ),
     "L425": warning(
         "caught up with, and discarded",
         "After a downtime the jobs of all missed fires are ready together. With `otherwise: skip` a"

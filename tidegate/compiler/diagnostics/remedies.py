@@ -118,6 +118,7 @@ REMEDIES: dict[str, str] = {
     "L421": "Add a dimension with a `cycle`, or delete the deadline.",
     "L422": "Write a later deadline, or open the window sooner.",
     "L423": "Write `output_partition: business_day`.",
+    "L424": "Nothing, if either is meant; else write `*` for the field that does not count.",
     "L425": "Write `otherwise: wait`, or `catch_up: latest`.",
     "L430": "Set the same `week_starts`.",
     "L431": "Widen a window, move the cron, or write `otherwise: wait`.",

@@ -49,6 +49,8 @@ def pattern_for_dagster(pattern: str) -> str:
 def agrees(pattern: str, zone: str, now: datetime) -> bool:
     """Return whether Dagster and the engine fire a pattern at the same instants in the year after `now`."""
     cron = parse(pattern)
+    if cron.read_otherwise:
+        return False
     if cron.hours_kind == "every":
         # Both fire in each real hour.
         return True

@@ -1,9 +1,9 @@
 """Cron patterns: the one implementation that lint, the scenarios and the engine share.
 
 The dialect is the five-field Unix one (rule 9) with names for months and days, 0 and 7 for Sunday,
-and aliases such as @daily. `parse` returns a pattern that computes its fires. Days follow croniter and
-Dagster: if both day fields are restricted, a day matches one of them, and only a bare `*` leaves a
-field unrestricted. Clock changes follow docs/adr/0008-cron-and-daylight-saving.md. The time is always
+and aliases such as @daily. `parse` returns a pattern that computes its fires. Days follow Vixie cron: of two
+day fields that are lists or ranges a day matches either; if one begins with `*` (`*`, `*/2`), it must match
+both. Clock changes follow docs/adr/0008-cron-and-daylight-saving.md. The time is always
 an argument. Fires are found by jumping from field to field, not by counting minutes. The calendar of a
 trigger is a filter over days, see `domain.time.fire_times`.
 """
@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Literal
 
-from tidegate.domain.time.cron_field import CronError, read_fields
+from tidegate.domain.time.cron_field import CronError, FieldValues, read_fields
 from tidegate.domain.time.wall_clock import gap_end, instants, wall_time, zone_of
 from tidegate.domain.value import Value
 
@@ -59,7 +59,9 @@ class Cron(Value, kw_only=True):
         days: days of the month, 1-31.
         months: 1-12.
         weekdays: 0-6, where 0 is Sunday.
-        either_day: both day fields are restricted, and a day must match only one of them.
+        either_day: both day fields are lists or ranges, and a day must match only one of them.
+        read_otherwise: a day field such as `*/2` stands beside another one. Libraries that take only a bare
+            `*` for open, croniter and Dagster among them, read either, and so did older versions.
         hours_kind: the form of the hours field, which determines the effect of a clock change:
             "every" (`*`), "pattern" (a range or steps, several hours), "fixed" (a list).
         expanded: the same pattern with names, ranges and steps spelled out, which every cron
@@ -73,6 +75,7 @@ class Cron(Value, kw_only=True):
     months: tuple[int, ...]
     weekdays: tuple[int, ...]
     either_day: bool
+    read_otherwise: bool
     hours_kind: HoursKind
     expanded: str
 
@@ -215,6 +218,8 @@ def parse(text: str) -> Cron:
         CronError: the text is not a supported pattern; its `hint` says what to write.
     """
     minute, hour, day, month, weekday = fields = read_fields(text)
+    closed = not day.is_open and not weekday.is_open
+    either = closed and not day.begins_open and not weekday.begins_open
     kind: HoursKind = "every" if hour.is_open else "pattern" if hour.is_pattern else "fixed"
     return Cron(
         text=text,
@@ -223,10 +228,18 @@ def parse(text: str) -> Cron:
         days=day.values,
         months=month.values,
         weekdays=weekday.values,
-        either_day=not day.is_open and not weekday.is_open,
+        either_day=either,
+        read_otherwise=closed and not either,
         hours_kind=kind,
-        expanded=" ".join("*" if f.is_open else ",".join(map(str, f.values)) for f in fields),
+        expanded=" ".join(_spelled_out(field, closed and field in (day, weekday)) for field in fields),
     )
+
+
+def _spelled_out(field: FieldValues, both_days: bool) -> str:
+    if field.is_open:
+        return "*"
+    # Spelled out, `*/2` beside another day field would mean either.
+    return field.text if both_days and field.begins_open else ",".join(map(str, field.values))
 
 
 @lru_cache(maxsize=TIMES_CACHE_PATTERNS)

@@ -55,10 +55,12 @@ WEEKDAY = FIELDS[4]
 
 FOREIGN = {
     "?": 'write "*" for "any"',
-    "L": "the last day of a month cannot be written; use a day from 1 to 28, or several schedules",
-    "W": "the nearest weekday cannot be written; name the days of the week, for example 1-5",
-    "#": 'the n-th weekday of a month cannot be written; for the first Monday use days "1-7"'
-    " and check the weekday in the program",
+    "L": "for the last business day of a month write `nth_business_day: -1` beside a cron with a"
+    " `calendar`, for its last day a task with `cycle: month` and `at: {days: [last]}`",
+    "W": "for a business day of a month write `nth_business_day` beside a cron with a `calendar`, -1 for"
+    " the last; for the last day of a month write a task with `at: {days: [last]}`",
+    "#": 'the n-th weekday of a month cannot be written; for the first Monday write days "1-7" in a cron of'
+    " every day of the week, and check the weekday in the program",
     "R": "random times cannot be written; choose a fixed minute",
     "H": "hashed times cannot be written; choose a fixed minute",
 }
@@ -66,11 +68,17 @@ FOREIGN = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FieldValues:
-    """A parsed field: its text, its numbers ascending, and whether it has a range or steps."""
+    """A parsed field: its text, its numbers ascending, and whether it has a range or steps.
+
+    Attributes:
+        is_open: a part of it is a bare `*`.
+        begins_open: it begins with `*`, as `*/2` does.
+    """
 
     text: str
     values: tuple[int, ...]
     is_open: bool
+    begins_open: bool
     is_pattern: bool
 
 
@@ -126,6 +134,7 @@ def _read_field(text: str, field: Field) -> FieldValues:
         text=text,
         values=tuple(sorted(found)),
         is_open="*" in items,
+        begins_open=text.startswith("*"),
         is_pattern=ranged and len(found) > 1,
     )
 

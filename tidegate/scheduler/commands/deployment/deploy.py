@@ -23,6 +23,7 @@ from tidegate.scheduler.commands.deployment.live import WHOLE, difference
 from tidegate.scheduler.commands.deployment.policies import change_policies
 from tidegate.scheduler.commands.deployment.rename import apply_renames, forget_former, subscriptions
 from tidegate.scheduler.commands.deployment.replace import carry_schedules, created, reset_schedules
+from tidegate.scheduler.commands.deployment.reread_crons import note_crons_read
 from tidegate.scheduler.commands.deployment.specifications import keep_specifications
 from tidegate.scheduler.commands.deployment.storages import record_storage
 from tidegate.scheduler.commands.overrides.record import Cause, record_overrides
@@ -131,6 +132,7 @@ def carry_out(
     known, after = _overrides(transaction, changes, wanted, deeds, now)
     _put_apps(transaction, changes, deeds, now)
     forget_former(transaction, changes.after)
+    note_crons_read(transaction, changes.after)
     overridden = frozenset(each.ref for each in after if each.kind == "specification")
     _put_schedules(transaction, changes, wanted, deeds.source, overridden, now)
     _record(transaction, known, after, deeds, now)
