@@ -57,8 +57,8 @@ FOREIGN = {
     "?": 'write "*" for "any"',
     "L": "for the last business day of a month write `nth_business_day: -1` beside a cron with a"
     " `calendar`, for its last day a task with `cycle: month` and `at: {days: [last]}`",
-    "W": "for a business day of a month write `nth_business_day` beside a cron with a `calendar`, -1 for"
-    " the last; for the last day of a month write a task with `at: {days: [last]}`",
+    "W": "the nearest weekday cannot be written; for a business day of a month write `nth_business_day`"
+    " beside a cron with a `calendar` (-1 is the last), for its last day a task with `at: {days: [last]}`",
     "#": 'the n-th weekday of a month cannot be written; for the first Monday write days "1-7" in a cron of'
     " every day of the week, and check the weekday in the program",
     "R": "random times cannot be written; choose a fixed minute",
