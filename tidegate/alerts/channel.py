@@ -9,6 +9,7 @@ from typing import Literal
 
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
+from tidegate.domain.variables import shown_variable
 from tidegate.scheduler.model.records.alert import AlertRules
 
 Format = Literal["json", "slack", "teams"]
@@ -85,7 +86,7 @@ def secret(variable: str) -> str:
     value = os.environ.get(variable, "")
     if not value:
         raise NotSent(
-            f"the environment variable {variable} is not set",
+            f"the environment variable {shown_variable(variable)} is not set",
             "set it for the host, or for Dagster's code server without a host",
         )
     return value

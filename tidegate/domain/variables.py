@@ -12,6 +12,7 @@ from tidegate.domain.error import UserError
 
 _REFERENCE = re.compile(r"(\$?)\$\{env\.([^}]*)(\}?)")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LIKE_A_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 MAX_EXPANDED_CHARACTERS = 100_000
 """A longer text is most likely the wrong variable."""
 
@@ -36,6 +37,16 @@ class VariableError(UserError, ValueError):
 def looks_secret(name: str) -> bool:
     """Whether the name of a variable or a setting says that its value is a secret."""
     return _SECRET.search(name) is not None
+
+
+def shown_variable(name: str) -> str:
+    """Return the name of a variable for a message; what does not look like one may be the secret itself."""
+    return name if is_like_a_variable(name) else "(not shown: it does not look like a variable's name)"
+
+
+def is_like_a_variable(name: str) -> bool:
+    """Whether a text looks like the name of a variable, and may be printed."""
+    return _LIKE_A_VARIABLE.fullmatch(name) is not None
 
 
 def names_in(text: str) -> tuple[str, ...]:

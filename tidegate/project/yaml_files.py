@@ -164,6 +164,9 @@ def _read(file: Path) -> bytes:
         raise ValueError("no such file or folder")
     if not file.is_file():
         raise ValueError("not a regular file")
+    if file.is_symlink() and not file.resolve().is_relative_to(file.parent.resolve()):
+        # A diagnostic shows lines of its file, and what lies elsewhere may be a secret.
+        raise ValueError("a link that leads out of its folder")
     with file.open("rb") as stream:
         return stream.read(MAX_FILE_BYTES + 1)
 

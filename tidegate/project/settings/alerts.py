@@ -118,4 +118,5 @@ def _fault(channel: Channel) -> tuple[str, str] | None:
 def _no_variable(name: str) -> tuple[str, str] | None:
     if not name or VARIABLE.fullmatch(name):
         return None
-    return f"{shown(name)} is not the name of a variable", "write its name, not its value"
+    # What is written in place of a name is most likely the secret itself.
+    return "the text of a key in _env is not the name of a variable", "write its name, not its value"

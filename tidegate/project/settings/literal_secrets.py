@@ -7,7 +7,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.domain.model import At
-from tidegate.domain.variables import looks_secret, names_in
+from tidegate.domain.variables import is_like_a_variable, looks_secret, names_in
+
+OF_A_NAME = "_env"
+"""A key that ends so has the name of a variable, and not a value."""
 
 
 def literal_secrets(file: Path, shown: str) -> tuple[Diagnostic, ...]:
@@ -30,7 +33,7 @@ def literal_secrets(file: Path, shown: str) -> tuple[Diagnostic, ...]:
             "T501",
             At(file=shown, line=line, column=1),
             f"a secret is a reference to a variable, got a text for {place!r}",
-            f'write "${{env.{_variable(key)}}}" in its place, and set that variable for the processes',
+            _remedy(key),
         )
     return findings.diagnostics()
 
@@ -47,8 +50,18 @@ def _secrets(content: dict[str, Any], before: str = "") -> Iterator[tuple[str, s
                     yield from _secrets(each, place)
         elif isinstance(value, str) and value:
             secret = _password(value) if "://" in value else (value if looks_secret(name) else "")
+            if name.endswith(OF_A_NAME) and is_like_a_variable(value):
+                continue
             if secret and not names_in(secret):
                 yield place, name, secret
+
+
+def _remedy(key: str) -> str:
+    if key.endswith(OF_A_NAME):
+        # A reference would put the value where a name belongs, and errors print names.
+        name = _variable(key.removesuffix(OF_A_NAME))
+        return f'write the name of the variable that has it, such as "{name}", and set it for the processes'
+    return f'write "${{env.{_variable(key)}}}" in its place, and set that variable for the processes'
 
 
 def _password(url: str) -> str:

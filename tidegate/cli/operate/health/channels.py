@@ -66,6 +66,7 @@ def _found(name: str, channel: "Channel", newest: "tuple[Alert, ...]") -> Findin
 def _lacking(channel: "Channel") -> str:
     """Return what this process lacks to send to a channel; "" if nothing."""
     from tidegate.alerts.channel import Command, Mail, Webhook
+    from tidegate.domain.variables import shown_variable
 
     match channel:
         case Webhook():
@@ -76,4 +77,4 @@ def _lacking(channel: "Channel") -> str:
             found = shutil.which(channel.command[0])
             return "" if found else f"the program {channel.command[0]} is not found here"
     unset = [each for each in variables if each and not os.environ.get(each)]
-    return f"the environment variable {unset[0]} is not set here" if unset else ""
+    return f"the environment variable {shown_variable(unset[0])} is not set here" if unset else ""
