@@ -19,7 +19,7 @@ from tidegate.domain.model import NEVER, App, Dataset, Program, Schedule
 from tidegate.domain.value import Value
 
 _LEFT_OUT: dict[type[Value], tuple[str, ...]] = {
-    Schedule: ("status", "written"),
+    Schedule: ("status", "written", "renamed_from"),
     App: ("renamed_from", "written"),
     Program: ("renamed_from",),
     Dataset: ("renamed_from", "stored_as"),

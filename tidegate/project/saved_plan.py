@@ -181,7 +181,11 @@ def _digest(app: App) -> str:
         "renamed": repr(app.renamed_from),
         "parts": sorted(
             repr((section, name, part.renamed_from))
-            for section, parts in (("datasets", app.datasets), ("programs", app.programs))
+            for section, parts in (
+                ("datasets", app.datasets),
+                ("programs", app.programs),
+                ("schedules", app.schedules),
+            )
             for name, part in parts.items()
         ),
     }

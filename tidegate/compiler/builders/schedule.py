@@ -32,6 +32,7 @@ from tidegate.compiler.rules.triggers.waiting import check_waiting
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers import build_trigger
 from tidegate.compiler.values.duration import duration_at, optional_duration
+from tidegate.compiler.values.renamed_from import renamed_from
 from tidegate.domain.model import Constraint, Priority, Program, Schedule, Timeout
 
 _LAUNCH_HINT = "write the schedule in that app, or give this app a program with the same `run`"
@@ -69,6 +70,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
         collect_existing=node.flag("collect_existing", False),
         sensor="own" if node.text("sensor") == "own" else "shared",
+        renamed_from=renamed_from(node),
         status="active" if node.text("status") == "active" else "suspended",
         timezone=scope.timezone,
         owner=node.text("owner"),

@@ -23,6 +23,7 @@ from tidegate.compiler.rules.times.timeout import check_delay, check_timeout
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.calendar import calendar_at, parsed_day
 from tidegate.compiler.values.duration import optional_duration
+from tidegate.compiler.values.renamed_from import renamed_from
 from tidegate.compiler.values.zone import zone_of
 from tidegate.domain.model import (
     NEVER,
@@ -89,6 +90,7 @@ def _schedule(
         on_suspend=cast("OnSuspend", node.text("on_suspend", "hold")),
         on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
         sensor="own" if node.text("sensor") == "own" else "shared",
+        renamed_from=renamed_from(node),
         status="active" if node.text("status") == "active" else "suspended",
         timezone=trigger.timezone,
         owner=node.text("owner"),

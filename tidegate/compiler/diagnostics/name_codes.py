@@ -48,7 +48,7 @@ NAME_CODES: dict[str, Entry] = {
     ),
     "N350": error(
         "former name in use",
-        "`renamed_from` says which dataset, program or app goes on under the new name, with its watermarks, "
+        "`renamed_from` says which part or app goes on under the new name, with its watermarks, "
         "its waiting jobs and its events. So nothing else may have the former name, and only one part may "
         "claim it.",
     ),

@@ -42,7 +42,9 @@ def renamed_app(app: App, names: Renames) -> App:
         name=names.app(app.name),
         datasets=datasets,
         programs=programs,
-        schedules={name: renamed_schedule(each, app.name, names) for name, each in app.schedules.items()},
+        schedules={
+            (new := renamed_schedule(each, app.name, names)).name: new for each in app.schedules.values()
+        },
     )
     # Its text has the former names.
     return renamed if renamed == app else msgspec.structs.replace(renamed, written={})
@@ -53,6 +55,7 @@ def renamed_schedule(schedule: Schedule, app: str, names: Renames) -> Schedule:
     output_from = schedule.output_from
     renamed = msgspec.structs.replace(
         schedule,
+        name=names.schedule(f"{app}/{schedule.name}").partition(SEPARATOR)[2],
         program=names.local("programs", schedule.program, app) if schedule.program else "",
         trigger=_trigger(schedule.trigger, app, names),
         output_from=None if output_from is None else names.local("datasets", output_from, app),
@@ -73,9 +76,8 @@ def _trigger(trigger: Trigger, app: str, names: Renames) -> Trigger:
 
 
 def _task(name: str, app: str, names: Renames) -> str:
-    """Return the name of an upstream task with the new name of its app."""
-    former, _, task = whole_name(app, name).partition(SEPARATOR)
-    return name_in(names.app(app), whole_name(names.app(former), task))
+    """Return the new name of an upstream task."""
+    return name_in(names.app(app), names.schedule(whole_name(app, name)))
 
 
 def _arguments(value: Any, app: str, names: Renames) -> Any:

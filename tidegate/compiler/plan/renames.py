@@ -1,4 +1,4 @@
-"""Renames: which deployed programs, datasets and apps go on under another name.
+"""Renames: which deployed programs, datasets, schedules, tasks and apps go on under another name.
 
 A part of the YAML with `renamed_from` goes on with what the store has under the old name, if the old
 name is deployed, the new one is not, and the YAML does not have the old one. In every other case
@@ -20,21 +20,27 @@ class Renames(Value, kw_only=True):
     Attributes:
         apps: new name of each renamed app.
         programs, datasets: "app/name" to "app/name" of every part whose name or app changes.
+        schedules: the same of schedules and tasks whose own name changes.
     """
 
     apps: dict[str, str] = {}
     programs: dict[str, str] = {}
     datasets: dict[str, str] = {}
+    schedules: dict[str, str] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.apps or self.programs or self.datasets)
+        return bool(self.apps or self.programs or self.datasets or self.schedules)
 
     def app(self, name: str) -> str:
         """Return the new name of an app."""
         return self.apps.get(name, name)
 
     def schedule(self, ref: str) -> str:
-        """Return the new name of a schedule, "app/name"."""
+        """Return the new name of a schedule or task, "app/name"."""
+        return self.schedules.get(ref) or self.policy(ref)
+
+    def policy(self, ref: str) -> str:
+        """Return the new name of a policy, "app/name", which has only its app's new name."""
         app, slash, name = ref.partition("/")
         return f"{self.app(app)}{slash}{name}"
 
@@ -57,6 +63,7 @@ def find_renames(deployed: Mapping[str, App], wanted: Mapping[str, App]) -> Rena
     apps: dict[str, str] = {}
     programs: dict[str, str] = {}
     datasets: dict[str, str] = {}
+    schedules: dict[str, str] = {}
     for name in sorted(wanted):
         old = name if name in deployed else _former(wanted[name].renamed_from, deployed, {*wanted, *apps})
         if old is None:
@@ -65,7 +72,8 @@ def find_renames(deployed: Mapping[str, App], wanted: Mapping[str, App]) -> Rena
             apps[old] = name
         programs |= _parts(old, deployed[old].programs, name, wanted[name].programs)
         datasets |= _parts(old, deployed[old].datasets, name, wanted[name].datasets)
-    return Renames(apps=apps, programs=programs, datasets=datasets)
+        schedules |= _schedules(deployed[old], wanted[name])
+    return Renames(apps=apps, programs=programs, datasets=datasets, schedules=schedules)
 
 
 def _former(names: Sequence[str], deployed: Mapping[str, Any], taken: set[str]) -> str | None:
@@ -85,6 +93,18 @@ def _parts(
     every = {**{name: name for name in before}, **found}
     refs = {f"{old_app}/{old}": f"{new_app}/{new}" for old, new in every.items()}
     return {old: new for old, new in refs.items() if old != new}
+
+
+def _schedules(before: App, wanted: App) -> dict[str, str]:
+    """Return the changed names of the schedules and tasks of an app; neither becomes the other."""
+    found: dict[str, str] = {}
+    for name, schedule in sorted(wanted.schedules.items()):
+        if name in before.schedules:
+            continue
+        old = _former(schedule.renamed_from, before.schedules, {*wanted.schedules, *found})
+        if old is not None and (before.schedules[old].task is None) == (schedule.task is None):
+            found[old] = name
+    return {f"{before.name}/{old}": f"{wanted.name}/{new}" for old, new in found.items()}
 
 
 def with_places(wanted: Mapping[str, App], places: Mapping[str, str]) -> dict[str, App]:

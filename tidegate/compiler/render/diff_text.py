@@ -247,7 +247,11 @@ def _renames(names: Renames) -> Iterator[str]:
     """What goes on under another name; parts of a renamed app that keep theirs are not listed."""
     for old, new in names.apps.items():
         yield f"~ app {new} (renamed from {old}; everything in the store moves with it)"
-    for what, renamed in (("program", names.programs), ("dataset", names.datasets)):
+    for what, renamed in (
+        ("program", names.programs),
+        ("dataset", names.datasets),
+        ("schedule", names.schedules),
+    ):
         for old, new in renamed.items():
             if old.partition("/")[2] != new.partition("/")[2]:
                 yield f"~ {what} {new} (renamed from {old}; everything in the store moves with it)"

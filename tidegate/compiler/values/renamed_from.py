@@ -1,6 +1,6 @@
 """`renamed_from`: one former name, or several with the newest first.
 
-A dataset or program stays in its app, so the app and its namespace say nothing more where they are before the
+A part of an app stays in it, so the app and its namespace say nothing more where they are before the
 former name; they are checked (`compiler.rules.former_names`) and left out.
 """
 
@@ -8,7 +8,7 @@ from tidegate.compiler.reader.node import MappingNode, ScalarNode
 
 
 def renamed_from(node: MappingNode) -> tuple[str, ...]:
-    """Return the former names of an app, a dataset or a program."""
+    """Return the former names of an app or of one of its parts."""
     return tuple(dict.fromkeys(former_name(name) for name in former_names(node)))
 
 

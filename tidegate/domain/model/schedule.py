@@ -54,6 +54,7 @@ class Schedule(Value, kw_only=True):
         on_update: whether a changed schedule discards its waiting job or keeps its events (rule 11).
         collect_existing: when new or reset, it also collects the partitions that arrived before.
         alerts: the channels by kind of alert, before those of the app.
+        renamed_from: former names; the first one that is deployed goes on under this name.
         timezone: the app's zone, in which the business date of a cron schedule is counted.
         written: its YAML as builtin values, without defaults; empty if a version before wrote it. It decides
             nothing.
@@ -77,6 +78,7 @@ class Schedule(Value, kw_only=True):
     on_update: OnUpdate = "reset"
     collect_existing: bool = False
     sensor: SensorOf = "shared"
+    renamed_from: tuple[str, ...] = ()
     status: Literal["active", "suspended"] = "suspended"
     timezone: str = "UTC"
     owner: str = ""

@@ -232,7 +232,7 @@ class Transaction(
         ...
 
     def rename(self, names: Renames) -> None:
-        """Give the rows of renamed apps, programs and datasets their new names, watermarks included.
+        """Give the rows of renamed parts and apps their new names, watermarks included.
 
         Apps, schedules, overrides, subscriptions, and the values of jobs other than operations are put by the
         caller.

@@ -16,20 +16,20 @@ def renamed_table(table: TableState, names: Renames) -> TableState:
         table,
         name=_table(table.name, names),
         dataset=None if table.dataset is None else _table(table.dataset, names),
-        health_policy=None if table.health_policy is None else names.schedule(table.health_policy),
+        health_policy=None if table.health_policy is None else names.policy(table.health_policy),
     )
 
 
 def renamed_record(record: Record, names: Renames) -> Record:
     """Return the record under the new names."""
     return msgspec.structs.replace(
-        record, policy=names.schedule(record.policy), table=_table(record.table, names)
+        record, policy=names.policy(record.policy), table=_table(record.table, names)
     )
 
 
 def renamed_run(run: OperationRun, names: Renames) -> OperationRun:
     """Return the run under the new names."""
-    return msgspec.structs.replace(run, policy=names.schedule(run.policy), table=_table(run.table, names))
+    return msgspec.structs.replace(run, policy=names.policy(run.policy), table=_table(run.table, names))
 
 
 def renamed_resource(resource: str, names: Renames) -> str:
@@ -45,9 +45,9 @@ def renamed_operation(job: Job, names: Renames) -> Job:
     work = job.maintenance
     if work is None:
         return job
-    then = tuple((operation, names.schedule(policy)) for operation, policy in work.then)
+    then = tuple((operation, names.policy(policy)) for operation, policy in work.then)
     renamed = msgspec.structs.replace(
-        work, table=_table(work.table, names), policy=names.schedule(work.policy), then=then
+        work, table=_table(work.table, names), policy=names.policy(work.policy), then=then
     )
     changed = msgspec.structs.replace(job, maintenance=renamed)
     return changed if renamed.table == work.table else _of_table(changed, work.table)

@@ -19,8 +19,10 @@ from tidegate.compiler.plan.blocked import Blocked, at_work, touched, unfinished
 from tidegate.compiler.plan.renamed_app import renamed_app
 from tidegate.compiler.plan.renames import Renames, find_renames, moved_places, without_paths
 from tidegate.domain.model import App, leaves
+from tidegate.domain.part_name import name_in, whole_name
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.held_apps import rename_held
+from tidegate.scheduler.commands.tasks.backfills import backfills
 from tidegate.scheduler.decision.changes.renamed import (
     renamed_delivery,
     renamed_job,
@@ -33,6 +35,7 @@ from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.upstream import backfill_cursor
 
 RECORD = "renamed"
 """Name of the cursor that holds the record of renames."""
@@ -138,8 +141,25 @@ def apply_renames(transaction: Transaction, names: Renames, now: datetime) -> No
     )
     transaction.set_cursor(RECORD, msgspec.to_builtins(kept))
     rename_held(transaction, names.apps)
+    _rename_backfills(transaction, names)
     _put_overrides(transaction, names)
     transaction.add_journal(list(_entries(names, renamed, [new for _, new in changed], now)))
+
+
+def _rename_backfills(transaction: Transaction, names: Renames) -> None:
+    """Let backfills have the new names of their apps and tasks."""
+    for each in backfills(transaction):
+        task = None if each.task is None else names.schedule(whole_name(each.app, each.task))
+        app = names.app(each.app)
+        renamed = msgspec.structs.replace(
+            each,
+            app=app,
+            task=None if task is None else name_in(app, task),
+            tasks=tuple(map(names.schedule, each.tasks)),
+            disabled=tuple(map(names.schedule, each.disabled)),
+        )
+        if renamed != each:
+            transaction.set_cursor(backfill_cursor(each.number), msgspec.to_builtins(renamed))
 
 
 def _put_overrides(transaction: Transaction, names: Renames) -> None:
@@ -153,16 +173,20 @@ def _put_overrides(transaction: Transaction, names: Renames) -> None:
 def _put_jobs(transaction: Transaction, names: Renames, apps: Mapping[str, App]) -> None:
     """Put the jobs that may still be launched; those that have ended well are history."""
     states = frozenset(JobState) - FINISHED | {JobState.FAILED}
-    touched_apps = {ref.partition("/")[0] for ref in (*names.programs, *names.datasets)} & set(apps)
+    parts = (*names.programs, *names.datasets, *names.schedules)
+    touched_apps = {ref.partition("/")[0] for ref in parts} & set(apps)
+    former = {new: old for old, new in names.schedules.items()}
     for app in sorted({*touched_apps, *names.apps}):
         jobs = transaction.jobs(app=names.app(app), states=states)
         # Their schedules have the new name already, and what they name is meant by the former one.
-        before = [msgspec.structs.replace(job, schedule=_former(job.schedule, app)) for job in jobs]
+        before = [msgspec.structs.replace(job, schedule=_former(job, app, former)) for job in jobs]
         transaction.put_jobs([renamed_job(job, names) for job in before])
 
 
-def _former(ref: str, app: str) -> str:
-    return f"{app}/{ref.partition('/')[2]}"
+def _former(job: Job, app: str, former: Mapping[str, str]) -> str:
+    """Return the former name of the schedule of a job, or of the policy of an operation on a table."""
+    known = former.get(job.schedule) if job.maintenance is None else None
+    return known or f"{app}/{job.schedule.partition('/')[2]}"
 
 
 def subscriptions(state: ScheduleState) -> Iterator[Subscription]:
@@ -177,6 +201,8 @@ def _entries(
 ) -> Iterator[Entry]:
     """Yield the entries: `why --at` reads schedules and apps from them."""
     data: dict[str, Any] = {"apps": names.apps, "programs": names.programs, "datasets": names.datasets}
+    if names.schedules:
+        data["schedules"] = names.schedules
     yield Entry(at=now, kind=EntryKind.RENAME, data=data)
     for deployed in apps:
         spec = msgspec.to_builtins(noted(deployed.app))

@@ -11,6 +11,7 @@ from tidegate.compiler.plan.renamed_app import renamed_schedule
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.run import program_resource
@@ -38,15 +39,21 @@ def renamed_delivery(delivery: Delivery, names: Renames) -> Delivery:
     return msgspec.structs.replace(delivery, event=event, schedule=schedule)
 
 
+def renamed_owner(job: Job, names: Renames) -> str:
+    """Return the new name of a job's schedule, or of the policy of an operation on a table."""
+    return names.schedule(job.schedule) if job.maintenance is None else names.policy(job.schedule)
+
+
 def renamed_job(job: Job, names: Renames) -> Job:
     """Return the job under the new names."""
     return msgspec.structs.replace(
         job,
-        schedule=names.schedule(job.schedule),
+        schedule=renamed_owner(job, names),
         resources=tuple(_resource(each, names) for each in job.resources),
         blocked_on=None if job.blocked_on is None else _resource(job.blocked_on, names),
         needs=tuple((_resource(each, names), limit) for each, limit in job.needs),
         launch=None if job.launch is None else _launch(job.launch, job.app, names),
+        instance=None if job.instance is None else _instance(job.instance, names),
     )
 
 
@@ -70,6 +77,14 @@ def _resource(resource: str, names: Renames) -> str:
         if resource == program_resource(old):
             return program_resource(new)
     return resource
+
+
+def _instance(instance: Instance, names: Renames) -> Instance:
+    """Return an instance whose upstream instances are of tasks with new names."""
+    upstream = tuple(
+        msgspec.structs.replace(each, task=names.schedule(each.task)) for each in instance.upstream
+    )
+    return msgspec.structs.replace(instance, upstream=upstream)
 
 
 def _launch(launch: LaunchPlan, app: str, names: Renames) -> LaunchPlan:

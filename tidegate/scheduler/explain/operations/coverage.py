@@ -141,9 +141,9 @@ class _Covered:
         for table in tables:
             found, name = matches(policies, table), names.datasets.get(table.name, table.name)
             for match in found:
-                self.tables.setdefault(names.schedule(match.ref), {})[name] = None
+                self.tables.setdefault(names.policy(match.ref), {})[name] = None
             for operation, match in counting(found).items():
-                self.counts[name, operation] = names.schedule(match.ref)
+                self.counts[name, operation] = names.policy(match.ref)
 
 
 def _renamed(apps: Mapping[str, App], names: Renames) -> dict[str, App]:

@@ -6,7 +6,7 @@ from typing import TypeVar
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.decision.changes.renamed import renamed_event
+from tidegate.scheduler.decision.changes.renamed import renamed_event, renamed_owner
 from tidegate.scheduler.model.maintenance import Record, TableState
 from tidegate.scheduler.store.memory.tables import RecordKey, Tables
 from tidegate.scheduler.store.renamed_maintenance import (
@@ -23,7 +23,7 @@ V = TypeVar("V")
 
 def rename_tables(tables: Tables, names: Renames) -> None:
     """Give rows their new names; apps and schedules are put by the caller."""
-    tables.own("events", "deliveries", "jobs", "launches", "runs", "journal")
+    tables.own("events", "deliveries", "jobs", "launches", "runs", "journal", "cursors")
     tables.events = {id: renamed_event(event, names) for id, event in tables.events.items()}
     tables.deliveries = {
         job: {
@@ -32,9 +32,10 @@ def rename_tables(tables: Tables, names: Renames) -> None:
         for job, marks in tables.deliveries.items()
     }
     tables.jobs = {
-        id: renamed_operation(msgspec.structs.replace(job, schedule=names.schedule(job.schedule)), names)
+        id: renamed_operation(msgspec.structs.replace(job, schedule=renamed_owner(job, names)), names)
         for id, job in tables.jobs.items()
     }
+    tables.cursors = {_renamed_cursor(name, names): value for name, value in tables.cursors.items()}
     tables.launches = {
         holder: (names.programs.get(program, program), at)
         for holder, (program, at) in tables.launches.items()
@@ -53,6 +54,14 @@ def rename_tables(tables: Tables, names: Renames) -> None:
     _rename_maintenance(tables, names)
     _rename_watched(tables, names)
     _rename_expected(tables, names)
+
+
+def _renamed_cursor(name: str, names: Renames) -> str:
+    """Return the name of a cursor; that of a report of instances has the task in it."""
+    for old, new in names.schedules.items():
+        if name.startswith(f"report:{old}:"):
+            return f"report:{new}:" + name.removeprefix(f"report:{old}:")
+    return name
 
 
 def _rename_sums(tables: Tables, names: Renames) -> None:
@@ -98,6 +107,9 @@ def _rename_expected(tables: Tables, names: Renames) -> None:
             period = tables.expected_periods.pop((dataset, key))
             tables.expected_periods[new, key] = msgspec.structs.replace(period, dataset=new)
         _move_total(tables, ("dataset", old), new)
+    for old, new in names.schedules.items():
+        for kind, name in [each for each in tables.late_totals if each[1] == old and each[0] != "dataset"]:
+            _move_total(tables, (kind, name), new)
     for old, new in names.apps.items():
         for kind, name in [each for each in tables.late_totals if each[1].startswith(f"{new}/")]:
             if kind != "dataset":

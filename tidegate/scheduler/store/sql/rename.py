@@ -1,4 +1,4 @@
-"""New names for all rows of renamed apps, programs and datasets, in the caller's transaction.
+"""New names for all rows of renamed apps and parts of them, in the caller's transaction.
 
 Every row that decides something later moves: the events and their deliveries, jobs, launches, runs, the
 journal of a schedule, maintenance, watermarks, and the records of finished publishes. Rows left behind under
@@ -40,6 +40,7 @@ def rename_rows(connection: Connection, names: Renames) -> None:
             move(connection, tables.events.c.key, f"run:{old}:{status}", f"run:{new}:{status}")
         move(connection, tables.launches.c.program, old, new)
         move(connection, tables.runs.c.program, old, new)
+    _schedules(connection, names)
     for old, new in names.apps.items():
         move_prefix(connection, tables.events.c.key, f"fire:{old}/", f"fire:{new}/")
         for column in (
@@ -58,6 +59,29 @@ def rename_rows(connection: Connection, names: Renames) -> None:
     _watermarks(connection, names)
     _finished(connection, names)
     _abandoned(connection, names)
+
+
+def _schedules(connection: Connection, names: Renames) -> None:
+    """Rename schedules and tasks whose own name changes; an app's new name is in theirs already."""
+    events, deliveries, jobs = tables.events.c, tables.deliveries.c, tables.jobs.c
+    for old, new in names.schedules.items():
+        move_prefix(connection, events.key, f"fire:{old}:", f"fire:{new}:")
+        # What an earlier schedule of the new name has left of an event gives way.
+        left = select(deliveries.event).where(deliveries.schedule == old)
+        connection.execute(
+            delete(tables.deliveries)
+            .where(deliveries.schedule == new, deliveries.job == tables.NO_JOB)
+            .where(deliveries.event.in_(left))
+        )
+        for column in (events.only_for, deliveries.schedule, tables.journal.c.schedule, jobs.late_of):
+            move(connection, column, old, new)
+        # A policy may have the same name: its operations keep it.
+        connection.execute(
+            update(tables.jobs)
+            .where(jobs.schedule == old, jobs.maintenance.is_(None))
+            .values(schedule=new, app=new.partition("/")[0])
+        )
+        move_prefix(connection, tables.cursors.c.name, f"report:{old}:", f"report:{new}:")
 
 
 def _watermarks(connection: Connection, names: Renames) -> None:

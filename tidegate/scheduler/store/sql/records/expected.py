@@ -205,6 +205,11 @@ def rename_expected(connection: Connection, names: Renames) -> None:
         connection.execute(
             late_totals.update().where(total.kind == "dataset", total.name == old).values({total.name: new})
         )
+    for old, new in names.schedules.items():
+        connection.execute(delete(late_totals).where(total.kind != "dataset", total.name == new))
+        connection.execute(
+            late_totals.update().where(total.kind != "dataset", total.name == old).values({total.name: new})
+        )
     for old, new in names.apps.items():
         first, rest = f"{new}/", func.substr(total.name, len(old) + 2)
         under = total.name.between(first, first + LAST_CODE_POINT), total.kind != "dataset"

@@ -11,13 +11,16 @@ from tidegate.scheduler.store.sql.retention.writer import put_sums
 
 
 def rename_sums(connection: Connection, names: Renames) -> None:
-    """Give the sums of renamed apps their new names."""
+    """Give the sums of renamed apps, schedules and tasks their new names."""
     found: list[LedgerSum] = []
-    for old in names.apps:
-        of_app = ledger_sums.c.schedule.between(f"{old}/", f"{old}/{LAST_CODE_POINT}")
-        for schedule, day, outcome, reason, events in connection.execute(select(ledger_sums).where(of_app)):
+    moved = [
+        *(ledger_sums.c.schedule == old for old in names.schedules),
+        *(ledger_sums.c.schedule.between(f"{old}/", f"{old}/{LAST_CODE_POINT}") for old in names.apps),
+    ]
+    for rows in moved:
+        for schedule, day, outcome, reason, events in connection.execute(select(ledger_sums).where(rows)):
             each = LedgerSum(schedule=schedule, day=day, outcome=outcome, reason=reason, events=events)
             found.append(each)
-        connection.execute(delete(ledger_sums).where(of_app))
+        connection.execute(delete(ledger_sums).where(rows))
     renamed = (msgspec.structs.replace(each, schedule=names.schedule(each.schedule)) for each in found)
     put_sums(connection, renamed)
