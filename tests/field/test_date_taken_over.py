@@ -4,8 +4,6 @@ Each business date of a cron waits for itself, however long a run, a window or a
 where people trigger the schedule meanwhile. What a job with several fires writes is the date of each.
 """
 
-import json
-
 import msgspec
 import pytest
 
@@ -13,6 +11,7 @@ from tests.worlds.by import CLI
 from tests.worlds.world import World, app_of, at
 from tidegate.scheduler.commands.by_hand.force import force
 from tidegate.scheduler.commands.deployment.live import difference
+from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, JobState
@@ -183,6 +182,12 @@ def test_what_arrives_as_a_date_is_discarded_is_not_about_that_date() -> None:
     ]
 
 
+def dates_by_why(world: World, clock: str) -> tuple[str, ...]:
+    with world.store.reading() as reader:
+        (explanation,) = explain(reader, "a/s", at(clock))
+    return explanation.business_dates
+
+
 # --- what the lists say -----------------------------------------------------------------
 
 
@@ -282,10 +287,11 @@ TOGETHER = (
 def test_a_job_writes_the_date_of_each_of_its_fires_and_a_retry_does() -> None:
     world = deployed(TOGETHER % "")
     nights(world, 1, 3)
+    dates = ("2026-03-10", "2026-03-11", "2026-03-12")
+    assert dates_by_why(world, "3d 12:30") == dates
     world.arrive("3d 13:00", "plain")
     world.tick("3d 13:00")
     (job,) = world.jobs("s")
-    dates = ("2026-03-10", "2026-03-11", "2026-03-12")
     assert job.launch is not None and job.key == ""
     assert (job.launch.partitions, job.launch.business_dates, job.launch.business_date) == (
         dates,
@@ -296,10 +302,14 @@ def test_a_job_writes_the_date_of_each_of_its_fires_and_a_retry_does() -> None:
     world.launch_all("3d 13:00")
     world.end("3d 14:00", job.id, "failed")
     world.retry("3d 15:00", job.id)
+    assert dates_by_why(world, "3d 15:00") == dates
+    with world.store.reading() as present, store_at(present, at("3d 13:30")).reading() as past:
+        (before,) = past.jobs(ids=[job.id])
+    assert before.launch is not None and before.launch.dates == dates
     world.tick("3d 15:00")
     (request,) = world.offer_launches("3d 15:00")
     assert request.launch.partitions == dates
-    assert json.loads(json.dumps(request.launch.args))["all"] == list(dates)
+    assert request.launch.args["all"] == list(dates)
 
 
 def test_written_by_date_each_fire_waits_for_itself_and_data_goes_to_the_oldest() -> None:

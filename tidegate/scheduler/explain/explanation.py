@@ -89,6 +89,7 @@ class Explanation(Value, kw_only=True):
         roots: of an instance: where the chains of what it waits for begin, and what helps there.
         work: of an operation on a table: which one, also where no job waits for it.
         overrides: what was changed of the schedule by hand.
+        business_dates: those that the run of the job is about, as far as it has collected them, sorted.
     """
 
     schedule: str
@@ -110,3 +111,4 @@ class Explanation(Value, kw_only=True):
     roots: tuple[Root, ...] = ()
     work: Work | None = None
     overrides: tuple[Overridden, ...] = ()
+    business_dates: tuple[str, ...] = ()

@@ -13,7 +13,9 @@ from tidegate.domain.duration import duration_text
 from tidegate.domain.model import NEVER
 from tidegate.scheduler.decision.decide import decide
 from tidegate.scheduler.decision.fold.retry import attempts_max
+from tidegate.scheduler.decision.launch.plan import business_dates
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of
 from tidegate.scheduler.explain.attempts import failure_texts
 from tidegate.scheduler.explain.explanation import Explanation
@@ -74,7 +76,7 @@ def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanat
     if waiting:
         return tuple(_explain_job(reader, job, state, now) for job in waiting)
     empty = Job(id="", schedule=ref, fingerprint=state.fingerprint, opened_at=now)
-    decision = _decision(reader, empty, now)
+    decision = decide(_view(reader, empty, now), now)
     newest = next(iter(reader.jobs(schedules=[ref], limit=1)), None)
     failed = newest if newest is not None and newest.state is JobState.FAILED else None
     return (
@@ -149,15 +151,18 @@ def _explain_alone(reader: Reader, job: Job, state: ScheduleState | None, now: d
             status=status,
             headline=outcome_line(job) + _limit(reader, job) + late_text(job),
             job=job,
+            business_dates=() if job.launch is None else job.launch.dates,
             history=history,
         )
-    decision = _decision(reader, job, now)
+    view = _view(reader, job, now)
+    decision = decide(view, now)
     return Explanation(
         schedule=job.schedule,
         at=now,
         status=status,
         headline=_headline(reader, job, decision, state),
         job=job,
+        business_dates=_dates(view, decision),
         trigger=decision.trigger,
         constraints=decision.constraints,
         next_check=_unless_never(decision.outcome.next_check, now)
@@ -187,9 +192,16 @@ def _limit(reader: Reader, job: Job) -> str:
     return f"; its timeout of {duration_text(program.timeout)} ends at {instant_text(until)}"
 
 
-def _decision(reader: Reader, job: Job, now: datetime) -> Decision:
+def _view(reader: Reader, job: Job, now: datetime) -> JobView:
     views, _ = load_job_views(reader, [job], now, AllEvents(reader))
-    return decide(views[0], now)
+    return views[0]
+
+
+def _dates(view: JobView, decision: Decision) -> tuple[str, ...]:
+    """Return the business dates of a waiting job; a further attempt has those of the first one."""
+    if view.job.instance is not None:
+        return (view.job.instance.business_date,)
+    return business_dates(view, decision.satisfied_at) if view.job.launch is None else view.job.launch.dates
 
 
 def can_run_at(decision: Decision, now: datetime) -> datetime | None:

@@ -211,6 +211,7 @@ class Applier:
                 "partitions": list(plan.partitions),
                 "manifest": plan.manifest,
                 "args": plan.args,
+                **({"business_dates": list(plan.dates)} if plan.dates else {}),
                 "attempt": job.attempt,
                 "overridden": [str(reason) for reason in overridden],
             },

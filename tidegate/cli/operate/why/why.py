@@ -142,6 +142,9 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         tree.add(Text(f"by hand: {override.text}"))
     if job is not None and job.id:
         tree.add(Text(f"job {job.id}, {job.state}"))
+        if explanation.business_dates and job.instance is None:
+            noun = "business date" if len(explanation.business_dates) == 1 else "business dates"
+            tree.add(Text(f"{noun} {', '.join(explanation.business_dates)}"))
     if explanation.trigger is not None:
         _add(tree.add(Text("trigger")), explanation.trigger)
     if explanation.constraints:

@@ -179,11 +179,14 @@ def _waiting(job: Job, entry: Entry) -> Job:
 
 
 def _launch(job: Job, entry: Entry) -> Job:
+    dates = tuple(entry.data.get("business_dates", ()))
     plan = LaunchPlan(
         program=entry.data["program"].rpartition("/")[2],
         partitions=tuple(entry.data["partitions"]),
         manifest={dataset: tuple(keys) for dataset, keys in entry.data["manifest"].items()},
         args=entry.data["args"],
+        business_date=dates[-1] if dates else None,
+        business_dates=dates,
     )
     return _with(
         job,

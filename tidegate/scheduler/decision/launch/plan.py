@@ -45,7 +45,7 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
     scheduled = max(
         (d.event.scheduled_for for d in view.deliveries if d.event.scheduled_for is not None), default=None
     )
-    dates = _dates(view, satisfied_at)
+    dates = business_dates(view, satisfied_at)
     manifest = manifest_of(view.app.name, view.deliveries)
     upstream = upstream_of(view.app.name, view.deliveries)
     plan = LaunchPlan(
@@ -77,7 +77,7 @@ def _of_instance(view: JobView, instance: Instance, inputs: Inputs) -> LaunchPla
     return msgspec.structs.replace(plan, args=template.render(view.schedule.args, values))
 
 
-def _dates(view: JobView, satisfied_at: datetime | None) -> tuple[str, ...]:
+def business_dates(view: JobView, satisfied_at: datetime | None) -> tuple[str, ...]:
     """Return the business dates about which a job is, the newest last.
 
     Those of all fires that it has collected: a date that it left out would be written by no other job.
