@@ -7,6 +7,7 @@ from typing import TypeVar
 from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.kept_counts import counted_from
+from tests.simulation.slices import caught_up_in_slices
 from tidegate.scheduler.store.protocol import Store
 
 T = TypeVar("T")
@@ -60,7 +61,7 @@ def played(
     """
     faulty = FaultyStore(store, random.Random(~seed), rate, after_commit=after_commit)
     try:
-        with counted_from(seed):
+        with counted_from(seed), caught_up_in_slices(seed):
             return play(faulty)
     except Exception as error:
         raise AssertionError(f"{what}: {error}") from error

@@ -310,6 +310,21 @@ def test_a_job_that_was_triggered_by_hand_says_so():
     assert ask(world, "10:00").headline.startswith("triggered by hand; W-DELAY: ")
 
 
+def test_it_says_so_too_while_its_run_is_asked_for():
+    world = World("s: {program: q, trigger: {partitions: {dataset: raw}}, status: active}")
+    world.trigger("10:00", "s")
+    world.tick("10:00")
+    job = world.only("s").id
+
+    def headline() -> str:
+        with world.store.reading() as reader:
+            return explain(reader, job, at("10:00"))[0].headline
+
+    assert headline().startswith("triggered by hand; PENDING_LAUNCH: its run is asked for")
+    world.launch_all("10:00")
+    assert headline().startswith("LAUNCHED")
+
+
 def test_the_timeout_of_a_running_program():
     head = DATASETS.replace("q: {run: programs.q}", "q: {run: programs.q, timeout: 90m}")
     world = World("{}")

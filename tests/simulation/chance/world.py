@@ -24,6 +24,7 @@ from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.tick.missed import has_missed
 
 START = datetime(2026, 3, 5, 12, tzinfo=UTC)
 """Three days before the clocks of New York are put forward."""
@@ -109,7 +110,8 @@ class ChanceWorld(World):
 
     def _under_way(self) -> bool:
         self.judge()
-        return bool(self.oracle.unfinished())
+        with self.store.reading() as reader:
+            return bool(self.oracle.unfinished()) or has_missed(reader)
 
     def _finish(self) -> None:
         """Launch and end, minute by minute, until nothing more is to be launched."""

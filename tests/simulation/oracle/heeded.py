@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.simulation.oracle.cron import due
+from tests.simulation.oracle.cron import CLOCKS_CHANGE, due
 from tidegate.scheduler.model.journal import Entry
 
 Specs = Mapping[str, dict[str, Any]]
@@ -25,6 +25,8 @@ class Heeded:
     def __init__(self) -> None:
         self._delivered: dict[str, set[tuple[str, str]]] = defaultdict(set)
         self._fires: set[tuple[str, str, datetime]] = set()
+        self._expired: dict[tuple[str, str], list[tuple[datetime, datetime, int]]] = defaultdict(list)
+        self._more: dict[str, int] = defaultdict(int)
         self._spec_since: dict[str, int] = {}
         self._steady_since: dict[str, datetime] = {}
         self._active_since: dict[str, datetime] = {}
@@ -44,6 +46,11 @@ class Heeded:
         scheduled = entry.data.get("scheduled_for")
         if scheduled is not None:
             self._fires.add((*place, datetime.fromisoformat(scheduled)))
+        if "first_at" in entry.data:
+            first, number = datetime.fromisoformat(entry.data["first_at"]), entry.data["number"]
+            assert entry.reason == "D-EXPIRED", "a row of several fires that are not discarded"
+            self._expired[place].append((first, datetime.fromisoformat(scheduled), number))
+            self._more[place[0]] += number - 1
 
     def moved(self, entry: Entry, before: str) -> None:
         """An event has left a discarded job for one of its own: it counts for that one."""
@@ -58,7 +65,7 @@ class Heeded:
 
     def counted(self, ref: str) -> int:
         """How many events a schedule has received, each once for each job."""
-        return len(self._received[ref])
+        return len(self._received[ref]) + self._more[ref]
 
     def changed(
         self, entry: Entry, status: str | None, before: dict[str, Any] | None, read: int | None
@@ -101,10 +108,22 @@ class Heeded:
         """A cron of one of these schedules, all active, that has not fired by `now` when it should have."""
         for ref, spec in specs.items():
             for leaf, cron in _crons(spec["trigger"], ""):
-                for instant in due(cron["cron"], cron["timezone"], self._steady_since[ref], now):
-                    if (ref, leaf, instant) not in self._fires:
+                fires = list(due(cron["cron"], cron["timezone"], self._steady_since[ref], now))
+                rows = self._expired[ref, leaf]
+                for instant in fires:
+                    in_row = any(first <= instant <= last for first, last, _ in rows)
+                    if (ref, leaf, instant) not in self._fires and not in_row:
                         return f"{cron['cron']} of {ref} did not fire at {instant}"
+                for first, last, number in rows:
+                    found = sum(first <= instant <= last for instant in fires)
+                    whole = self._steady_since[ref] < first and not _clocks_change(first, last)
+                    if whole and found != number:
+                        return f"{number} of {found} fires of {ref} from {first} to {last} are in a row"
         return None
+
+
+def _clocks_change(first: datetime, last: datetime) -> bool:
+    return first.date() <= CLOCKS_CHANGE <= last.date() + timedelta(days=1)
 
 
 def _leaves(trigger: dict[str, Any], path: str) -> Iterable[tuple[str, dict[str, Any]]]:

@@ -20,16 +20,11 @@ import msgspec
 from tidegate.domain.model import Leaf, WallClock, leaves, satisfies_alone
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.time import fire_times
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.missed import JOBS_PER_TICK, Expired, Span, judge_fires
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, EventKind, fire_event_key
 from tidegate.scheduler.model.verdict import earliest
-
-MISSED_AFTER = timedelta(seconds=120)
-"""A fire noticed within this time is on time: it covers the tick interval and a busy daemon."""
-
-CATCH_UP_FIRES_MAX = 1000
-"""The most fires of one cron that one tick catches up on or records; of more, the newest count.
-A cron of every minute reaches this limit after 16 hours of downtime."""
 
 
 def cron_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, WallClock]]:
@@ -73,21 +68,52 @@ def program_timed(state: ScheduleState, leaf: Leaf) -> str | None:
     return None if runs is None else whole_name(state.app, runs[0])
 
 
-def due_fires(
-    state: ScheduleState, now: datetime, running: Collection[str] = frozenset()
-) -> tuple[Event, ...]:
-    """Return the fires of a schedule that have become due since the last ones, oldest first.
+class DueFires(Value, kw_only=True):
+    """The fires of a schedule that have become due.
+
+    Attributes:
+        events: the oldest first.
+        rest: of leaves, by path, the missed fires that get jobs at the next ticks.
+    """
+
+    events: tuple[Event, ...]
+    rest: dict[str, Span]
+
+
+def due_fires(state: ScheduleState, now: datetime, running: Collection[str] = frozenset()) -> DueFires:
+    """Return the fires of a schedule that have become due since the last ones.
 
     Args:
         running: the programs ("app/program") that have an active run.
     """
-    after = state.fires_after or now
-    found = [event for leaf, cron in cron_leaves(state) for event in _of_cron(state, leaf, cron, after, now)]
+    found: list[Event] = []
+    rest: dict[str, Span] = {}
+    for leaf, cron in cron_leaves(state):
+        judged = judge_fires(cron, state.fires_after or now, now)
+        found += [_cron_event(state.ref, leaf.path, cron, instant) for instant in judged.joining]
+        if judged.expired is not None:
+            found.append(_expired_event(state.ref, leaf.path, cron, judged.expired))
+        if judged.own is not None:
+            events, left = caught_up(state, leaf, cron, judged.own)
+            found += events
+            rest |= {} if left is None else {leaf.path: left}
     for leaf, length in timer_leaves(state):
         due = _runs_out(state, leaf, length)
         if due is not None and due <= now and program_timed(state, leaf) not in running:
             found.append(fire_event(state.ref, leaf.path, due, scheduled=False))
-    return tuple(sorted(found, key=lambda event: (event.time, event.id)))
+    return DueFires(events=tuple(sorted(found, key=lambda event: (event.time, event.id))), rest=rest)
+
+
+def caught_up(
+    state: ScheduleState, leaf: Leaf, cron: WallClock, own: Span
+) -> tuple[list[Event], Span | None]:
+    """Return the events of the first missed fires of a span, and what is left of it for the next tick."""
+    # Inside `all` a fire waits for the other members, whose events could not join its own job.
+    alone = satisfies_alone(state.spec.trigger, leaf.path)
+    fires = list(islice(fire_times.fires(cron, own.after, own.until), JOBS_PER_TICK))
+    left = Span(after=fires[-1], until=own.until) if len(fires) == JOBS_PER_TICK else None
+    events = [_cron_event(state.ref, leaf.path, cron, instant, own_job=alone) for instant in fires]
+    return events, left if left is not None and left.after < left.until else None
 
 
 def after_fires(state: ScheduleState, now: datetime) -> ScheduleState:
@@ -164,31 +190,22 @@ def fire_event(
     )
 
 
-def _of_cron(
-    state: ScheduleState, leaf: Leaf, cron: WallClock, after: datetime, now: datetime
-) -> Iterator[Event]:
-    ref = state.ref
-    # Inside `all` a fire waits for the other members, whose events could not join its own job.
-    alone = satisfies_alone(state.spec.trigger, leaf.path)
-    instants = newest_fires(cron, after, now)
-    for instant in instants:
-        missed = now - instant > MISSED_AFTER
-        too_old = cron.catch_up_at_most is not None and now - instant > cron.catch_up_at_most
-        superseded = cron.catch_up == "latest" and instant != instants[-1]
-        expired = missed and (too_old or superseded or cron.catch_up == "none")
-        own_job = missed and cron.catch_up == "all" and not expired and alone
-        day = fire_times.day_of(cron, instant)
-        yield fire_event(ref, leaf.path, instant, own_job=own_job, expired=expired, day=day)
+def _cron_event(
+    schedule: str, leaf: str, cron: WallClock, at: datetime, *, own_job: bool = False, expired: bool = False
+) -> Event:
+    day = fire_times.day_of(cron, at)
+    return fire_event(schedule, leaf, at, own_job=own_job, expired=expired, day=day)
 
 
-def newest_fires(cron: WallClock, after: datetime, until: datetime) -> list[datetime]:
-    """Return the fires in (after, until], oldest first, at most the newest `CATCH_UP_FIRES_MAX`."""
-    found = list(islice(fire_times.fires(cron, after, until), CATCH_UP_FIRES_MAX + 1))
-    if len(found) <= CATCH_UP_FIRES_MAX:
-        return found
-    newest: list[datetime] = []
-    instant = fire_times.previous_fire(cron, until)
-    while len(newest) < CATCH_UP_FIRES_MAX and instant is not None and instant > after:
-        newest.append(instant)
-        instant = fire_times.previous_fire(cron, instant - timedelta(microseconds=1))
-    return newest[::-1]
+def _expired_event(schedule: str, leaf: str, cron: WallClock, expired: Expired) -> Event:
+    """Return the one event of missed fires that do not count any more."""
+    event = _cron_event(schedule, leaf, cron, expired.last, expired=True)
+    if expired.number == 1:
+        return event
+    return msgspec.structs.replace(
+        event,
+        id=f"{event.key}@{expired.first.isoformat()}..{expired.last.isoformat()}",
+        first_at=expired.first,
+        number=expired.number,
+        detail=expired.why,
+    )

@@ -90,6 +90,8 @@ class Explanation(Value, kw_only=True):
         work: of an operation on a table: which one, also where no job waits for it.
         overrides: what was changed of the schedule by hand.
         business_dates: those that the run of the job is about, as far as it has collected them, sorted.
+        missed: of a schedule: which fires it missed last and does not run, and how many are still to get
+            jobs; "" without any.
     """
 
     schedule: str
@@ -112,3 +114,4 @@ class Explanation(Value, kw_only=True):
     work: Work | None = None
     overrides: tuple[Overridden, ...] = ()
     business_dates: tuple[str, ...] = ()
+    missed: str = ""

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.instant_text import instant_text
-from tidegate.scheduler.tick.tick import is_ahead
+from tidegate.scheduler.tick.on_time import is_ahead
 
 
 def last_tick_line(ticked_at: datetime | None, now: datetime, late: bool) -> str:

@@ -56,8 +56,10 @@ class ListedEvent(Value, kw_only=True):
 
     @property
     def json(self) -> dict[str, Any]:
-        """The event in JSON; only one that repeats another says so."""
+        """The event in JSON; only one that repeats another, or is of several fires, says so."""
         facts: dict[str, Any] = msgspec.to_builtins(self.event)
+        if self.event.number == 1:
+            del facts["number"], facts["first_at"]
         deliveries = [{**msgspec.to_builtins(each), "outcome": each.outcome} for each in self.received]
         return {
             **{name: fact for name, fact in facts.items() if name not in REPEATS or fact is not None},

@@ -16,7 +16,8 @@ from tidegate.scheduler.store.parts.counts import Count
 from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.parts.pages import JobCount
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.tick import is_ahead, is_late, last_tick
+from tidegate.scheduler.tick.on_time import is_ahead, is_late
+from tidegate.scheduler.tick.tick import last_tick
 
 WAITS = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH})
 """The states in which a job waits for something."""

@@ -23,6 +23,7 @@ from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.explain.instances.awaited import awaited, upstream_of
 from tidegate.scheduler.explain.instances.roots import roots
 from tidegate.scheduler.explain.instant_text import instant_text
+from tidegate.scheduler.explain.missed import missed_text
 from tidegate.scheduler.explain.names import pruned_hint
 from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import outcome_line
@@ -53,7 +54,9 @@ def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ..
     if "/" in target:
         overridden = overrides_of(reader, target)
         found = _explain_schedule(reader, target, now)
-        return tuple(msgspec.structs.replace(each, overrides=overridden) for each in found)
+        (state,) = reader.schedules(refs=[target])
+        absent = missed_text(reader, state)
+        return tuple(msgspec.structs.replace(each, overrides=overridden, missed=absent) for each in found)
     job = next(iter(reader.jobs(ids=[target])), None)
     if job is None:
         raise Refused(
@@ -149,7 +152,7 @@ def _explain_alone(reader: Reader, job: Job, state: ScheduleState | None, now: d
             schedule=job.schedule,
             at=now,
             status=status,
-            headline=outcome_line(job) + _limit(reader, job) + late_text(job),
+            headline=_asked_for(job) + outcome_line(job) + _limit(reader, job) + late_text(job),
             job=job,
             business_dates=() if job.launch is None else job.launch.dates,
             history=history,
@@ -224,8 +227,16 @@ def _opens_at(trigger: Verdict) -> list[datetime | None]:
 
 
 def _headline(reader: Reader, job: Job, decision: Decision, state: ScheduleState) -> str:
-    by_hand = "" if job.by_hand is None else "triggered by hand; "
-    return by_hand + _outlook(decision) + late_text(job) + _attempt_before(reader, job, state)
+    return _by_hand(job) + _outlook(decision) + late_text(job) + _attempt_before(reader, job, state)
+
+
+def _by_hand(job: Job) -> str:
+    return "" if job.by_hand is None else "triggered by hand; "
+
+
+def _asked_for(job: Job) -> str:
+    """Say of a decided launch that a person asked for it; what became of its run comes first later on."""
+    return _by_hand(job) if job.state is JobState.PENDING_LAUNCH else ""
 
 
 def _attempt_before(reader: Reader, job: Job, state: ScheduleState) -> str:

@@ -48,6 +48,8 @@ class Event(Value, kw_only=True):
         run: facts that the triggered run may refer to, for the event of a run.
         own_job: the event opens its own job and joins no waiting job (rule 19).
         expired: the event is recorded but triggers nothing (a missed fire beyond its catch-up).
+        number: of the fires in a row that it is of; more than one only if they are expired.
+        first_at: of several fires the first; `time` is the last.
         origin: id of the event that this one repeats; None for a fact of its own.
         only_for: the only schedule ("app/name") that receives it; None for all that listen to its key.
         detail: a line for people, for example who reported the event.
@@ -68,6 +70,8 @@ class Event(Value, kw_only=True):
     run: UpstreamRun | None = None
     own_job: bool = False
     expired: bool = False
+    number: int = 1
+    first_at: datetime | None = None
     origin: str | None = None
     only_for: str | None = None
     detail: str = ""
@@ -85,6 +89,8 @@ def event_facts(event: Event) -> dict[str, str | int]:
         "scheduled_for": None if event.scheduled_for is None else event.scheduled_for.isoformat(),
         "day": event.day,
     }
+    if event.first_at is not None:
+        facts |= {"number": event.number, "first_at": event.first_at.isoformat(), "detail": event.detail}
     return {name: fact for name, fact in facts.items() if fact is not None}
 
 

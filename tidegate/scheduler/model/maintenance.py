@@ -67,12 +67,14 @@ class TableHistory(Value, kw_only=True):
         failures: number of failures in a row, the newest run included.
         operations: by operation.
         since: only runs that started at that instant or later count: the table has been gone before it.
+        matched_at: of each policy ("app/policy") that matches the table the first poll at which it did.
     """
 
     recent: tuple[bool, ...] = ()
     failures: int = 0
     operations: dict[Operation, OperationHistory] = {}
     since: datetime | None = None
+    matched_at: dict[str, datetime] = {}
 
     def of(self, operation: Operation) -> OperationHistory:
         """Return the history of an operation."""

@@ -160,6 +160,7 @@ class Simulation:
     def _round(self) -> bool:
         """Run the scheduler once at this instant; return whether anything changed."""
         reports, self._reports = self._reports, []
+        self.world.tables.close_overdue(self.now)
         self.world.tables.measure(self.now, written=bool(reports))
         changed = self.world.tick(reports, self.now)
         self._collect()

@@ -18,7 +18,9 @@ from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health, TableState, Work
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.maintenance.end import close_overdue
 from tidegate.scheduler.tick.maintenance.tables import table_named
+from tidegate.scheduler.tick.tick import advance_before
 
 CANNOT_BE_MEASURED = "cannot be measured"
 
@@ -65,6 +67,15 @@ class SimulatedTables:
         self._runs_of[table, plan.operation] = 0
 
     # --- what the world does ---
+
+    def close_overdue(self, now: datetime) -> None:
+        """End the runs whose timeout is at this instant: for a poll of the instant they have ended."""
+        with self._store.reading() as reader:
+            overdue = any(run.closes_at <= now for run in reader.operation_runs(running=True))
+        if overdue:
+            with self._store.transaction() as transaction:
+                advance_before(transaction, now)
+                close_overdue(transaction, now)
 
     def measure(self, now: datetime, *named: str, written: bool = False) -> None:
         """Measure every table of which nothing recent is known.

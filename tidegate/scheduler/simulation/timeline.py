@@ -109,7 +109,8 @@ def _dropped(entries: Sequence[Entry], name_of: Callable[[str], str]) -> list[Mo
 
 
 def _events(group: Sequence[Entry]) -> str:
-    if len(group) > 1:
-        return f"{len(group)} events"
+    number = sum(entry.data.get("number", 1) for entry in group)
+    if number > 1:
+        return f"{number:,} events"
     data = group[0].data
     return str(data.get("scheduled_for") or data.get("partition") or "1 event")

@@ -7,7 +7,13 @@ import msgspec
 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.job import Job, LaunchPlan
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState, table_resource
+from tidegate.scheduler.model.maintenance import (
+    OperationRun,
+    Record,
+    TableHistory,
+    TableState,
+    table_resource,
+)
 
 
 def renamed_table(table: TableState, names: Renames) -> TableState:
@@ -17,7 +23,13 @@ def renamed_table(table: TableState, names: Renames) -> TableState:
         name=_table(table.name, names),
         dataset=None if table.dataset is None else _table(table.dataset, names),
         health_policy=None if table.health_policy is None else names.policy(table.health_policy),
+        history=_renamed_history(table.history, names),
     )
+
+
+def _renamed_history(history: TableHistory, names: Renames) -> TableHistory:
+    matched = {names.policy(policy): at for policy, at in history.matched_at.items()}
+    return msgspec.structs.replace(history, matched_at=matched)
 
 
 def renamed_record(record: Record, names: Renames) -> Record:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.missed import has_missed
 
 ROWS_PER_PAGE = 5_000
 """Rows of one kind that a query for due rows returns at first; bounds the memory of a working set."""
@@ -75,7 +76,8 @@ def is_anything_due(reader: Reader, until: datetime) -> bool:
     """Return whether a tick at `until` would have something to do, as far as the store says now."""
     maintenance = reader.next_maintenance()
     return (
-        bool(reader.unrouted_events(1) or reader.due_schedules(until, 1) or reader.due_tasks(until, 1))
+        has_missed(reader)
+        or bool(reader.unrouted_events(1) or reader.due_schedules(until, 1) or reader.due_tasks(until, 1))
         or bool(reader.due_jobs(until, 1) or reader.woken(until, 1) or reader.expiring(until, 1))
         or (maintenance is not None and maintenance <= until)
     )

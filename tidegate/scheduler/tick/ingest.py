@@ -12,6 +12,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import program_resource
 from tidegate.scheduler.tick.generate import generate
 from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.missed import note_missed
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 
@@ -102,8 +103,10 @@ def _fire(work: WorkingSet, instant: datetime, refs: Collection[str] | None) -> 
     timed = {program for state in due for program in programs_timed(state)}
     slots = work.slots([program_resource(program) for program in timed])
     running = {program for program in timed if slots[program_resource(program)]}
-    fires = [event for state in due for event in due_fires(state, instant, running)]
+    found = {state.ref: due_fires(state, instant, running) for state in due}
+    fires = [event for each in found.values() for event in each.events]
     work.add_events(fires)
+    note_missed(work, {ref: each.rest for ref, each in found.items()})
     for state in due:
         work.put_schedule(after_fires(state, instant))
         work.add_journal(

@@ -35,6 +35,7 @@ from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.poll import PollReport, maintain, next_poll
 from tidegate.scheduler.tick.maintenance.tables import forgotten
+from tidegate.scheduler.tick.missed import fire_missed
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 CLOCK = "clock"
@@ -48,12 +49,6 @@ AWAY_AFTER = timedelta(minutes=15)
 
 CLOCK_KEPT_FOR = timedelta(seconds=60)
 """An idle tick writes nothing while the stored clock is younger: replaying idle time has no effect."""
-
-AHEAD = timedelta(seconds=5)
-"""By how much the clocks of two machines may differ before a tick counts as one of the future."""
-
-TICKS_MISSED = 12
-"""After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""
 
 EXPIRED_AT_ONCE = 10_000
 """Overrides that expire at one instant and revert together; more of them follow at the same instant."""
@@ -86,7 +81,8 @@ def tick(store: Store, now: datetime) -> TickReport:
     Any number of schedulers may tick on the same store: transactions are serialised.
     """
     with store.transaction() as transaction:
-        report = advance_to(transaction, now)
+        caught_up = fire_missed(transaction)
+        report = advance_to(transaction, now).plus(TickReport(fired=caught_up))
         known = transaction.cursor(TICKED)
         if known is None or abs(now - datetime.fromisoformat(known)) > CLOCK_KEPT_FOR:
             transaction.set_cursor(TICKED, now.isoformat())
@@ -157,25 +153,29 @@ def route_before(transaction: Transaction, now: datetime, refs: Collection[str])
     """
     advance_before(transaction, now)
     _route_while_away(transaction, now, refs)
+    if fire_missed(transaction, refs, whole=True):
+        clock, before = engine_clock(transaction), now - MICROSECOND
+        _route_at(transaction, before if clock is None else max(clock, before), ())
 
 
 def _route_while_away(transaction: Transaction, now: datetime, refs: Collection[str]) -> None:
     if is_away(transaction, now):
-        before = now - MICROSECOND
-        work = WorkingSet(transaction, before, before)
-        aside = Aside()
-        ingest(work, before, aside, refs)
-        work.flush()
-        note_landed(transaction, aside.landed, before, before)
+        _route_at(transaction, now - MICROSECOND, refs)
+
+
+def _route_at(transaction: Transaction, at: datetime, refs: Collection[str]) -> Aside:
+    """Route what has arrived by an instant, and the fires of some schedules, without any decision."""
+    work, aside = WorkingSet(transaction, at, at), Aside()
+    ingest(work, at, aside, refs)
+    work.flush()
+    note_landed(transaction, aside.landed, at, at)
+    return aside
 
 
 def route_now(transaction: Transaction, now: datetime) -> None:
     """Route what has arrived by `now`, even while the scheduler is away; the next tick decides."""
     advance_before(transaction, now)
-    work, aside = WorkingSet(transaction, now, now), Aside()
-    ingest(work, now, aside, ())
-    work.flush()
-    note_landed(transaction, aside.landed, now, now)
+    aside = _route_at(transaction, now, ())
     forgotten(transaction, aside.written, now)
 
 
@@ -190,21 +190,6 @@ def last_tick(reader: Reader) -> datetime | None:
     stored = reader.cursor(TICKED)
     # A store of an older version has only the clock.
     return engine_clock(reader) if stored is None else datetime.fromisoformat(stored)
-
-
-def is_late(last: datetime | None, now: datetime, every: int) -> bool:
-    """Return whether the next tick should have come long ago.
-
-    Args:
-        last: the last tick; None if none ever came, which is late.
-        every: the seconds between two ticks.
-    """
-    return last is None or now - last > CLOCK_KEPT_FOR + timedelta(seconds=TICKS_MISSED * every)
-
-
-def is_ahead(last: datetime, now: datetime) -> bool:
-    """Return whether the last tick is of the future: the clock of that machine, or of this one, is wrong."""
-    return last > now + AHEAD
 
 
 def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:

@@ -10,6 +10,7 @@ ends before the first instant whose rows may be incomplete, and the next set con
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -56,11 +57,13 @@ class WorkingSet:
         self._gauges: dict[str, Gauge | None] = {}
         self._listeners: dict[str, tuple[Subscription, ...]] = {}
         self._pending = PendingWrites()
-        events, self.until = first_page(transaction.unrouted_events, _arrival, clock, until)
+        events, self.until = first_page(transaction.unrouted_events, attrgetter("arrived"), clock, until)
         self._events = list(reversed(events))
-        states, reach = first_page(lambda size: transaction.due_schedules(until, size), _fire, clock, until)
+        fire = attrgetter("next_fire_at")
+        states, reach = first_page(lambda size: transaction.due_schedules(until, size), fire, clock, until)
         self.until = min(self.until, reach)
-        jobs, reach = first_page(lambda size: transaction.due_jobs(until, size), _check, clock, until)
+        check = attrgetter("next_check_at")
+        jobs, reach = first_page(lambda size: transaction.due_jobs(until, size), check, clock, until)
         self.until = min(self.until, reach)
         self._due_schedules = DueQueue(self._fires_at)
         self._due_tasks = DueQueue(self._fires_at)
@@ -251,6 +254,10 @@ class WorkingSet:
         """Return the value that is stored under a name."""
         return self._transaction.cursor(name)
 
+    def set_cursor(self, name: str, value: Any) -> None:
+        """Store a value under a name."""
+        self._transaction.set_cursor(name, value)
+
     def wake(self, resources: Collection[str], at: datetime) -> None:
         """Make the jobs that are blocked on any of these resources due at an instant of this set."""
         for job in self._flushed.blocked_jobs(resources):
@@ -336,15 +343,3 @@ class WorkingSet:
         self._jobs[job.id] = job
         if job.decided_when_due and job.next_check_at is not None and job.next_check_at <= self.until:
             self._due_jobs.add(job.next_check_at, job.id)
-
-
-def _arrival(event: Event) -> datetime | None:
-    return event.arrived
-
-
-def _fire(state: ScheduleState) -> datetime | None:
-    return state.next_fire_at
-
-
-def _check(job: Job) -> datetime | None:
-    return job.next_check_at

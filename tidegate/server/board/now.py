@@ -22,7 +22,8 @@ from tidegate.scheduler.model.records.alert import AlertState
 from tidegate.scheduler.store.parts.alerts import AlertCount
 from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.tick import is_late, last_tick
+from tidegate.scheduler.tick.on_time import is_late
+from tidegate.scheduler.tick.tick import last_tick
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.routes.holds import HeldApp, held

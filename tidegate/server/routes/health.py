@@ -9,7 +9,8 @@ from fastapi import APIRouter, Request, Response
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import active_host
-from tidegate.scheduler.tick.tick import is_ahead, is_late, last_tick
+from tidegate.scheduler.tick.on_time import is_ahead, is_late
+from tidegate.scheduler.tick.tick import last_tick
 from tidegate.server.access import READ
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer
 from tidegate.server.problem import Problem

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query, Response
 from tidegate.processes.explained import Explain, address_of, explained, explanation_json, past_instant
 from tidegate.scheduler.explain.last_tick import last_tick_line
 from tidegate.scheduler.explain.why import explain
-from tidegate.scheduler.tick.tick import is_late, last_tick
+from tidegate.scheduler.tick.on_time import is_late
+from tidegate.scheduler.tick.tick import last_tick
 from tidegate.server.access import READ
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer
 from tidegate.server.deployed import deployed_app, schedule_of

@@ -140,6 +140,8 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
     )
     for override in explanation.overrides:
         tree.add(Text(f"by hand: {override.text}"))
+    if explanation.missed:
+        tree.add(Text(f"missed: {explanation.missed}"))
     if job is not None and job.id:
         tree.add(Text(f"job {job.id}, {job.state}"))
         if explanation.business_dates and job.instance is None:

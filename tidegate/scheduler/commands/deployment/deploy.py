@@ -37,6 +37,7 @@ from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.expected import follow_datasets
 from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.missed import has_missed, spans_of
 from tidegate.scheduler.tick.tick import advance_before, is_away, route_before
 
 
@@ -72,9 +73,10 @@ def deploy(
     """
     advance_before(transaction, now)
     changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
-    if not changes.taken and is_away(transaction, now):
+    if not changes.taken and (is_away(transaction, now) or has_missed(transaction)):
         # What arrived since then belongs to the schedules as they are, and to their jobs.
-        route_before(transaction, now, {_ref(change) for change in changes.schedules()})
+        owed = spans_of(transaction) if changes.renames else ()
+        route_before(transaction, now, {*owed, *(_ref(change) for change in changes.schedules())})
         changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
     if changes.taken:
         raise _taken(changes, scope)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tidegate.domain.part_name import app_of
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import FINISHED, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
@@ -20,7 +21,7 @@ class CountReader(RetentionReader):
     ) -> tuple[LedgerRow, ...]:
         """See `Reader.ledger`."""
         groups = [
-            (group.schedule, group.state, group.reason, 1)
+            (group.schedule, group.state, group.reason, group.events)
             for group in self._groups()
             if app is None or group.schedule.startswith(f"{app}/")
         ]
@@ -48,7 +49,7 @@ class CountReader(RetentionReader):
             schedules=_counted((state.app, state.status) for state in held.schedules.values()),
             runs=_counted((app_of(run.program), run.status) for run in held.runs.values()),
             launches=_counted((app_of(program),) for program, _ in held.launches.values()),
-            events=_counted(of_event_key(event.key) for event in held.events.values()),
+            events=_summed(_numbers(held.events.values())),
             finished_jobs=_counted((job.app, job.state, job.reason or "") for job in finished),
             outcomes=_summed(self._outcomes()),
             dead_letters=_counted((job.app,) for job in dead),
@@ -59,8 +60,15 @@ class CountReader(RetentionReader):
         for (schedule, _, outcome, reason), events in self._tables.sums.items():
             found[app_of(schedule), outcome, reason] += events
         for group in self._groups():
-            found[app_of(group.schedule), *outcome_of(group.state, group.reason)] += 1
+            found[app_of(group.schedule), *outcome_of(group.state, group.reason)] += group.events
         return found
+
+
+def _numbers(events: Iterable[Event]) -> Counter[tuple[str, ...]]:
+    found: Counter[tuple[str, ...]] = Counter()
+    for event in events:
+        found[of_event_key(event.key)] += event.number
+    return found
 
 
 def _counted(places: Iterable[tuple[str, ...]]) -> tuple[Count, ...]:

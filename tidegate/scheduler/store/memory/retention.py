@@ -21,7 +21,11 @@ T = TypeVar("T")
 
 
 class Group(NamedTuple):
-    """One event of one schedule and job, as the ledger counts it; `at` is the instant of its day."""
+    """One event of one schedule and job, as the ledger counts it; `at` is the instant of its day.
+
+    Attributes:
+        events: the number of fires in a row, of an event of several.
+    """
 
     schedule: str
     job: str | None
@@ -29,6 +33,7 @@ class Group(NamedTuple):
     state: JobState | None
     reason: str | None
     at: datetime
+    events: int = 1
 
 
 def _page(
@@ -135,7 +140,7 @@ class RetentionReader:
     def events_without_job(self, events: Collection[str]) -> tuple[LedgerSum, ...]:
         """See `RetentionRows.events_without_job`."""
         found = (group for group in self._groups() if group.job is None and group.event in events)
-        return summed((group.schedule, None, group.reason, group.at, 1) for group in found)
+        return summed((group.schedule, None, group.reason, group.at, group.events) for group in found)
 
     def _groups(self) -> Iterator[Group]:
         """Yield each event of each schedule and job that the store has, and those without a job."""
@@ -152,7 +157,8 @@ class RetentionReader:
                 if job is not None and any(each is None for each, _ in own):
                     yield Group(schedule, job_id, event, job.state, job.reason, at)
                 else:
-                    yield Group(schedule, job_id, event, None, reason, at)
+                    number = self._tables.events[event].number
+                    yield Group(schedule, job_id, event, None, reason, at, number)
 
     def journal_page(
         self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None

@@ -15,7 +15,7 @@ from tidegate.scheduler.store.error import StoreError, StoreMissing
 from tidegate.scheduler.store.sql.connection.shown_url import shown
 from tidegate.scheduler.store.sql.store import NOTHING_KEPT, begin_writing, store_errors
 
-HEAD = "0042"
+HEAD = "0043"
 """The newest revision in `migrations/versions`; a test holds the two together."""
 
 REVISION = text("SELECT version_num FROM alembic_version")

@@ -66,8 +66,7 @@ schedules = Table(
     Column("due_at", Instant),
     # `next_fire_at` of a task. A tick makes the instances of some tasks only, and must not read the others.
     Column("generate_at", Instant),
-    # Its ref, of a schedule with a deadline.
-    Column("deadline_of", Name),
+    Column("deadline_of", Name),  # its ref, of a schedule with a deadline
 )
 Index("ix_schedules_app", schedules.c.app, schedules.c.ref)
 Index("ix_schedules_app_status", schedules.c.app, schedules.c.status)
@@ -113,11 +112,12 @@ events = Table(
     Column("run", Json(UpstreamRun)),
     Column("own_job", Boolean, nullable=False),
     Column("expired", Boolean, nullable=False),
+    Column("number", Integer, nullable=False, server_default=text("1")),
+    Column("first_at", Instant),
     Column("origin", Name),
     Column("only_for", Name),
     Column("detail", Text, nullable=False),
-    # `arrived` of an event that is not routed yet.
-    Column("unrouted_since", Instant),
+    Column("unrouted_since", Instant),  # `arrived` of an event that is not routed yet
 )
 Index("ix_events_arrived", events.c.arrived, events.c.id)
 Index("ix_events_key", events.c.key, events.c.arrived, events.c.id)

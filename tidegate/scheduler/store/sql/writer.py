@@ -159,6 +159,7 @@ class SqlTransaction(
         if missing:
             raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
         self._take_out({each.job for each in deliveries if each.job is not None})
+        self._count_fires_in_a_row(deliveries)
         rows = [delivery_row(each, self._held[each.event.id]) for each in deliveries]
         bulk.insert(self._connection, tables.deliveries, DELIVERY_WRITTEN, rows, on_conflict="leave")
 

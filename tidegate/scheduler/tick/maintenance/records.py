@@ -46,8 +46,17 @@ def update_records(
         ruled = None if rules is None else rules.ref
         # Nothing decides by what would be measured of a table without policies.
         wanted_at = table.wanted_at if found else None
-        if (ruled, wanted_at) != (table.health_policy, table.wanted_at):
-            changed.append(msgspec.structs.replace(table, health_policy=ruled, wanted_at=wanted_at))
+        # Also without an enabled operation, and so without a record: `at_latest` counts from there.
+        history = table.history
+        matched = {
+            each.ref: history.matched_at.get(each.ref) or seen.get((each.ref, table.name), soon)
+            for each in found
+        }
+        if (ruled, wanted_at, matched) != (table.health_policy, table.wanted_at, history.matched_at):
+            history = msgspec.structs.replace(history, matched_at=matched)
+            changed.append(
+                msgspec.structs.replace(table, health_policy=ruled, wanted_at=wanted_at, history=history)
+            )
         counts = {operation: match.ref for operation, match in counting(found).items()}
         for match in found:
             for operation in match.policy.operations:
@@ -58,7 +67,7 @@ def update_records(
                     policy=match.ref,
                     operation=operation,
                     table=table.name,
-                    seen_at=seen.get((match.ref, table.name), soon),
+                    seen_at=matched[match.ref],
                 )
                 old = known.get(fresh.key)
                 kept = fresh if old is None else _replanned(old, plan, before)

@@ -227,12 +227,14 @@ class RetentionReader(Queries):
                 *columns,
                 func.min(_DELIVERIES.reason).label("reason"),
                 func.min(_DELIVERIES.at).label("at"),
+                func.min(tables.events.c.number).label("number"),
             )
+            .join_from(tables.deliveries, tables.events, tables.events.c.id == _DELIVERIES.event)
             .where(_DELIVERIES.job == tables.NO_JOB, among(self._dialect, _DELIVERIES.event, "events"))
             .group_by(*columns)
         )
         rows = self._connection.execute(query, {"events": listed(self._dialect, events)}).all()
-        return summed((row.schedule, None, row.reason, row.at, 1) for row in rows)
+        return summed((row.schedule, None, row.reason, row.at, row.number) for row in rows)
 
     def journal_page(
         self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None

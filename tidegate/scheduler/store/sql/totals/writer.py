@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Column, select
 
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.model.run import Launched, Run
 from tidegate.scheduler.store.ledger import outcome_of
@@ -36,7 +36,12 @@ STATES = select(_JOBS.id, _JOBS.app, _JOBS.state, _JOBS.reason)
 HOLDERS = select(tables.launches.c.holder)
 LAUNCHED_PROGRAMS = select(tables.launches.c.program)
 RUN_STATUSES = select(tables.runs.c.program, tables.runs.c.status)
-EVENT_KEYS = select(tables.events.c.key)
+EVENT_KEYS = select(tables.events.c.key, tables.events.c.number)
+ROWS_OF_SEVERAL = (
+    select(tables.deliveries.c.schedule, tables.deliveries.c.reason, tables.events.c.number)
+    .join_from(tables.deliveries, tables.events, tables.events.c.id == tables.deliveries.c.event)
+    .where(tables.events.c.number > 1)
+)
 JOBS_OF_EVENTS = select(tables.deliveries.c.job).distinct()
 
 
@@ -79,11 +84,18 @@ class TotalWriter(Changes):
 
     def _count_events(self, events: Iterable[Event]) -> None:
         for event in events:
-            self._count_event(event.key, 1)
+            self._count_event(event.key, event.number)
 
     def _count_event(self, key: str, number: int) -> None:
         app, kind = of_event_key(key)
         self._count(EVENTS, app, number, kind)
+
+    def _count_fires_in_a_row(self, deliveries: Iterable[Delivery]) -> None:
+        """Count the further fires of deliveries of several; each is a row, which counts as one."""
+        for each in deliveries:
+            if each.event.number > 1:
+                more = each.event.number - 1
+                self._count_outcome(each.schedule, more, *outcome_of(None, each.reason))
 
     def _count_launches(self, launches: Iterable[Launched]) -> None:
         """Count launches that are about to be added; the first one of a holder stays."""
@@ -110,8 +122,10 @@ class TotalWriter(Changes):
 
     def _uncount_events(self, ids: Collection[str]) -> None:
         """Count events out that are about to go, with their deliveries."""
-        for (key,) in self._rows_having(EVENT_KEYS, tables.events.c.id, ids):
-            self._count_event(key, -1)
+        for key, number in self._rows_having(EVENT_KEYS, tables.events.c.id, ids):
+            self._count_event(key, -number)
+        for schedule, reason, number in self._rows_having(ROWS_OF_SEVERAL, tables.deliveries.c.event, ids):
+            self._count_outcome(schedule, 1 - number, *outcome_of(None, reason))
         self._take_out({job for (job,) in self._rows_having(JOBS_OF_EVENTS, tables.deliveries.c.event, ids)})
 
     def _count_jobs(self, jobs: Iterable[Job]) -> None:
