@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 WAITS, LAUNCHED, RUNS, ENDED, DISCARDED, DEAD = "waiting", "launched", "running", "ended", "discarded", "dead"
@@ -96,6 +96,22 @@ class Knowledge:
         self.forget_launch(job.holder)
         self.release(job.id)
         job.gave_back = True
+
+    def set_back(self, now: datetime) -> None:
+        """The clock was ahead: what lies ahead counts as of now."""
+        for job in self.jobs.values():
+            if job.not_before is not None and job.ended_at is not None:
+                job.not_before -= max(job.ended_at - now, timedelta(0))
+            job.since = None if job.since is None else min(job.since, now)
+            job.ended_at = None if job.ended_at is None else min(job.ended_at, now)
+            for place, facts in job.events.items():
+                arrived = min(datetime.fromisoformat(facts["arrived"]), now)
+                job.events[place] = {**facts, "arrived": arrived.isoformat()}
+        for launches in self.launches.values():
+            launches[:] = [(min(at, now), holder) for at, holder in launches]
+        self.started = {run: min(at, now) for run, at in self.started.items()}
+        for program, runs in self.successes.items():
+            self.successes[program] = {run: min(at, now) for run, at in runs.items()}
 
     def release(self, holder: str) -> None:
         """Its slots are free again."""

@@ -5,11 +5,12 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from tests.worlds.samples import NOON, at, delivery, entry, event, job, upstream
+from tests.worlds.samples import NOON, at, delivery, entry, event, gauge, job, launched, run, upstream
 from tidegate.scheduler.model.event import EventKind
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import LedgerRow, Store
 
@@ -298,3 +299,43 @@ def test_a_tuple_in_the_data_of_an_entry_comes_back_as_json_has_it(store: Store)
     with store.transaction() as transaction:
         transaction.add_journal([entry(data={"keys": ("a", "b")})])
         assert transaction.journal()[0].data == {"keys": ["a", "b"]}
+
+
+def test_what_lies_ahead_is_of_now(store: Store) -> None:
+    now = at(5)
+    with store.transaction() as transaction:
+        transaction.add_events([event("before", 1), event("ahead", 900)])
+        transaction.put_jobs([job("j", opened_at=at(900), satisfied_at=at(901)), job("k", opened_at=at(1))])
+        transaction.add_deliveries([delivery(event("ahead", 900), job="j")])
+        transaction.put_runs(
+            [run("r", RunStatus.SUCCEEDED, started_at=at(4), ended_at=at(900)), run("s", ended_at=at(3))]
+        )
+        transaction.add_launches([launched("j", 900), launched("k", 2)])
+        transaction.put_gauges([gauge("g", 1, 900)])
+        assert [each.id for each in transaction.events_ahead(now)] == ["ahead"]
+        transaction.set_back(now)
+    with store.reading() as reader:
+        assert reader.events_ahead(now) == ()
+        assert {each.id: each.arrived for each in reader.unrouted_events(9)} == {
+            "before": at(1),
+            "ahead": now,
+        }
+        jobs = {each.id: each for each in reader.jobs()}
+        assert (jobs["j"].opened_at, jobs["j"].satisfied_at, jobs["k"].opened_at) == (now, now, at(1))
+        assert [each.event.arrived for each in reader.deliveries(["j"])["j"]] == [now]
+        runs = {each.run_id: each for each in reader.runs()}
+        assert (runs["r"].started_at, runs["r"].ended_at, runs["s"].ended_at) == (at(4), now, at(3))
+        assert reader.launches(["a/p"], at(0)) == {"a/p": (at(2), now)}
+        assert reader.gauges()[0].reported_at == now
+
+
+def test_what_is_taken_back_may_come_again(store: Store) -> None:
+    several = event("several", 900, expired=True, number=7, first_at=at(1))
+    with store.transaction() as transaction:
+        transaction.add_events([several])
+        transaction.add_deliveries([delivery(several, reason=Reason.D_EXPIRED)])
+        assert transaction.ledger()[0].discarded == {"D-EXPIRED": 7}
+        assert transaction.take_back_events(["several"]) == 1
+        assert transaction.ledger() == ()
+        assert [each.number for each in transaction.counts().events if each.number] == []
+        assert [each.id for each in transaction.add_events([several])] == ["several"]

@@ -42,6 +42,9 @@ STEPS = (0, 0, 1, 7, 60, 60, 600, 600, 3600, 3 * 3600)
 
 HOUR = timedelta(hours=1)
 
+AHEAD = timedelta(days=3)
+"""So far a clock is ahead that is wrong for one tick."""
+
 
 class ChanceWorld(World):
     """One history. The launches of one schedule, if it exists, always fail while the world lives.
@@ -50,6 +53,9 @@ class ChanceWorld(World):
         ticks_in_a_row: how many ticks follow each other, seconds apart, whenever there is one.
         retries: whether schedules start failed runs again, and runs die.
     """
+
+    wrong_ticks = 0.4
+    """How often a clock that goes wrong is ahead for one tick."""
 
     def __init__(
         self, store: FaultyStore, seed: int, ticks_in_a_row: int = 1, *, retries: bool = False
@@ -64,6 +70,7 @@ class ChanceWorld(World):
         self._events: list[Event] = []
         self._seen: list[RunObservation] = []
         self.latest = START
+        self._clock = random.Random(f"clock {seed}")
         self._poisoned = f"a/s{self.dice.randint(0, 9)}"
         self.deploy(self.chance.app)
 
@@ -202,6 +209,10 @@ class ChanceWorld(World):
 
     def _clock_goes_wrong(self) -> None:
         self.now += timedelta(seconds=self.dice.choice((-3600, -300, -30, 86_400)))
+        if self._clock.random() < self.wrong_ticks:
+            # It is ahead for one tick.
+            self.tick(self.now + AHEAD)
+            self.tick()
 
     # --- launches and runs ---
 

@@ -1,9 +1,13 @@
-"""What the oracle knows of the engine's clock: it goes back only when the one on the wall was set back."""
+"""The engine's clock, which goes back only when the one on the wall was set back; and a broken promise."""
 
 from datetime import datetime, timedelta
 
 SET_BACK = timedelta(minutes=15)
 """A clock on the wall that is set back by more is believed."""
+
+
+class Violation(AssertionError):
+    """The engine broke a promise."""
 
 
 class EngineClock:

@@ -27,6 +27,7 @@ class Heeded:
         self._fires: set[tuple[str, str, datetime]] = set()
         self._expired: dict[tuple[str, str], list[tuple[datetime, datetime, int]]] = defaultdict(list)
         self._more: dict[str, int] = defaultdict(int)
+        self._discards: dict[str, tuple[str, str, datetime]] = {}
         self._spec_since: dict[str, int] = {}
         self._steady_since: dict[str, datetime] = {}
         self._active_since: dict[str, datetime] = {}
@@ -46,6 +47,8 @@ class Heeded:
         scheduled = entry.data.get("scheduled_for")
         if scheduled is not None:
             self._fires.add((*place, datetime.fromisoformat(scheduled)))
+            if entry.reason == "D-EXPIRED":
+                self._discards[entry.event or ""] = (*place, datetime.fromisoformat(scheduled))
         if "first_at" in entry.data:
             first, number = datetime.fromisoformat(entry.data["first_at"]), entry.data["number"]
             assert entry.reason == "D-EXPIRED", "a row of several fires that are not discarded"
@@ -57,6 +60,21 @@ class Heeded:
         event, received = entry.event or "", self._received[entry.schedule or ""]
         received.discard((event, before))
         received.add((event, entry.job))
+
+    def set_back(self, now: datetime) -> None:
+        """The clock was ahead: fires that lie ahead and were only recorded as expired will happen."""
+        for event, (ref, leaf, last) in list(self._discards.items()):
+            if last <= now:
+                continue
+            del self._discards[event]
+            self._fires.discard((ref, leaf, last))
+            self._delivered.pop(event, None)
+            self._received[ref].discard((event, None))
+            ahead = [row for row in self._expired[ref, leaf] if row[1] == last]
+            self._more[ref] -= sum(number - 1 for _, _, number in ahead)
+            self._expired[ref, leaf] = [row for row in self._expired[ref, leaf] if row[1] != last]
+        for since in (self._active_since, self._steady_since):
+            since.update({ref: min(at, now) for ref, at in since.items()})
 
     def _was_suspended(self, entry: Entry) -> None:
         arrived = datetime.fromisoformat(entry.data["arrived"])

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
-from tests.simulation.oracle.clock import EngineClock
+from tests.simulation.oracle.clock import EngineClock, Violation
 from tests.simulation.oracle.dates import check_joined, check_satisfied, check_written
 from tests.simulation.oracle.early import check_joins, check_refused
 from tests.simulation.oracle.heeded import Heeded
@@ -32,10 +32,6 @@ from tests.simulation.oracle.run import read_run
 from tests.simulation.oracle.trigger import holds, must_hold, over_from_first
 from tests.simulation.places import without_places
 from tidegate.scheduler.model.journal import Entry
-
-
-class Violation(AssertionError):
-    """The engine broke a promise."""
 
 
 class Oracle:
@@ -99,6 +95,10 @@ class Oracle:
                 self._of_job(entry)
             case "waiting" | "discarded":
                 self._of_job(entry)
+            case "set-back":
+                self.known.set_back(entry.at)
+                self.heeded.set_back(entry.at)
+                self._late_data.set_back(entry.at)
             case "late" | "landed" if entry.job is None:
                 self._late_data.read(entry)
             case other:

@@ -40,6 +40,7 @@ class PeopleWorld(ChanceWorld):
 
     oracle: PeopleOracle
     oracle_kind = PeopleOracle
+    wrong_ticks = 0.0
 
     def __init__(self, store: FaultyStore, seed: int) -> None:
         self._people = random.Random(f"people {seed}")

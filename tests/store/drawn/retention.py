@@ -30,6 +30,8 @@ snapshots = st.builds(
 ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "drop_jobs": (ids,),
     "forget_events": (ids,),
+    "take_back_events": (ids,),
+    "set_back": (st.integers(0, 4).map(at),),
     "forget_runs": (ids,),
     "drop_launches": (ids,),
     # A database may leave out numbers, so the one that is dropped never exists.

@@ -39,6 +39,7 @@ class EntryKind(StrEnum):
     DEPLOY = "deploy"
     SPEC = "spec"
     CLOCK = "clock"
+    SET_BACK = "set-back"
     GAUGE = "gauge"
     REPLAY = "replay"
     RENAME = "rename"

@@ -36,6 +36,7 @@ from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.poll import PollReport, maintain, next_poll
 from tidegate.scheduler.tick.maintenance.tables import forgotten
 from tidegate.scheduler.tick.missed import fire_missed
+from tidegate.scheduler.tick.set_back import set_back
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 CLOCK = "clock"
@@ -93,6 +94,8 @@ def advance_to(transaction: Transaction, now: datetime) -> TickReport:
     """Bring the store up to `now` inside the caller's transaction."""
     report = expire(transaction, now)
     clock = engine_clock(transaction)
+    if clock is not None and clock - now > AWAY_AFTER:
+        set_back(transaction, clock, now)
     if clock is None or abs(now - clock) > AWAY_AFTER:
         transaction.set_cursor(RETURNED, now.isoformat())
         return report.plus(_replay(transaction, now, now))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
+from tidegate.scheduler.explain.silent import SilentCron
 from tidegate.scheduler.intake.table_checks import TableChecks
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.records.watched import WatchedFolder
@@ -17,6 +18,10 @@ from tidegate.spark_jobs.commit.process import shown
 
 if TYPE_CHECKING:
     from tidegate.processes.alive import DagsterState, Dispatcher
+
+
+SILENT_SHOWN = 20
+"""More schedules without their next fire have the same cause."""
 
 
 class Health(StrEnum):
@@ -57,6 +62,7 @@ class Engine:
         versions: of the processes at work, each with what it is.
         damage: damaged parts of the store.
         tables: what the recovery job has found of the tables; None before its first look.
+        silent: active schedules whose next fire is later than their crons say.
     """
 
     apps: Sequence[str]
@@ -69,6 +75,7 @@ class Engine:
     versions: Sequence[tuple[str, str]] = ()
     tables: TableChecks | None = None
     damage: Sequence[Damage] = ()
+    silent: Sequence[SilentCron] = ()
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:
@@ -88,6 +95,7 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
         )
     yield _host(engine.host, now, renewed=engine.renewed)
     yield _tick(engine.ticked_at, now, every)
+    yield from (_silent(each) for each in engine.silent[:SILENT_SHOWN])
     yield _versions(engine)
     yield from (_damaged(each) for each in engine.damage)
     yield from (_folder(each) for each in engine.folders)
@@ -143,6 +151,16 @@ def _tick(ticked: datetime | None, now: datetime, every: int) -> Finding:
         health=Health.WRONG if late else Health.OK,
         text="the scheduler has never ticked" if ticked is None else f"last tick at {instant(ticked)}",
         remedy="start `tidegate dev` or `tidegate host`, or Dagster's daemon" if late else "",
+    )
+
+
+def _silent(silent: SilentCron) -> Finding:
+    stored = "never" if silent.stored is None else f"at {instant(silent.stored)}"
+    return Finding(
+        part=f"next fire of {silent.schedule}",
+        health=Health.WRONG,
+        text=f"the scheduler fires it {stored}, its cron at {instant(silent.due)}",
+        remedy="look at the clocks of the machines that tick; a tick at the right time repairs it",
     )
 
 

@@ -63,6 +63,7 @@ def _store(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.health.channels import newest_alerts
     from tidegate.project.release import release
+    from tidegate.scheduler.explain.silent import silent_crons
     from tidegate.scheduler.explain.work import work_of
     from tidegate.scheduler.intake.table_checks import table_checks
     from tidegate.scheduler.launch.active_host import host_of
@@ -79,6 +80,7 @@ def _store(
             renewed=renewed,
             deployed_at=None if newest is None else newest[1],
             folders=_watched_folders(reader, settings.name),
+            silent=silent_crons(reader, frozenset(apps), now),
             version=release(),
             versions=_versions(
                 reader, settings.name, host if renewed or (host and host.holds(now)) else None

@@ -51,6 +51,19 @@ def expected_of(
     return with_deadline(found)
 
 
+def first_expected(data: ExpectedData, now: datetime) -> ExpectedData:
+    """Return what is expected once the clock was set back: not later than if it was deployed now."""
+    since = min(data.since, now)
+    if data.partitions is None:
+        updated_at = None if data.updated_at is None else min(data.updated_at, now)
+        again = next_update(msgspec.structs.replace(data, since=since, updated_at=updated_at), now)
+    else:
+        again = msgspec.structs.replace(data, since=since)
+        again = with_deadline(msgspec.structs.replace(again, period=first_period(again, now)))
+    later = data.due_at is None or (again.due_at is not None and again.due_at < data.due_at)
+    return again if later else msgspec.structs.replace(data, since=since)
+
+
 def landed(
     data: ExpectedData,
     periods: Periods,

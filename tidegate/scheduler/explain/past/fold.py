@@ -75,6 +75,7 @@ class Past(PastRows):
             EntryKind.CLAIM: self._slots_taken,
             EntryKind.LAUNCH_FAILED: self._launch_failed,
             EntryKind.RECOVERED: self._recovered,
+            EntryKind.SET_BACK: self._set_back,
             **dict.fromkeys(_ENDS, self._ended),
         }
 

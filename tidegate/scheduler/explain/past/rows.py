@@ -9,6 +9,7 @@ from tidegate.scheduler.commands.activation import stopped, takes_events
 from tidegate.scheduler.commands.overrides.record import override_of, place_of
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.decision.fold.after import instance_job
+from tidegate.scheduler.decision.set_back import job_set_back, not_ahead, schedule_set_back
 from tidegate.scheduler.explain.past.tasks import PastTasks
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery
@@ -127,6 +128,21 @@ class PastRows:
         else:
             self._overrides[place_of(found)] = found
 
+    def _set_back(self, entry: Entry) -> None:
+        """Let what lay ahead count as of the instant at which the clock was found to be set back."""
+        now = entry.at
+        ended = {run.run_id: run.ended_at for run in self._runs.values() if run.ended_at is not None}
+        self._jobs = {id: job_set_back(job, now, ended) for id, job in self._jobs.items()}
+        self._states = {ref: schedule_set_back(state, now) for ref, state in self._states.items()}
+        self._clocks = not_ahead(self._clocks, now)
+        self._collected = {
+            job: {place: _arrived_by(each, now) for place, each in found.items()}
+            for job, found in self._collected.items()
+        }
+        self._launches = not_ahead(self._launches, now)
+        self._runs = not_ahead(self._runs, now)
+        self._gauges = not_ahead(self._gauges, now)
+
     def _put(self, job: Job) -> None:
         self._jobs[job.id] = job
         waiting = self._waiting.setdefault(job.schedule, {})
@@ -134,3 +150,8 @@ class PastRows:
             waiting[job.id] = None
         else:
             waiting.pop(job.id, None)
+
+
+def _arrived_by(delivery: Delivery, now: datetime) -> Delivery:
+    event = msgspec.structs.replace(delivery.event, arrived=min(delivery.event.arrived, now))
+    return msgspec.structs.replace(delivery, event=event)

@@ -4,6 +4,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
+import msgspec
+
+from tidegate.scheduler.decision.set_back import not_ahead, times_set_back
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
@@ -121,6 +125,11 @@ class RetentionReader:
             )
             for event in page
         )
+
+    def events_ahead(self, now: datetime) -> tuple[Event, ...]:
+        """See `RetentionRows.events_ahead`."""
+        found = [event for event in self._tables.events.values() if event.arrived > now]
+        return tuple(sorted(found, key=lambda event: (event.arrived, event.id)))
 
     def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
         """See `RetentionRows.old_runs`."""
@@ -244,9 +253,14 @@ class RetentionWriter(RetentionReader):
 
     def forget_events(self, ids: Collection[str]) -> int:
         """See `RetentionChanges.forget_events`."""
-        self._tables.own("events", "unrouted", "deliveries", "pruned")
+        self._tables.own("pruned")
+        self._tables.pruned.update({(EVENT, id): None for id in ids})
+        return self.take_back_events(ids)
+
+    def take_back_events(self, ids: Collection[str]) -> int:
+        """See `RetentionChanges.take_back_events`."""
+        self._tables.own("events", "unrouted", "deliveries")
         held, gone = self._tables, set(ids)
-        held.pruned.update({(EVENT, id): None for id in gone})
         removed = 0
         for job, marks in held.deliveries.items():
             kept = {key: mark for key, mark in marks.items() if key[0] not in gone}
@@ -257,6 +271,19 @@ class RetentionWriter(RetentionReader):
             held.events.pop(id, None)
             held.unrouted.pop(id, None)
         return removed
+
+    def set_back(self, now: datetime) -> None:
+        """See `RetentionChanges.set_back`."""
+        self._tables.own("events", "jobs", "runs", "launches", "gauges")
+        held = self._tables
+        ahead = {event.id: event for event in self.events_ahead(now)}
+        held.events.update({id: msgspec.structs.replace(each, arrived=now) for id, each in ahead.items()})
+        held.jobs.update({id: times_set_back(job, now) for id, job in held.jobs.items()})
+        held.runs.update({id: not_ahead(run, now) for id, run in held.runs.items()})
+        held.launches.update(
+            {holder: (program, min(at, now)) for holder, (program, at) in held.launches.items()}
+        )
+        held.gauges.update({name: not_ahead(gauge, now) for name, gauge in held.gauges.items()})
 
     def forget_runs(self, ids: Collection[str]) -> None:
         """See `RetentionChanges.forget_runs`."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
@@ -72,6 +73,10 @@ class RetentionRows(Protocol):
 
     def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
         """Events that arrived before an instant, by arrival, then id, after a position."""
+        ...
+
+    def events_ahead(self, now: datetime) -> tuple[Event, ...]:
+        """The events that arrived after an instant, by arrival, then id."""
         ...
 
     def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
@@ -148,6 +153,14 @@ class RetentionChanges(RetentionRows, Protocol):
 
     def forget_events(self, ids: Collection[str]) -> int:
         """Remove events with their deliveries, and remember their ids; return the number of deliveries."""
+        ...
+
+    def take_back_events(self, ids: Collection[str]) -> int:
+        """Remove events with their deliveries, as if they had never come; return the number of deliveries."""
+        ...
+
+    def set_back(self, now: datetime) -> None:
+        """Let what happened to jobs, runs, launches, gauges and arrivals of events ahead be of now."""
         ...
 
     def forget_runs(self, ids: Collection[str]) -> None:

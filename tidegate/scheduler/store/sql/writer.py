@@ -265,6 +265,17 @@ class SqlTransaction(
             self._held.pop(id, None)
         return super().forget_events(ids)
 
+    def take_back_events(self, ids: Collection[str]) -> int:
+        """See `RetentionChanges.take_back_events`."""
+        for id in ids:
+            self._held.pop(id, None)
+        return super().take_back_events(ids)
+
+    def set_back(self, now: datetime) -> None:
+        """See `RetentionChanges.set_back`."""
+        super().set_back(now)
+        self._held = {id: min(at, now) for id, at in self._held.items()}
+
     def _known_events(self, ids: Iterable[str]) -> dict[str, datetime]:
         """Return those of these events that the store holds, with their arrivals."""
         wanted = set(ids)

@@ -18,6 +18,7 @@ from sqlalchemy import (
     tuple_,
 )
 
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import UNFINISHED, Job, JobState
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
@@ -40,6 +41,8 @@ EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 
 _JOBS, _EVENTS, _RUNS, _DELIVERIES = tables.jobs.c, tables.events.c, tables.runs.c, tables.deliveries.c
+
+EVENTS_AHEAD = every(EVENTS).where(_EVENTS.arrived > bindparam("now")).order_by(_EVENTS.arrived, _EVENTS.id)
 
 
 def _page(
@@ -199,6 +202,11 @@ class RetentionReader(Queries):
             )
             for row in rows
         )
+
+    def events_ahead(self, now: datetime) -> tuple[Event, ...]:
+        """See `RetentionRows.events_ahead`."""
+        rows = self._connection.execute(EVENTS_AHEAD, {"now": now})
+        return tuple(EVENTS.value(row) for row in rows)
 
     def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
         """See `RetentionRows.old_runs`."""

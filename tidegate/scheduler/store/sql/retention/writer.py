@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 
+from tidegate.scheduler.decision.set_back import OF_JOBS
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
 from tidegate.scheduler.store.sql import tables
@@ -52,11 +54,35 @@ class RetentionWriter(RetentionReader, TotalWriter):
     def forget_events(self, ids: Collection[str]) -> int:
         """See `RetentionChanges.forget_events`."""
         self._remember(EVENT, ids)
+        return self.take_back_events(ids)
+
+    def take_back_events(self, ids: Collection[str]) -> int:
+        """See `RetentionChanges.take_back_events`."""
         self._uncount_events(ids)
         statement = delete(tables.deliveries).where(among(self._dialect, tables.deliveries.c.event, "names"))
         removed = self._connection.execute(statement, {"names": listed(self._dialect, ids)}).rowcount
         self._delete(tables.events.c.id, ids)
         return removed
+
+    def set_back(self, now: datetime) -> None:
+        """See `RetentionChanges.set_back`."""
+        events, deliveries, runs = tables.events.c, tables.deliveries, tables.runs.c
+        ahead = select(events.id).where(events.arrived > now)
+        statement = update(deliveries).where(deliveries.c.event.in_(ahead)).values(arrived=now)
+        self._connection.execute(statement)
+        columns = (
+            *(tables.jobs.c[name] for name in OF_JOBS),
+            events.unrouted_since,
+            events.arrived,
+            runs.seen_at,
+            runs.started_at,
+            runs.ended_at,
+            tables.launches.c.at,
+            tables.gauges.c.reported_at,
+        )
+        for column in columns:
+            statement = update(column.table).where(column > now).values({column: now})
+            self._connection.execute(statement)
 
     def forget_runs(self, ids: Collection[str]) -> None:
         """See `RetentionChanges.forget_runs`."""
