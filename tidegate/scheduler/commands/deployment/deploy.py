@@ -75,8 +75,7 @@ def deploy(
     changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
     if not changes.taken and (is_away(transaction, now) or has_missed(transaction)):
         # What arrived since then belongs to the schedules as they are, and to their jobs.
-        owed = spans_of(transaction) if changes.renames else ()
-        route_before(transaction, now, {*owed, *(_ref(change) for change in changes.schedules())})
+        route_before(transaction, now, {*spans_of(transaction), *map(_ref, changes.schedules())})
         changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
     if changes.taken:
         raise _taken(changes, scope)
