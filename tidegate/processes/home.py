@@ -40,7 +40,9 @@ def prepare_home(settings: Settings) -> Path:
     """
     home = settings.dagster_home
     check_home(settings, home)
-    home.mkdir(parents=True, exist_ok=True)
+    # By default `.tidegate`, which also has the store.
+    home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    home.mkdir(exist_ok=True)
     stamp = home / ENVIRONMENT_NAME
     if not stamp.is_file():
         stamp.write_text(settings.environment or NO_ENVIRONMENT)

@@ -45,7 +45,7 @@ def project_lock(project: Path) -> Generator[ProjectLock, None, None]:
         UserError: another process holds it; the message names its id and the address of its UI.
     """
     path = project / LOCK_FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -20,7 +20,7 @@ def address_file(project: Path) -> Path | None:
     """Return the file for the address, in an existing folder; None where it cannot be written."""
     file = project / FILE
     with suppress(OSError):
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(mode=0o700, exist_ok=True)
     return file if os.access(file.parent, os.W_OK) else None
 
 

@@ -4,7 +4,9 @@ Whatever a person can put right becomes a `StoreError` with a remedy; a password
 into a message.
 """
 
+import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import URL, Engine, make_url
@@ -70,13 +72,25 @@ def _engine(url: URL, *, create: bool) -> Engine:
     if not create and not file.exists():
         raise StoreMissing(f"there is no store at {file}", "deploy first: `tidegate deploy` makes it")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
             f"the folder of the store {file} cannot be made: {error.strerror}",
             "choose another place for it, or repair the permissions",
         ) from error
+    if create:
+        _create_private(file)
     return sqlite_engine(closed_read_only(url) or url)
+
+
+def _create_private(file: Path) -> None:
+    """Create the file of a new store for its user only. SQLite gives `-wal` and `-shm` the same permissions.
+
+    The store has arguments, events and the journal. A file that exists keeps the permissions it was given.
+    What cannot be created is left to SQLite, which says why.
+    """
+    with suppress(OSError):
+        os.close(os.open(os.path.realpath(file), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _use_wal(engine: Engine) -> None:
