@@ -9,7 +9,7 @@ import pytest
 
 from tidegate.alerts.channel import NotSent, secret
 from tidegate.project.settings.literal_secrets import literal_secrets
-from tidegate.project.yaml_files import compile_paths
+from tidegate.project.yaml_files import compile_paths, read_files
 
 SECRET = "xoxb-17-s3cr3t"
 SETTINGS = """\
@@ -53,3 +53,25 @@ def test_lint_prints_nothing_of_what_a_link_leads_to(tmp_path: Path) -> None:
     assert (found.code, found.severity) == ("R116", "error")
     assert "a link that leads out of its folder" in found.summary
     assert SECRET not in f"{found.summary}{found.hint}{found.source}"
+
+
+def test_lint_does_not_look_into_a_folder_that_a_link_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "private" / "deep").mkdir(parents=True)
+    (tmp_path / "private" / "deep" / "a.yaml").write_text(f"TOKEN={SECRET}")
+    schedules = tmp_path / "schedules"
+    schedules.mkdir()
+    (schedules / "more").symlink_to(tmp_path / "private")
+    (found,) = compile_paths([schedules], tmp_path).diagnostics
+    assert (found.code, found.at.file) == ("R116", "schedules/more")
+    assert "a link that leads out of its folder" in found.summary
+
+
+def test_links_between_folders_of_schedules_are_read_once(tmp_path: Path) -> None:
+    schedules = tmp_path / "real" / "schedules"
+    (schedules / "one").mkdir(parents=True)
+    (schedules / "one" / "a.yaml").write_text("app: a\n")
+    (schedules / "two").symlink_to(schedules / "one")
+    # The searched folder itself may be a link: the project names it.
+    (tmp_path / "schedules").symlink_to(schedules)
+    read = read_files([tmp_path / "schedules"], tmp_path)
+    assert (len(read.contents), read.diagnostics) == (1, ())

@@ -136,7 +136,11 @@ def _named_below(names: Iterable[str], folders: Iterable[Path], base: Path | Non
 
 
 def _below(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
-    """Yield the YAML files below a folder, sorted. A folder with two names (a link) is read once."""
+    """Yield the YAML files below a folder, sorted, and the links to folders elsewhere.
+
+    A folder with two names (a link within the folder) is read once.
+    """
+    root = folder.resolve()
     seen: set[Path] = set()
     waiting = [folder]
     count = 0
@@ -150,7 +154,11 @@ def _below(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
             if path.name.startswith(".") or (left_out and path.resolve() in left_out):
                 continue
             if path.is_dir():
-                waiting.append(path)
+                if path.is_symlink() and not path.resolve().is_relative_to(root):
+                    # `_read` refuses it.
+                    yield path
+                else:
+                    waiting.append(path)
             elif path.suffix.lower() in SUFFIXES:
                 count += 1
                 if count > MAX_FILES:
@@ -162,11 +170,11 @@ def _read(file: Path) -> bytes:
     """Return the file's bytes, at most one more than the compiler allows, so that it refuses the file."""
     if not file.exists():
         raise ValueError("no such file or folder")
-    if not file.is_file():
-        raise ValueError("not a regular file")
     if file.is_symlink() and not file.resolve().is_relative_to(file.parent.resolve()):
         # A diagnostic shows lines of its file, and what lies elsewhere may be a secret.
         raise ValueError("a link that leads out of its folder")
+    if not file.is_file():
+        raise ValueError("not a regular file")
     with file.open("rb") as stream:
         return stream.read(MAX_FILE_BYTES + 1)
 

@@ -3,7 +3,8 @@
     <root>/day=2013-12-22/origin=EWR/anything.parquet
 
 Nothing is written here. Files in folders below that of a partition belong to it. A file being landed has a
-name that begins with "." or "_" until it is complete, so it is not read before. The partition columns are
+name that begins with "." or "_" until it is complete, so it is not read before. A link that leads out of
+the dataset's folder is refused. The partition columns are
 strings taken from the folder names, even if the files have columns of the same name.
 """
 
@@ -20,6 +21,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, fold
 from tidegate.spark_jobs.datasets.landed_files import read_files
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.files.filesystem import Entry, FileSystem, is_data
+from tidegate.spark_jobs.files.links import is_link, link_out
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +38,7 @@ def landed_folders(
         SourceError: a partition that `selects` accepts has two folders.
     """
     found: dict[str, str] = {}
-    for parts, folder in _walk(files, root, ref.dimensions(), {}):
+    for parts, folder in _walk(files, root, root, ref.dimensions(), {}):
         key = join_key(ref.scheme, parts) if ref.scheme is not None else ""
         fault = validate_key(ref.scheme, key) if ref.scheme is not None else None
         if fault is not None:
@@ -51,16 +53,39 @@ def landed_folders(
     return dict(sorted(found.items()))
 
 
-def files_below(files: FileSystem, folder: str, inside: str = "") -> Iterator[tuple[str, Entry]]:
-    """Yield the data files in a partition's folder and in those below it, by the names that lead there."""
+def files_below(files: FileSystem, root: str, folder: str, inside: str = "") -> Iterator[tuple[str, Entry]]:
+    """Yield the data files in a partition's folder and in those below it, by the names that lead there.
+
+    A folder outside of the dataset's, to which a link leads, is yielded itself: `refuse_links_out` names it.
+    """
     for entry in files.list(f"{folder}/{inside}" if inside else folder):
         name = f"{inside}/{entry.name}" if inside else entry.name
         if not is_data(entry.name):
             continue
-        if not entry.is_folder:
+        if not entry.is_folder or link_out(root, f"{folder}/{name}"):
             yield name, entry
         elif name.count("/") < DEEPEST:
-            yield from files_below(files, folder, name)
+            yield from files_below(files, root, folder, name)
+
+
+def refuse_links_out(ref: DatasetRef, root: str, paths: Iterable[str]) -> None:
+    """Raise SourceError if a link leads from a landed file to a place outside of the dataset's folder.
+
+    Who can write into the folder could otherwise have a run read whatever its process may read. The folder
+    itself may be a link: the project names it.
+    """
+    checked: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        found = None if folder in checked else link_out(root, folder)
+        checked.add(folder)
+        if found is None and is_link(path):
+            found = link_out(root, path)
+        if found is not None:
+            raise SourceError(
+                f"{ref.id}: {found} is a link that leads out of the dataset's folder {root}",
+                "replace it by the files themselves (`cp -Lp` keeps their times), or mount them there",
+            )
 
 
 def rows_of_files(spark: SparkSession, ref: DatasetRef, root: str, files: Sequence[str]) -> DataFrame:
@@ -94,7 +119,7 @@ def read_landed(
     taken = [folder for key, folder in folders.items() if selects(key)]
     if not taken:
         return spark.createDataFrame([], _columns(spark, ref, root, folders, warehouse.files).schema)
-    return rows_of_files(spark, ref, root, _files(warehouse.files, taken))
+    return rows_of_files(spark, ref, root, _files(warehouse.files, ref, root, taken))
 
 
 def refuse_missing(ref: DatasetRef, root: str, folders: Mapping[str, str], reported: Iterable[str]) -> None:
@@ -117,7 +142,7 @@ def _columns(
     key, folder = list(folders.items())[-1]
     log.info("no partition that the run reads of %s has files; its columns are those of %s", ref.id, key)
     try:
-        return rows_of_files(spark, ref, root, _files(files, [folder]))
+        return rows_of_files(spark, ref, root, _files(files, ref, root, [folder]))
     except (PySparkException, Py4JJavaError, SourceError) as error:
         raise SourceError(
             f"{ref.id}: no partition that the run reads has files, so its columns are those of the newest "
@@ -126,16 +151,18 @@ def _columns(
         ) from error
 
 
-def _files(files: FileSystem, folders: Iterable[str]) -> list[str]:
-    return [f"{folder}/{name}" for folder in folders for name, _ in files_below(files, folder)]
+def _files(files: FileSystem, ref: DatasetRef, root: str, folders: Iterable[str]) -> list[str]:
+    found = [f"{folder}/{name}" for folder in folders for name, _ in files_below(files, root, folder)]
+    refuse_links_out(ref, root, found)
+    return found
 
 
 def _walk(
-    files: FileSystem, folder: str, names: Sequence[str], parts: dict[str, str]
+    files: FileSystem, root: str, folder: str, names: Sequence[str], parts: dict[str, str]
 ) -> Iterator[tuple[dict[str, str], str]]:
     """Yield each folder with data in it that has a value for every name, in any case and order."""
     if not names:
-        if any(True for _ in files_below(files, folder)):
+        if any(True for _ in files_below(files, root, folder)):
             yield parts, folder
         return
     for entry in files.list(folder):
@@ -143,4 +170,4 @@ def _walk(
         name = None if value is None else spelling(value[0], names)
         if value is not None and name is not None:
             rest = [one for one in names if one != name]
-            yield from _walk(files, f"{folder}/{entry.name}", rest, {**parts, name: value[1]})
+            yield from _walk(files, root, f"{folder}/{entry.name}", rest, {**parts, name: value[1]})

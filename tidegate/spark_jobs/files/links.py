@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tidegate.spark_jobs.files.filesystem import make_folders, sync_folder
+from tidegate.spark_jobs.files.scheme import is_local, scheme_of
 
 CANNOT_LINK = (errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP, errno.ENOSYS)
 """A hard link is refused: to a file of another user, to one with too many links, across mounts, or at all."""
@@ -48,6 +49,31 @@ def create_linked(folder: Path, links: Mapping[str, Path]) -> None:
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
     sync_folder(folder.parent)
+
+
+def is_link(path: str) -> bool:
+    """Return whether a path or URL is a symbolic link; False on a file system that is not local."""
+    return is_local(path) and _local(path).is_symlink()
+
+
+def link_out(folder: str, path: str) -> Path | None:
+    """Return the link on the way from a folder to a path in it that leads out of the folder, if one does.
+
+    None too on a file system that is not local.
+    """
+    if not is_local(folder):
+        return None
+    here, there = _local(folder), _local(path)
+    real = here.resolve()
+    on_the_way = [there, *there.parents][: len(there.relative_to(here).parts)]
+    if not on_the_way or there.resolve().is_relative_to(real):
+        return None
+    return next(name for name in reversed(on_the_way) if not name.resolve().is_relative_to(real))
+
+
+def _local(place: str) -> Path:
+    """Return a path or file: URL as a path."""
+    return Path("/" + place[len("file:") :].lstrip("/")) if scheme_of(place) else Path(place)
 
 
 def add_links(folder: Path, links: Mapping[str, Path]) -> bool:

@@ -18,6 +18,7 @@ from tidegate.spark_jobs.datasets.landed import (
     files_below,
     landed_folders,
     read_landed,
+    refuse_links_out,
     refuse_missing,
     rows_of_files,
 )
@@ -54,7 +55,7 @@ def read_new_files(spark: SparkSession, request: IncrementalRead) -> Increment:
 
     Raises:
         SourceError: the dataset is not landed, a reported partition has no files, a partition has too many
-            files, or a watermark cannot be read.
+            files, a new one is a link that leads out, or a watermark cannot be read.
     """
     new = new_files(request)
     return Increment(
@@ -84,9 +85,10 @@ def new_files(request: IncrementalRead) -> NewFiles:
         if not request.selects(key):
             continue
         read = _decode(request, key)
-        found = _stamps(files, folder)
+        found = _stamps(files, root, folder)
         new = {name: stamp for name, stamp in found.items() if read.get(name) != stamp}
         if new:
+            refuse_links_out(ref, root, (f"{folder}/{name}" for name in new))
             positions[key] = _encode(ref, key, found, read)
             paths |= {f"{folder}/{name}": stamp for name, stamp in new.items()}
             read_from.append(folder)
@@ -95,9 +97,11 @@ def new_files(request: IncrementalRead) -> NewFiles:
 
 def check_unchanged(request: IncrementalRead, new: NewFiles) -> None:
     """Raise SourceError when a file changed or vanished during the read: its rows are unknown."""
-    files = request.warehouse.files
+    files, root = request.warehouse.files, request.ref.root(request.warehouse)
     now = {
-        f"{folder}/{name}": stamp for folder in new.folders for name, stamp in _stamps(files, folder).items()
+        f"{folder}/{name}": stamp
+        for folder in new.folders
+        for name, stamp in _stamps(files, root, folder).items()
     }
     changed = [path for path, stamp in sorted(new.paths.items()) if now.get(path) != stamp]
     if changed:
@@ -110,8 +114,8 @@ def check_unchanged(request: IncrementalRead, new: NewFiles) -> None:
         )
 
 
-def _stamps(files: FileSystem, folder: str) -> dict[str, Stamp]:
-    return {name: (entry.size, entry.modified_ms) for name, entry in files_below(files, folder)}
+def _stamps(files: FileSystem, root: str, folder: str) -> dict[str, Stamp]:
+    return {name: (entry.size, entry.modified_ms) for name, entry in files_below(files, root, folder)}
 
 
 def _encode(ref: DatasetRef, key: str, found: Mapping[str, Stamp], read: Mapping[str, Stamp]) -> str:
