@@ -55,7 +55,7 @@ def test_help_lists_every_command_and_imports_none() -> None:
     shown = run(program=program)
     listing, _, loaded = shown.stdout.rstrip().rpartition("\n")
     assert all(f" {name} " in listing for name in COMMANDS)
-    assert loaded == "['tidegate.cli.commands', 'tidegate.cli.main']"
+    assert loaded == "['tidegate.cli.commands', 'tidegate.cli.terminal', 'tidegate.cli.main']"
 
 
 @pytest.mark.parametrize("name", ["lint", "schema", "version"])

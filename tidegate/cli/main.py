@@ -19,6 +19,7 @@ import typer.core
 import typer.main
 
 from tidegate.cli.commands import COMMANDS
+from tidegate.cli.terminal import clean_commands, cleaned_output, own_colours, without_controls
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
 
@@ -45,6 +46,7 @@ def load_command(name: str) -> "_click.Command":
         single.command(name)(target)
         command = typer.main.get_command(single)
     command.name = name
+    clean_commands(command)
     if COMPLETION_VARIABLE in os.environ:
         from tidegate.cli.names import complete_names
 
@@ -84,6 +86,11 @@ class LazyGroup(typer.core.TyperGroup):
         super().__init__(**options)
         for name, entry in COMMANDS.items():
             self.add_command(typer.core.TyperCommand(name=name, help=entry.summary))
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run the command line with its output cleaned; the help and wrong usage have colours."""
+        with cleaned_output(), own_colours():
+            return super().main(*arguments, **options)
 
     def resolve_command(
         self, ctx: "_click.Context", args: list[str]
@@ -171,9 +178,12 @@ def main() -> None:
 
 def print_error(error: UserError) -> None:
     """Print a user's mistake on stderr as `error:` and `hint:`."""
-    typer.echo(f"{typer.style('error:', fg='red', bold=True)} {error.message}", err=True)
-    if error.hint:
-        typer.echo(f"{typer.style('hint:', bold=True)} {error.hint}", err=True)
+    with cleaned_output(), own_colours():
+        typer.echo(
+            f"{typer.style('error:', fg='red', bold=True)} {without_controls(error.message)}", err=True
+        )
+        if error.hint:
+            typer.echo(f"{typer.style('hint:', bold=True)} {without_controls(error.hint)}", err=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tidegate.cli.terminal import own_colours, with_controls_escaped, without_controls
+
 SCHEDULES_SHOWN = 200
 """Lines of schedules that people see who ask for all; who has more looks for some of them."""
 
@@ -60,7 +62,7 @@ def print_json(value: Any) -> None:
     """Print a value of the engine, or builtin values, as indented JSON."""
     import msgspec
 
-    typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    typer.echo(with_controls_escaped(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
@@ -71,10 +73,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
     """
     from tidegate.cli.plain_table import output, plain_table
 
+    rows = [[without_controls(cell) for cell in row] for row in rows]
     place = output()
     plain = None if place is None else plain_table(columns, rows, right, place[0], bold=place[1])
     if plain is not None:
-        typer.echo(plain)
+        with own_colours():
+            typer.echo(plain)
         return
     from rich import box
     from rich.table import Table
@@ -98,7 +102,21 @@ def print_rich(renderable: Any) -> None:
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console.width = PIPE_COLUMNS
-    console.print(renderable)
+    with own_colours():
+        console.print(_Cleaned(renderable))
+
+
+class _Cleaned:
+    """A renderable without the control characters of its texts; its own colours are not in them."""
+
+    def __init__(self, renderable: Any) -> None:
+        self._renderable = renderable
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        from rich.segment import Segment
+
+        for part in console.render(self._renderable, options):
+            yield part if part.control else Segment(without_controls(part.text), part.style)
 
 
 def _plain(cell: str) -> Any:

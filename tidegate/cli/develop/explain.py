@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.cli.terminal import own_colours
 
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.codes import Code
@@ -40,7 +41,8 @@ def explain(
 
 def _print(found: "Code") -> None:
     severity = "" if found.severity is None else f" ({found.severity})"
-    typer.echo(f"{typer.style(found.code, bold=True)}{severity}: {found.meaning}")
+    with own_colours():
+        typer.echo(f"{typer.style(found.code, bold=True)}{severity}: {found.meaning}")
     typer.echo(f"  cause:  {found.cause}")
     typer.echo(f"  remedy: {found.remedy}")
     typer.echo(f"  docs:   docs/{found.page}; `tidegate docs {found.page.partition('.')[0]}`")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.checked_yaml import check_yaml
+from tidegate.cli.terminal import with_controls_escaped
 
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
@@ -100,7 +101,7 @@ def _output(compilation: "Compilation", format: LintFormat, wrong: bool) -> str:
 def _indented(value: object) -> str:
     import msgspec
 
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return with_controls_escaped(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
 def _ok(compilation: "Compilation") -> str:
