@@ -20,7 +20,7 @@ from tidegate.project import imports
 pytestmark = pytest.mark.slow  # whole commands
 
 HOSTILE = "late\x1b[2Jfee\x1b]0;owned\x07d\x9b31m\u202eevil\u2066\u200f\u200b\x7f\x08\r\x1b[8mend"
-READ = "late[2Jfee]0;ownedd31mevilend"
+READ = "evilend"
 IN_YAML = HOSTILE.translate({ord(c): f"\\u{ord(c):04x}" for c in HOSTILE if not c.isprintable()})
 APP = SALES.replace("app: sales", f'app: sales\ndescription: "{IN_YAML}"').replace(
     "  report_daily:\n", f'  report_daily:\n    description: "{IN_YAML}"\n    args: {{name: "{IN_YAML}"}}\n'
@@ -82,7 +82,7 @@ def test_no_command_prints_them(
     monkeypatch.chdir(changed)
     monkeypatch.setattr(imports, "check_imports", lambda compilation, project: compilation)
     output = printed(*((changed / word).read_text() if word.isupper() else word for word in command.split()))
-    assert not shows or READ[:8] in output.replace("\n", ""), output
+    assert not shows or READ in output.replace("\n", ""), output
 
 
 @pytest.mark.parametrize(
