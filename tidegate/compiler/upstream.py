@@ -19,7 +19,7 @@ from tidegate.compiler.values.renamed_from import renamed_from
 from tidegate.domain.model import App, Dependency, Schedule, TaskTrigger
 from tidegate.domain.part_name import app_of, is_of_other, name_in, whole_name
 from tidegate.domain.suggest import did_you_mean
-from tidegate.domain.wording import shown
+from tidegate.domain.wording import listed, shown
 
 
 class FileApp(NamedTuple):
@@ -61,6 +61,12 @@ class Tasks:
         reads = () if program is None else program.reads
         found = {task for name in reads for task in self._of_dataset.get(whole_name(app.name, name), ())}
         return sorted(found - {whole_name(app.name, schedule.name)})
+
+    def unwritten(self, schedule: Schedule, app: App) -> tuple[str, ...]:
+        """Return the datasets that a task reads and no task writes or provides, as its app names them."""
+        program = app.programs.get(schedule.program)
+        reads = () if program is None else program.reads
+        return tuple(name for name in reads if not self._of_dataset.get(whole_name(app.name, name)))
 
     def names(self, app: str) -> list[str]:
         """Return the tasks of an app, without its name."""
@@ -125,6 +131,8 @@ def link(schedule: Schedule, node: MappingNode, app: App, tasks: Tasks, findings
     written = read_depends_on(node, schedule.name, app.name)
     named = _named(written.named, app, tasks, findings)
     detected = _detected(schedule, written, app, tasks, findings)
+    if written.detected:
+        _warn_of_unwritten(schedule, node, app, tasks, findings)
     added = {each.task for each in named}
     found = (*(each for each in detected if each.task not in added), *named)
     return msgspec.structs.replace(schedule, trigger=msgspec.structs.replace(task, depends_on=found))
@@ -144,6 +152,27 @@ def _detected(
             )
     kept = sorted(name for name in names if name not in written.dropped)
     return tuple(Dependency(task=name, detected=True) for name in kept)
+
+
+def _warn_of_unwritten(
+    schedule: Schedule, node: MappingNode, app: App, tasks: Tasks, findings: Findings
+) -> None:
+    """Warn of a task that reads what no task writes: it does not wait for that."""
+    unwritten = tasks.unwritten(schedule, app)
+    if not unwritten:
+        return
+    dataset = app.datasets.get(unwritten[0])
+    time = None if dataset is None or dataset.partitions is None else dataset.partitions.time
+    cycle = schedule.as_task.cycle if time is None else time.cycle
+    place = node.values.get("program", node)
+    findings.add(
+        "L447",
+        place,
+        f"a task waits for the tasks that write what it reads, got {listed(unwritten, 'and')}, written by no"
+        " task: its instances run at their start times, whether that data is there or not",
+        f"declare a source, `{{type: source, dataset: {unwritten[0]}, cycle: {cycle}, update: outside,"
+        " status: active}`, or write `depends_on` ([] to wait for nothing)",
+    )
 
 
 def _named(named: tuple[Named, ...], app: App, tasks: Tasks, findings: Findings) -> tuple[Dependency, ...]:

@@ -195,7 +195,7 @@ def test_the_poll_is_that_of_the_project() -> None:
 def test_the_poll_is_that_of_a_deployed_app_where_no_file_has_settings() -> None:
     stored = compile_files(files(b="datasets: {raw: {}}", c="maintenance: {poll: 2h}")).models()
     # It names a dataset of b, so the store is looked at.
-    reads = "programs: {p: {run: j.p, reads: [b/raw]}}\ntasks: {t: {program: p, cycle: day}}"
+    reads = "programs: {p: {run: j.p, reads: [b/raw]}}\ntasks: {t: {program: p, cycle: day, depends_on: []}}"
     hourly = f"{reads}\npolicies: {{it: {{tables: a, operations: {{expire_snapshots: {{interval: 1h}}}}}}}}"
     assert found_in(a=hourly, known=lambda: stored) == [("a.yaml", "L470")]
     assert found_in(a=hourly, known=lambda: {"b": stored["b"]}) == []

@@ -17,7 +17,7 @@ from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
 from tidegate.scheduler.commands.tasks import backfills, reports
 from tidegate.scheduler.commands.tasks.backfills import Wanted, cancel_backfill, start_backfill
-from tidegate.scheduler.commands.tasks.instances import InstanceName, act, consumers_of
+from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
@@ -25,6 +25,7 @@ from tidegate.scheduler.launch.dead_letter import retry
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused, Refused
 from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.tick.rerun import consumers_of
 from tidegate.scheduler.tick.tick import tick
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

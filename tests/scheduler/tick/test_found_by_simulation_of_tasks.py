@@ -9,11 +9,11 @@ from tests.worlds.by import CLI
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import at
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
-from tidegate.scheduler.commands.tasks import instances
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.tick import rerun
 from tidegate.scheduler.tick.upstream import Rows, load_upstream
 
 DAY = "2026-03-10"
@@ -102,7 +102,7 @@ def test_a_chain_of_self_looks_up_each_of_its_instances_once() -> None:
         asked.extend(job.id for job in jobs)
         return load_upstream(rows, jobs, states)
 
-    with patch.object(instances, "load_upstream", counting):
+    with patch.object(rerun, "load_upstream", counting):
         changed = world.act("12:00", "hours", f"{DAY}-00:00", Action.RERUN, downstream=True)
 
     assert len(changed) == 13

@@ -16,7 +16,7 @@ from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.rules.references import check_references
 from tidegate.compiler.rules.tasks.business_date import check_business_date
 from tidegate.compiler.rules.tasks.outputs import task_output_partition
-from tidegate.compiler.rules.tasks.types import check_type, update_of
+from tidegate.compiler.rules.tasks.types import check_source_cycle, check_type, update_of
 from tidegate.compiler.rules.times.closed_window import check_closed_window
 from tidegate.compiler.rules.times.never_launched import check_windows
 from tidegate.compiler.rules.times.timeout import check_delay, check_timeout
@@ -87,6 +87,7 @@ def _schedule(
         deadline=build_deadline(node, scope),
         priority=Priority(node.text("priority", "normal")),
         output_partition=task_output_partition(node.get("output_partition"), key, program, trigger, scope),
+        collect_existing=_collects_existing(node, trigger, scope),
         on_suspend=cast("OnSuspend", node.text("on_suspend", "hold")),
         on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
         sensor="own" if node.text("sensor") == "own" else "shared",
@@ -122,7 +123,7 @@ def _trigger(
     ]
     if times is None or not all(sound):
         return None
-    return TaskTrigger(
+    trigger = TaskTrigger(
         type=type_,
         dataset=dataset.name if dataset is not None and type_ not in PROGRAMMED else None,
         cycle=cycle,
@@ -139,6 +140,21 @@ def _trigger(
         catch_up_at_most=CATCH_UP_AT_MOST if at_most is None else at_most,
         at=scope.at(key),
     )
+    check_source_cycle(node, trigger, dataset, scope)
+    return trigger
+
+
+def _collects_existing(node: MappingNode, trigger: TaskTrigger, scope: Scope) -> bool:
+    """Return whether a source counts the events from before its deployment; report it for any other task."""
+    if "collect_existing" in node.keys and trigger.dataset_collected is None:
+        scope.findings.add(
+            "L440",
+            node.keys["collect_existing"],
+            "`collect_existing` belongs to a source that data reports, got a task without events",
+            "delete `collect_existing`, or write type: source and update: outside",
+        )
+        return False
+    return node.flag("collect_existing", False)
 
 
 def _timeout(node: MappingNode, scope: Scope) -> Timeout | None:

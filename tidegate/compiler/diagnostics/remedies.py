@@ -132,6 +132,9 @@ REMEDIES: dict[str, str] = {
     "L443": "Delete the option.",
     "L444": "Delete the second one.",
     "L445": "Run the task on the day on which weeks begin.",
+    "L446": "Give the source the `cycle` of its dataset, or report it with `tidegate report`.",
+    "L447": "Declare a source with `update: outside` for the dataset, whose events then report it; or write"
+    " `depends_on`, with `[]` where nothing is to be waited for.",
     "L450": "Delete `collect_existing`, or move it to the trigger that counts the dataset.",
     "L460": "Nothing; or write `format` to say which one is meant.",
     "L470": "Lengthen the window, or use a coarser cron or interval.",

@@ -29,8 +29,9 @@ TASK_CODES: dict[str, Entry] = {
     ),
     "L440": error(
         "key that the task does not have",
-        "A source or external task launches nothing and has no program, and the timeout of a task counts from"
-        " its start time. The business dates of tasks of hours and minutes are not days.",
+        "A source or external task launches nothing and has no program, the timeout of a task counts from"
+        " its start time, and only a source with `update: outside` collects events. The business dates of"
+        " tasks of hours and minutes are not days.",
     ),
     "L441": error(
         "update does not fit",
@@ -54,5 +55,15 @@ TASK_CODES: dict[str, Entry] = {
         "weeks that are written too early or too late",
         "The business date of an instance is the day before it. So a task that writes whole weeks runs on the"
         " day on which they begin: then the week that has ended is written.",
+    ),
+    "L446": warning(
+        "source that its data does not report",
+        "An event of a dataset reports the instance of its source with `update: outside` whose business date"
+        " its key is. That needs one cycle for both; any other source is reported by people alone.",
+    ),
+    "L447": warning(
+        "task without an upstream task for what it reads",
+        "A task waits for other tasks, not for data. Where a schedule writes what its program reads, or it"
+        " lands from outside, the task runs at its start time whether the data is there or not.",
     ),
 }

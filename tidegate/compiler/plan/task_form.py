@@ -34,6 +34,7 @@ def task_form(schedule: Schedule) -> dict[str, Any]:
         "timeout": form.get("timeout") if schedule.timeout.after != NEVER else None,
         "constraints": [_constraint(each) for each in form.get("constraints", [])] or None,
         **{key: form.get(key) for key in _OF_SCHEDULES},
+        "collect_existing": form.get("collect_existing"),
         "priority": str(schedule.priority) if schedule.priority != Priority.NORMAL else None,
         "on_suspend": schedule.on_suspend if schedule.on_suspend != "hold" else None,
         "output_partition": schedule.output_partition if schedule.output_partition != "none" else None,

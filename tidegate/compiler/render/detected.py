@@ -1,4 +1,4 @@
-"""The upstream tasks that were detected, for the output of `lint` and `plan`."""
+"""The upstream tasks that were detected, and the tasks without any, for the output of `lint` and `plan`."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,12 +7,15 @@ from tidegate.domain.model import App, Schedule
 
 
 def detected_lines(apps: Iterable[App]) -> list[str]:
-    """Return a line for each task with detected upstream tasks, by app and in the order of the file."""
+    """Return a line for each task with detected upstream tasks, by app and in the order of the file.
+
+    A task whose program reads datasets and that waits for no other task has a line, too.
+    """
     return [_line(ref, names) for ref, _, names in _detected(apps)]
 
 
 def detected_json(apps: Iterable[App]) -> list[dict[str, Any]]:
-    """Return an object for each task with detected upstream tasks."""
+    """Return an object for each task with a line."""
     return [{"task": ref, "upstream": names} for ref, _, names in _detected(apps)]
 
 
@@ -31,12 +34,12 @@ def detected_notes(apps: Iterable[App]) -> list[dict[str, Any]]:
             "related": [],
         }
         for ref, task, names in _detected(apps)
-        if task.at is not None
+        if task.at is not None and names
     ]
 
 
 def _line(ref: str, names: list[str]) -> str:
-    return f"{ref} waits for {', '.join(names)} (detected)"
+    return f"{ref} waits for {', '.join(names)} (detected)" if names else f"{ref} has no upstream"
 
 
 def _detected(apps: Iterable[App]) -> Iterator[tuple[str, Schedule, list[str]]]:
@@ -44,5 +47,7 @@ def _detected(apps: Iterable[App]) -> Iterator[tuple[str, Schedule, list[str]]]:
         for schedule in app.schedules.values():
             depends_on = schedule.task.depends_on if schedule.task is not None else ()
             names = [each.task for each in depends_on if each.detected]
-            if names:
+            program = app.programs.get(schedule.program)
+            alone = all(each.itself for each in depends_on)
+            if names or (alone and schedule.task is not None and program is not None and program.reads):
                 yield f"{app.name}/{schedule.name}", schedule, names

@@ -46,7 +46,9 @@ class Launch(Value, kw_only=True):
 
 
 class Pass(Value, kw_only=True):
-    """End the instance as successful: it has nothing to run."""
+    """End the instance as successful: it has nothing to run, or an event (id) has reported it."""
+
+    event: str | None = None
 
 
 Outcome = Wait | Discard | Launch | Pass

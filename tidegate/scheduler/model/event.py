@@ -132,20 +132,20 @@ def app_of_key(key: str) -> str:
 def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, ...]:
     """Return the event keys that a leaf of a trigger listens to; the leaf collects events of the first key.
 
-    A leaf with a timer collects its own fires, and listens to the events that start the timer. The keys of a
-    cycle task have no events: they say which tasks wait for which (`model.instance.task_event_key`).
+    A leaf with a timer collects its own fires, and listens to the events that start the timer. The keys that
+    name tasks have no events: they say which tasks wait for which (`model.instance.task_event_key`).
 
     Args:
         schedule: "app/name".
         program: name of the schedule's program in its app.
     """
     trigger = leaf.trigger
-    if trigger.tasks_heard is not None:
-        own = task_event_key(whole_name(app, schedule))
-        return (own, *(task_event_key(whole_name(app, name)) for name in trigger.tasks_heard))
-    fires = (fire_event_key(schedule, leaf.path),) if trigger.fires_by_clock else ()
     dataset, runs = trigger.dataset_heard, trigger.runs_heard(program)
     partitions = () if dataset is None else (partition_event_key(app, dataset),)
+    if trigger.tasks_heard is not None:
+        own = task_event_key(whole_name(app, schedule))
+        return (*partitions, own, *(task_event_key(whole_name(app, name)) for name in trigger.tasks_heard))
+    fires = (fire_event_key(schedule, leaf.path),) if trigger.fires_by_clock else ()
     return (*fires, *partitions, *(() if runs is None else (run_event_key(app, *runs),)))
 
 

@@ -28,7 +28,7 @@ REASON_TEXTS: dict[Reason, CodeText] = {
     Reason.W_REPORT: CodeText(
         cause="the instance waits for a report from outside: a source with `update: outside`, or an"
         " external task",
-        remedy="`tidegate report`",
+        remedy="`tidegate report`, or an event of the source's dataset for its business date",
     ),
     Reason.W_RETRY: CodeText(
         cause="its run failed, and the pause before the next attempt has not passed (`retries`)",

@@ -12,8 +12,12 @@ import msgspec
 
 from tidegate.scheduler.decision.decide import decide, decide_again
 from tidegate.scheduler.decision.fold.after import record
+<<<<<<< HEAD
 from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job
 from tidegate.scheduler.decision.launch.dates import date_of_job
+=======
+from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job, reported_entry
+>>>>>>> d0c19ea1 (Let the events of a dataset report the instances of its source, so that a task waits for what a schedule writes or what lands, and warn of a task that waits for nothing)
 from tidegate.scheduler.decision.launch.input import with_input
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.leave import leaving, open_for
@@ -148,8 +152,9 @@ class Applier:
                     self._open_for_leaving(job, since)
             case Launch(overridden=overridden):
                 self._launch(job, msgspec.structs.replace(view, job=job), overridden)
-            case Pass():
-                self._end(job, self._entry(job, EntryKind.PASSED))
+            case Pass(event=event):
+                passed = self._entry(job, EntryKind.PASSED)
+                self._end(job, passed if event is None else reported_entry(job, event, self._now))
             case _:
                 assert_never(decision.outcome)
 

@@ -93,7 +93,7 @@ def generate(work: WorkingSet, instant: datetime) -> int:
     make_instances(work, [wanted for wanted, _ in made], instant)
     for (state, _), day in made:
         _made_until(work, state, day, instant)
-    _wake_consumers(work, [state.ref for (state, _), day in made if _begun(state, day, instant)], instant)
+    look_again(work, [state.ref for (state, _), day in made if _begun(state, day, instant)], instant)
     return len(made)
 
 
@@ -188,7 +188,7 @@ def _by_days(wanted: Sequence[Wanted]) -> Collection[list[Wanted]]:
     return found.values()
 
 
-def _wake_consumers(work: WorkingSet, tasks: Collection[str], now: datetime) -> None:
+def look_again(work: WorkingSet, tasks: Collection[str], now: datetime) -> None:
     """Let instances that have had no upstream instance of these tasks look again."""
     listeners = work.listeners({task_event_key(task) for task in tasks})
     refs = {each.schedule for found in listeners.values() for each in found}

@@ -11,24 +11,32 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import program_resource
 from tidegate.scheduler.tick.generate import generate
+from tidegate.scheduler.tick.landed import Again, Landed, land
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.missed import note_missed
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 
 class Aside:
-    """What the jobs of an instant leave to maintenance, and to the deadlines of datasets.
+    """What an instant leaves to others: to maintenance, to the deadlines of datasets, and to reruns.
 
     Attributes:
         operations: waiting ones that are due.
+        again: finished instances of sources that events report, before the jobs of the instant.
         written: when each dataset was written last.
         landed: the events of partitions.
     """
 
     def __init__(self) -> None:
         self.operations: list[Job] = []
+        self.again: list[Again] = []
         self.written: dict[str, datetime] = {}
         self.landed: list[Event] = []
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a working set ends with the instant, as rows change that it may have read."""
+        return bool(self.operations or self.again)
 
     def note(self, events: Sequence[Event]) -> None:
         """Note which datasets were written."""
@@ -45,14 +53,14 @@ def ingest(
     """Route all events of an instant; return the numbers of fires and of events.
 
     Args:
-        aside: takes the datasets that were written.
+        aside: takes the datasets that were written, and the finished instances that are reported.
         refs: the schedules whose crons and timers fire; None for all.
     """
     events = work.take_events(instant)
     _start_timers(work, events, instant)
     fired = _fire(work, instant, refs)
     events = sorted((*events, *work.take_events(instant)), key=lambda each: (each.arrived, each.id))
-    _route(work, events, instant)
+    aside.again += _route(work, events, instant)
     aside.note(events)
     return fired, len(events)
 
@@ -124,26 +132,30 @@ def _fire(work: WorkingSet, instant: datetime, refs: Collection[str] | None) -> 
 # --- events -----------------------------------------------------------------------------
 
 
-def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
-    """Deliver events to the jobs of all schedules that listen to them."""
+def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> list[Again]:
+    """Deliver events to the jobs of all schedules and sources that listen to them; see `land`."""
     if not events:
-        return
+        return []
     listeners = work.listeners({event.key for event in events})
     refs = {listener.schedule for each in listeners.values() for listener in each}
     states = {ref: work.schedule(ref) for ref in refs}
     apps = load_apps(work, states.values())
     router = Router(work.waiting_jobs(refs), lambda view, added: work.held.view_with(view, added, instant))
+    landed: list[Landed] = []
     for event in events:
         for listener in listeners[event.key]:
             state = states[listener.schedule]
             # The row of an app may be damaged.
             if state.app not in apps or event.only_for not in (None, listener.schedule):
                 continue
-            if not _starts_timer(event, listener, state):
+            if state.spec.task is not None:
+                landed.append((event, listener))
+            elif not _starts_timer(event, listener, state):
                 router.route(event, listener, state, apps[state.app], instant)
     work.put_jobs(router.changed.values())
     work.add_deliveries(router.delivered)
     work.add_journal(_routing_entries(router, instant))
+    return land(work, landed, states, apps, instant) if landed else []
 
 
 def _routing_entries(router: Router, now: datetime) -> list[Entry]:

@@ -31,6 +31,7 @@ from tidegate.scheduler.tick.expired import end_expired
 from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
 from tidegate.scheduler.tick.in_order import InOrder
 from tidegate.scheduler.tick.ingest import Aside, ingest
+from tidegate.scheduler.tick.landed import report_again
 from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.poll import PollReport, maintain, next_poll
@@ -171,6 +172,7 @@ def _route_at(transaction: Transaction, at: datetime, refs: Collection[str]) -> 
     work, aside = WorkingSet(transaction, at, at), Aside()
     ingest(work, at, aside, refs)
     work.flush()
+    report_again(transaction, aside.again, at)
     note_landed(transaction, aside.landed, at, at)
     return aside
 
@@ -212,13 +214,17 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
         poll, begun = next_poll(transaction, clock), clock
         reach, aside = _reach(transaction, clock, poll, until), Aside()
         work = WorkingSet(transaction, clock, reach, instances=instances)
-        while not aside.operations and (instant := work.next_instant()) is not None:
+        while not aside.breaks and (instant := work.next_instant()) is not None:
             clock, report = instant, report.plus(_at(work, instant, aside))
         work.flush()
         instances = work.instances_left
-        clock = clock if aside.operations else work.until
+        clock = clock if aside.breaks else work.until
         note_landed(transaction, aside.landed, begun, clock)
         report = report.plus(TickReport(late=judge_expected(transaction, begun, clock)))
+        if aside.again:
+            # The jobs of this instant are decided after it, by the next working set.
+            report_again(transaction, aside.again, clock)
+            continue
         done, goes_on = _maintain(transaction, aside, clock, poll)
         report = report.plus(done)
         if clock >= until and not goes_on:
@@ -261,6 +267,8 @@ def _maintain(
 def _at(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
     """Replay one instant: route all its events, then decide its due jobs (rule 14)."""
     fired, routed = ingest(work, instant, aside)
+    if aside.again:
+        return TickReport(fired=fired, routed=routed)
     return msgspec.structs.replace(_decide(work, instant, aside), fired=fired, routed=routed)
 
 

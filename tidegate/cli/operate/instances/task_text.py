@@ -1,7 +1,7 @@
 """Tasks as text: their times and their upstream tasks."""
 
 from tidegate.compiler.plan.task_form import task_form
-from tidegate.domain.model import Dependency, Schedule
+from tidegate.domain.model import Dependency, Schedule, TaskTrigger
 
 
 def times_text(schedule: Schedule) -> str:
@@ -11,6 +11,11 @@ def times_text(schedule: Schedule) -> str:
 
 def _shown(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def no_upstream(task: TaskTrigger) -> str:
+    """Return the text of a task without upstream tasks; a source never has any."""
+    return "no upstream" if task.launches else "-"
 
 
 def upstream_text(dependency: Dependency) -> str:

@@ -25,7 +25,7 @@ def list_tasks(
 ) -> None:
     """List the deployed tasks; `tidegate instances list` shows their instances."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.instances.task_text import times_text, upstream_text
+    from tidegate.cli.operate.instances.task_text import no_upstream, times_text, upstream_text
     from tidegate.scheduler.explain.instances.task_facts import task_facts
     from tidegate.scheduler.explain.names import find_app
 
@@ -48,7 +48,7 @@ def list_tasks(
                 task.type + (f" ({task.update})" if task.update else ""),
                 task.cycle,
                 times_text(state.spec) or "-",
-                ", ".join(upstream_text(each) for each in task.depends_on) or "-",
+                ", ".join(upstream_text(each) for each in task.depends_on) or no_upstream(task),
                 state.status if task.enabled else "disabled",
                 _next(task, now),
             ]

@@ -8,7 +8,7 @@ from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.domain.model import Program, TaskType, TaskUpdate, WriteMode
+from tidegate.domain.model import Dataset, Program, TaskTrigger, TaskType, TaskUpdate, WriteMode
 from tidegate.domain.wording import listed, shown, with_article
 
 UPDATES: dict[TaskType, tuple[TaskUpdate, ...]] = {
@@ -114,6 +114,25 @@ def update_of(node: MappingNode, type_: TaskType, program: Program | None, scope
     if program is not None:
         _check_outputs(node, type_, update, program, scope)
     return update
+
+
+def check_source_cycle(
+    node: MappingNode, trigger: TaskTrigger, dataset: Dataset | None, scope: Scope
+) -> None:
+    """Warn of a source whose dataset is cut by another cycle: its events report no instance."""
+    if trigger.dataset_collected is None or dataset is None or dataset.partitions is None:
+        return
+    time = dataset.partitions.time
+    if time is not None and time.cycle == trigger.cycle:
+        return
+    has = "no periods" if time is None else f"partitions for each {time.cycle}"
+    scope.findings.add(
+        "L446",
+        node.values["cycle"],
+        f"events of a dataset report a source of the same cycle, got `cycle: {trigger.cycle}` for"
+        f" {dataset.name} with {has}",
+        "report it with `tidegate report`" + ("" if time is None else f", or write cycle: {time.cycle}"),
+    )
 
 
 def _check_outputs(

@@ -1,8 +1,9 @@
 """The trigger of a cycle task: its instances, their times and their upstream instances (docs/cycles.md).
 
-A task is a schedule with this trigger. No event is delivered to it: the engine makes its instances, each of
-which is a job with a scheduled time, and the trigger of an instance holds when its start time has come and
-all its upstream instances are successful.
+A task is a schedule with this trigger. The engine makes its instances, each of which is a job with a
+scheduled time, and the trigger of an instance holds when its start time has come and all its upstream
+instances are successful. Events are delivered only to a source that is updated from outside: those of its
+dataset report its instances.
 """
 
 from datetime import date, time, timedelta
@@ -109,6 +110,10 @@ class TaskTrigger(LeafTrigger, kw_only=True, tag="task"):
     def reported(self) -> bool:
         """Whether its instances are Not Run until they are reported."""
         return self.type == "external" or self.update == "outside"
+
+    @property
+    def dataset_collected(self) -> str | None:
+        return self.dataset if self.type == "source" and self.update == "outside" else None
 
     @property
     def tasks_heard(self) -> tuple[str, ...]:

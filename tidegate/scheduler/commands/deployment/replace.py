@@ -45,7 +45,7 @@ def created(transaction: Transaction, states: Sequence[ScheduleState], now: date
     states = [state for state in states if state.spec.task is None]
     begun = started(transaction, [state for state in states if takes_events(state)], now)
     transaction.add_journal(list(clock_entries(begun, now)))
-    collect_existing(transaction, begun, now)
+    collect_existing(transaction, [*tasks, *begun], now)
     return [*tasks, *begun, *(state for state in states if not takes_events(state))]
 
 

@@ -18,6 +18,7 @@ from tidegate.compiler.fingerprint import fingerprint
 from tidegate.domain.model import Schedule, TaskTrigger
 from tidegate.domain.tasks.grid import Slot
 from tidegate.domain.tasks.key import local_day
+from tidegate.scheduler.commands.existing_events import collect_existing
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.decision.instances.gate import looking_again
@@ -84,7 +85,10 @@ def change_tasks(
     ]
     for state in after:
         _change(transaction, state, state.spec.as_task, now)
-    return begin_tasks(transaction, after, now)
+    begun = begin_tasks(transaction, after, now)
+    asked = {state.ref for state in states if not state.spec.collect_existing}
+    collect_existing(transaction, [state for state in begun if state.ref in asked], now)
+    return begun
 
 
 def wake_consumers(transaction: Transaction, tasks: Collection[str], now: datetime) -> None:

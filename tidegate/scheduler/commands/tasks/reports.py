@@ -20,7 +20,7 @@ from tidegate.domain.tasks.grid import Slot, slot_at
 from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_scheduled, scheduled_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.tasks.deployed_tasks import wake_consumers
-from tidegate.scheduler.commands.tasks.instances import rerun, task_state
+from tidegate.scheduler.commands.tasks.instances import task_state
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -31,6 +31,7 @@ from tidegate.scheduler.model.refused import InstanceRefused, Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.generate import ONE_DAY, slots_between
+from tidegate.scheduler.tick.rerun import rerun
 from tidegate.scheduler.tick.tick import advance_before
 
 INSTANCES_MAX = 10_000

@@ -79,3 +79,9 @@ def discard_entry(job: Job, reason: str, at: datetime, by: By | None = None) -> 
     """Return the entry of a discarded job, with the reason and who discarded it, if it was a person."""
     data = {} if by is None else by.noted
     return Entry(at=at, kind=EntryKind.DISCARDED, schedule=job.schedule, job=job.id, reason=reason, data=data)
+
+
+def reported_entry(job: Job, event: str, at: datetime) -> Entry:
+    """Return the entry of an instance that an event (id) has reported as successful: it is the request."""
+    data = {"status": "successful", "by": "event", "why": "", "request": event}
+    return Entry(at=at, kind=EntryKind.REPORTED, schedule=job.schedule, job=job.id, event=event, data=data)

@@ -90,12 +90,17 @@ def _stopped(job: Job, **changes: Any) -> Job:
 
 
 def _again(job: Job, entry: Entry) -> Job:
-    """Return the instance Not Run, for a new attempt that is gated again."""
+    """Return the instance Not Run, for a new attempt that is gated again.
+
+    The events of one that runs again have reported it before; those of one that is resumed count.
+    """
+    resumed = entry.data.get("action") == "resume"
     again = _stopped(
         job,
         state=JobState.PENDING_TRIGGER,
         satisfied_at=None,
         ended_at=None,
+        first_event_at=job.first_event_at if resumed else None,
         held_at=entry.at if entry.data.get("held") else None,
         held_for=timedelta(0),
         instance=attempted_again(job.instance),

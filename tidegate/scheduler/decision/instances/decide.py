@@ -11,7 +11,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.scheduler.decision.constraints import check_all, held
-from tidegate.scheduler.decision.instances.gate import gate, launches
+from tidegate.scheduler.decision.instances.gate import gate, launches, reporting_event
 from tidegate.scheduler.decision.outcome import Decision, Discard, Outcome, Pass, Wait
 from tidegate.scheduler.decision.timeout import deadline as deadline_of
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -45,7 +45,9 @@ def _outcome(
     now: datetime,
 ) -> Outcome:
     if view.job.satisfied_at is not None:
-        return decide_constrained(view, constraints, deadline, now) if launches(view) else Pass()
+        if launches(view):
+            return decide_constrained(view, constraints, deadline, now)
+        return Pass(event=reporting_event(view, now))
     # A timeout overrides constraints, but never an upstream instance.
     ends = deadline if view.schedule.timeout.then == "discard" else None
     if ends is not None and now >= ends:

@@ -1,7 +1,8 @@
 """The gate of an instance: it opens when the start time has come and all upstream instances are successful.
 
 It is the trigger of a cycle task: its verdict takes the place of the tree of a trigger. An empty run waits
-for its start time only, and a table that is reported from outside for its report. Pure.
+for its start time only, and a table that is reported from outside for its report: by people, or by the events
+that the instance of a source has collected. Pure.
 """
 
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.domain.model import TaskTrigger
+from tidegate.domain.tasks.reported import all_landed, is_reported_by
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import Upstream
@@ -40,6 +42,8 @@ def launches(view: JobView) -> bool:
 def gate(view: JobView, now: datetime) -> Verdict:
     """Return the verdict on the gate: what is missing, and why the instance waits for it."""
     task, instance = task_of(view)
+    if is_landed(view):
+        return _landed(view, instance, now)
     parts = [_time(instance, now)]
     if task.reported and not instance.empty and instance.kind is not InstanceKind.BACKFILL:
         parts.append(_report())
@@ -58,6 +62,38 @@ def gate(view: JobView, now: datetime) -> Verdict:
         reason=None if met else unmet[0].reason,
         at=task.at,
         parts=tuple(parts),
+    )
+
+
+def is_landed(view: JobView) -> bool:
+    """Return whether the events of an instance report it, at its scheduled time at the latest."""
+    task, _ = task_of(view)
+    dataset = view.app.datasets.get(task.dataset_collected or "")
+    scheme = None if dataset is None else dataset.partitions
+    if view.job.first_event_at is None or scheme is None or not is_reported_by(task, scheme):
+        return False
+    return all_landed(scheme, {each.event.partition or "" for each in view.deliveries})
+
+
+def reporting_event(view: JobView, now: datetime) -> str | None:
+    """Return the event (id) that reports an instance by now: the last one that it has collected."""
+    _, instance = task_of(view)
+    if not view.deliveries or instance.scheduled > now or not is_landed(view):
+        return None
+    return view.deliveries[-1].event.id
+
+
+def _landed(view: JobView, instance: Instance, now: datetime) -> Verdict:
+    scheduled = instance.scheduled
+    met, since = now >= scheduled, max(scheduled, view.deliveries[-1].event.arrived)
+    return Verdict(
+        kind="report",
+        met=met,
+        summary="its data has landed" + ("" if met else f" and counts at {scheduled.isoformat()}"),
+        since=since if met else None,
+        next_check=None if met else scheduled,
+        reason=None if met else Reason.W_TIME,
+        at=view.schedule.as_task.at,
     )
 
 
@@ -81,7 +117,7 @@ def _report() -> Verdict:
         kind="report",
         met=False,
         summary="it is successful as soon as it is reported from outside",
-        needs="`tidegate report`",
+        needs="`tidegate report`, or its data",
         reason=Reason.W_REPORT,
     )
 
