@@ -261,6 +261,10 @@ def test_its_yaml_compiles_to_the_same_task() -> None:
 
 def test_a_plan_says_how_many_instances_are_made_again_and_go() -> None:
     assert consequence_text(Consequence(kind="makes", count=2)) == "2 instances are made again"
+    named = Consequence(kind="makes", count=7, names=tuple(f"2026-03-{day:02}" for day in range(1, 8)))
+    assert consequence_text(named) == (
+        "7 instances are made again: 2026-03-01, 2026-03-02, 2026-03-03, 2026-03-04, 2026-03-05 and 2 more"
+    )
     assert (
         consequence_text(Consequence(kind="takes", count=1)) == "1 instance goes: the task has no such time"
     )

@@ -80,13 +80,15 @@ def test_a_rerun_with_downstream_does_not_stop_a_run_of_a_deleted_task() -> None
     assert world.job(daily).state == "SUCCEEDED"
 
 
-def test_two_instances_of_one_key_in_two_zones_are_two_jobs() -> None:
+def test_each_name_is_one_job_where_a_task_changes_its_zone() -> None:
     world = TaskWorld(AFTERNOON.format("UTC"), start="10:00")
+    before = {job.key: job.id for job in world.jobs("hours")}
     world.redeploy("10:00", AFTERNOON.format("America/New_York"))
 
-    found = {job.of_task.scheduled for job in world.jobs("hours") if job.state != "DISCARDED"}
+    found = [job for job in world.jobs("hours") if job.state != "DISCARDED"]
 
-    assert found == {at(f"{hour}:00") for hour in range(16, 22)}
+    assert {job.key: job.id for job in found} == before
+    assert {job.of_task.scheduled for job in found} == {at(f"{hour}:00") for hour in range(16, 22)}
 
 
 def test_a_chain_of_self_looks_up_each_of_its_instances_once() -> None:

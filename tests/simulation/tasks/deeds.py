@@ -13,7 +13,7 @@ from tests.simulation.tasks.existing import ONE_DAY, OPEN
 from tests.simulation.tasks.live import Live, identity, of
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import Slot, slot_at, slots_of_day
-from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_scheduled
+from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_scheduled, scheduled_key
 from tidegate.scheduler.commands.tasks.backfills import Wanted, cancel_backfill, start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Reported, Times, report
@@ -107,7 +107,8 @@ class Deeds(Deployments):
         if request:
             self.answers[ref, request] = answer
         slots = _slots(live.specs[ref].as_task, times)
-        names = {(ref, 0, slot.scheduled) for slot in slots}
+        task = live.specs[ref].as_task
+        names = {(ref, 0, scheduled_key(task, slot.scheduled)) for slot in slots}
         self.existing.reported(ref, slots)
         touched = {job.id for job in live.existing() if identity(job) in names}
         done = [before[id] for id in touched if str(before[id].state) in ("SUCCEEDED", "FAILED")]
@@ -204,7 +205,7 @@ def _is_named(live: Live, job: Job) -> bool:
     """Whether the key of an instance still names it: its task may be gone, or have another zone."""
     task = live.task(job.schedule)
     try:
-        return task is not None and parse_scheduled(task, of(job).key) == of(job).scheduled
+        return task is not None and scheduled_key(task, parse_scheduled(task, of(job).key)) == of(job).key
     except TaskKeyError:
         return False
 

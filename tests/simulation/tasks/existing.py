@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from tests.simulation.tasks.live import Identity
 from tidegate.domain.model import Schedule, TaskTrigger
 from tidegate.domain.tasks.grid import Slot, business_slots, generation_time, slots_of_day
-from tidegate.domain.tasks.key import local_day
+from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.domain.value import Value
 
 ONE_DAY = timedelta(days=1)
@@ -117,7 +117,7 @@ class Existing:
     def reported(self, ref: str, slots: Iterable[Slot]) -> None:
         """Times are reported: those without an instance get one, and an empty run becomes a real one."""
         for slot in slots:
-            name = ref, 0, slot.scheduled
+            name = self._name(ref, slot)
             known = self.exist.get(name)
             kind, start = ("outside", slot.start) if known is None else (known.kind, known.start)
             self.exist[name] = Exists(kind=kind, start=start, empty=False)
@@ -126,16 +126,19 @@ class Existing:
         """A backfill was started."""
         for ref in refs:
             for _, slot in business_slots(self.task(ref), first, last):
-                self.exist[ref, number, slot.scheduled] = Exists(
+                self.exist[self._name(ref, slot, number)] = Exists(
                     kind="backfill", start=slot.start, empty=slot.empty
                 )
+
+    def _name(self, ref: str, slot: Slot, number: int = 0) -> Identity:
+        return ref, number, scheduled_key(self.task(ref), slot.scheduled)
 
     def task(self, ref: str) -> TaskTrigger:
         """A task as it is deployed."""
         return self._specs[ref].as_task
 
     def _changed(self, ref: str, spec: Schedule, states: Mapping[Identity, str], now: datetime) -> Fates:
-        before, task = now - MICROSECOND, spec.as_task
+        before, task, former = now - MICROSECOND, spec.as_task, self.task(ref)
         # The days before the change are those of the former task.
         self._make_days(ref, before, before if self.is_away(now) or self.returned is None else self.returned)
         discarded, gone, again = set[Identity](), set[Identity](), set[Identity]()
@@ -143,27 +146,33 @@ class Existing:
             state = states.get(name, "PENDING_TRIGGER")
             if name[0] != ref or state not in OPEN:
                 continue
-            day = local_day(task, name[2])
+            day = date.fromisoformat(name[2][:10])
             if not task.enabled or (task.valid_to is not None and day > task.valid_to):
                 discarded.add(name)
             elif state == "PENDING_TRIGGER" and each.kind == "periodic":
-                slot = next((slot for slot in slots_of_day(task, day) if slot.scheduled == name[2]), None)
+                slots = slots_of_day(task, day)
+                slot = next((s for s in slots if scheduled_key(task, s.scheduled) == name[2]), None)
                 (gone if slot is None else again).add(name)
                 if slot is not None:
                     self.exist[name] = Exists(kind=each.kind, start=slot.start, empty=slot.empty)
         self.leave(discarded | gone)
-        self._begin(ref, spec, now)
+        moves = former.enabled and former.timezone != task.timezone
+        self._begin(ref, spec, now, self._made[ref] if moves else None)
         return Fates(discarded=frozenset(discarded), gone=frozenset(gone), again=frozenset(again))
 
-    def _begin(self, ref: str, spec: Schedule, now: datetime) -> None:
-        """A deployment makes what is still to start of the running day, and of the next one if it is near."""
+    def _begin(self, ref: str, spec: Schedule, now: datetime, made: date | None = None) -> None:
+        """A deployment makes what is still to start of the running day, and of the next one if it is near.
+
+        Args:
+            made: the last day of the former text, where the zone changes: later ones are made whole.
+        """
         self._specs[ref], task = spec, spec.as_task
-        day = local_day(task, now)
-        self._made[ref] = day - ONE_DAY
-        while generation_time(task, day) <= now:
-            self._put(ref, [slot for slot in slots_of_day(task, day) if slot.start >= now])
-            self._made[ref] = day
+        day = local_day(task, now) if made is None else min(local_day(task, now), made + ONE_DAY)
+        while generation_time(task, day) <= now or (made is not None and day <= made):
+            whole = made is not None and day > made
+            self._put(ref, [slot for slot in slots_of_day(task, day) if whole or slot.start >= now])
             day += ONE_DAY
+        self._made[ref] = day - ONE_DAY
 
     def _make_days(self, ref: str, now: datetime, returned: datetime) -> None:
         """The days that have come since the last ones; not what is too old at a return."""
@@ -176,6 +185,5 @@ class Existing:
 
     def _put(self, ref: str, slots: Iterable[Slot]) -> None:
         for slot in slots:
-            self.exist.setdefault(
-                (ref, 0, slot.scheduled), Exists(kind="periodic", start=slot.start, empty=slot.empty)
-            )
+            periodic = Exists(kind="periodic", start=slot.start, empty=slot.empty)
+            self.exist.setdefault(self._name(ref, slot), periodic)

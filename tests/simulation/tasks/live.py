@@ -26,8 +26,8 @@ CELLS: dict[str, dict[str, tuple[Unit, str]]] = {
 }
 """The nine cells of docs/cycles.md, written once more."""
 
-Identity = tuple[str, int, datetime]
-"""A task ("app/name"), the number of the backfill, and the scheduled time."""
+Identity = tuple[str, int, str]
+"""A task ("app/name"), the number of the backfill, and the scheduled time by its name."""
 
 
 def of(job: Job) -> Instance:
@@ -38,7 +38,7 @@ def of(job: Job) -> Instance:
 
 def identity(job: Job) -> Identity:
     """What names an instance that was not discarded."""
-    return job.schedule, of(job).number, of(job).scheduled
+    return job.schedule, of(job).number, of(job).key
 
 
 def size(task: TaskTrigger) -> str:
@@ -83,13 +83,12 @@ class Live:
         known = self.jobs.get(job.id)
         exists, existed = (each is not None and str(each.state) != "DISCARDED" for each in (job, known))
         self.jobs[job.id] = job
-        if exists is existed:
-            return
-        place, mine = self._of_task[job.schedule, of(job).number], (of(job).scheduled, job.id)
+        place = self._of_task[job.schedule, of(job).number]
+        if known is not None and existed:
+            # A task that was changed may have the same name at another instant.
+            place.remove((of(known).scheduled, job.id))
         if exists:
-            insort(place, mine)
-        else:
-            place.remove(mine)
+            insort(place, (of(job).scheduled, job.id))
 
     def task(self, ref: str) -> TaskTrigger | None:
         """A task as it is deployed."""

@@ -22,7 +22,8 @@ class Effect(Value, kw_only=True):
         discarded: number of discarded jobs by reason code, in the order of the output.
         carried, carried_events: number of waiting jobs that keep events, and number of these events.
         dropped_events: number of events that carried jobs lose.
-        again, gone: number of instances of a task that are made again, or for which it has no time any more.
+        again: the instances of a task that are made again, by the names of their scheduled times.
+        gone: number of its instances for which it has no time any more.
         held, released: number of carried jobs that become held, or are released.
         launches: jobs whose launch is decided and continues, although no run exists yet.
         active_runs: runs that have not ended.
@@ -33,7 +34,7 @@ class Effect(Value, kw_only=True):
     carried: int = 0
     carried_events: int = 0
     dropped_events: int = 0
-    again: int = 0
+    again: tuple[str, ...] = ()
     gone: int = 0
     held: int = 0
     released: int = 0
@@ -52,6 +53,7 @@ class Consequence(Value, kw_only=True):
         count: number of jobs or runs.
         events: number of events that carried jobs keep, or lose.
         detail: the reason code of a discard, or the status.
+        names: the scheduled times that are made again.
     """
 
     kind: Literal[
@@ -70,6 +72,7 @@ class Consequence(Value, kw_only=True):
     count: int = 0
     events: int = 0
     detail: str = ""
+    names: tuple[str, ...] = ()
 
 
 def consequences(action: Action, wanted: Schedule | None, effect: Effect) -> Iterator[Consequence]:
@@ -85,7 +88,7 @@ def consequences(action: Action, wanted: Schedule | None, effect: Effect) -> Ite
     for reason, count in effect.discarded.items():
         yield Consequence(kind="discards", count=count, detail=reason)
     if effect.again:
-        yield Consequence(kind="makes", count=effect.again)
+        yield Consequence(kind="makes", count=len(effect.again), names=effect.again)
     if effect.gone:
         yield Consequence(kind="takes", count=effect.gone)
     if effect.carried:

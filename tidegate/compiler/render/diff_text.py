@@ -6,7 +6,7 @@ The consequences of a change for live jobs follow it, after an arrow. Unchanged 
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, assert_never, cast
 
 import msgspec
@@ -29,6 +29,9 @@ from tidegate.domain.size import size_text
 
 MAX_VALUE_CHARACTERS = 70
 """Longer values are cut; `--format json` prints them in full."""
+
+NAMES_SHOWN = 5
+"""Of more scheduled times, so many are named; `--format json` has all."""
 
 INDENT = 6 * " "
 """Of the lines of a part."""
@@ -196,6 +199,12 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
+def _named(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - NAMES_SHOWN
+    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
 def consequence_text(consequence: Consequence) -> str:
     """Return one consequence in a few words."""
     n, detail = consequence.count, consequence.detail
@@ -203,7 +212,8 @@ def consequence_text(consequence: Consequence) -> str:
         case "discards":
             return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} discarded with {detail}"
         case "makes":
-            return f"{n} {_plural('instance', n)} {'is' if n == 1 else 'are'} made again"
+            again = f"{n} {_plural('instance', n)} {'is' if n == 1 else 'are'} made again"
+            return f"{again}: {_named(consequence.names)}" if consequence.names else again
         case "takes":
             return f"{n} {_plural('instance', n)} {'goes' if n == 1 else 'go'}: the task has no such time"
         case "carries":

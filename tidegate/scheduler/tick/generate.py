@@ -17,7 +17,7 @@ import msgspec
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import GENERATED_BEFORE, Slot, day_begins, generation_time, slots_of_day
-from tidegate.domain.tasks.key import local_day
+from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.scheduler.decision.instances.gate import looking_again
 from tidegate.scheduler.decision.instances.made import make_all
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -167,15 +167,25 @@ def make_instances(tables: InstanceTables, wanted: Sequence[Wanted], now: dateti
     for each in _by_days(wanted):
         times = [slot.scheduled for _, slots in each for slot in (slots[0], slots[-1])]
         found = tables.instances([state.ref for state, _ in each], min(times), max(times))
-        exist = {(job.schedule, job.of_task.scheduled) for job in found}
+        exist = {(job.schedule, job.key) for job in found}
         for state, slots in each:
-            new = [slot for slot in slots if (state.ref, slot.scheduled) not in exist] if exist else slots
+            new = unmade(state, slots, exist) if exist else slots
             if new:
                 made, entry = make_all(state, new, now)
                 jobs += made
                 entries.append(entry)
     tables.put_jobs(jobs)
     tables.add_journal(entries)
+
+
+def unmade(state: ScheduleState, slots: Sequence[Slot], exist: Collection[tuple[str, str]]) -> Sequence[Slot]:
+    """Return the slots of a task that have no instance of their name.
+
+    Args:
+        exist: instances, by task and name.
+    """
+    task = state.spec.as_task
+    return [slot for slot in slots if (state.ref, scheduled_key(task, slot.scheduled)) not in exist]
 
 
 def _by_days(wanted: Sequence[Wanted]) -> Collection[list[Wanted]]:

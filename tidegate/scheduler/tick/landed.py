@@ -18,7 +18,7 @@ import msgspec
 from tidegate.domain.model import App, PartitionScheme
 from tidegate.domain.partition_key import PartitionKeyError, validate_key
 from tidegate.domain.tasks.grid import Slot, slots_of_day
-from tidegate.domain.tasks.key import local_day
+from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.domain.tasks.reported import all_landed, is_reported_by, period_begins, slots_reported
 from tidegate.scheduler.decision.fold.after import joined
 from tidegate.scheduler.decision.fold.end_job import reported_entry
@@ -33,6 +33,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.generate import look_again
+from tidegate.scheduler.tick.named import named_instance
 from tidegate.scheduler.tick.rerun import rerun
 from tidegate.scheduler.tick.working_set import WorkingSet
 
@@ -44,6 +45,9 @@ REPORTED_AGAIN = frozenset({Status.SUCCESSFUL, Status.FAILED, Status.PAUSED})
 
 Landed = tuple[Event, Subscription]
 """An event, and the source that it reaches."""
+
+Place = tuple[str, str]
+"""A task, and the name of a scheduled time."""
 
 Again = tuple[str, str]
 """A finished or paused instance (id of its job) that an event (id) reports."""
@@ -74,7 +78,7 @@ def land(
             continue
         slots = slots_reported(state.spec.as_task, scheme, event.partition or "")
         wanted += [((event, listener), scheme, slot) for slot in slots]
-    jobs = _instances(work, [(listener.schedule, slot) for (_, listener), _, slot in wanted])
+    jobs = _instances(work, states, [(listener.schedule, slot) for (_, listener), _, slot in wanted])
     reached = [
         (scheme, _join(work, each, states[each[1].schedule], slot, jobs, now))
         for each, scheme, slot in wanted
@@ -149,16 +153,21 @@ def _deliver(
     )
 
 
-def _instances(work: WorkingSet, wanted: Iterable[tuple[str, Slot]]) -> dict[tuple[str, datetime], Job]:
-    """Return the instances of slots that exist, by task and scheduled time."""
-    times: dict[str, set[datetime]] = {}
+def _instances(
+    work: WorkingSet, states: Mapping[str, ScheduleState], wanted: Iterable[tuple[str, Slot]]
+) -> dict[Place, Job]:
+    """Return the instances of slots that exist."""
+    times: dict[str, dict[datetime, str]] = {}
     for ref, slot in wanted:
-        times.setdefault(ref, set()).add(slot.scheduled)
-    found: dict[tuple[str, datetime], Job] = {}
-    for ref, scheduled in times.items():
-        for first, last in _ranges(sorted(scheduled)):
-            for job in work.instances((ref,), first, last):
-                found.setdefault((ref, job.of_task.scheduled), job)
+        times.setdefault(ref, {})[slot.scheduled] = scheduled_key(states[ref].spec.as_task, slot.scheduled)
+    found: dict[Place, Job] = {}
+    for ref, keys in times.items():
+        for first, last in _ranges(sorted(keys)):
+            found.update(((ref, job.key), job) for job in work.instances((ref,), first, last))
+        for scheduled, key in keys.items():
+            job = None if (ref, key) in found else named_instance(work, ref, scheduled, key)
+            if job is not None:
+                found[ref, key] = job
     return found
 
 
@@ -177,14 +186,14 @@ def _join(
     landed: Landed,
     state: ScheduleState,
     slot: Slot,
-    jobs: dict[tuple[str, datetime], Job],
+    jobs: dict[Place, Job],
     now: datetime,
 ) -> tuple[Job, str]:
     """Deliver an event to an instance, which is made if need be; return the instance and the event."""
     event, _ = landed
-    place = (state.ref, slot.scheduled)
+    task = state.spec.as_task
+    place = (state.ref, scheduled_key(task, slot.scheduled))
     if place not in jobs:
-        task = state.spec.as_task
         usual = slot in slots_of_day(task, local_day(task, slot.scheduled))
         kind = InstanceKind.PERIODIC if usual else InstanceKind.OUTSIDE
         jobs[place], entry = make(state, instance_of_slot(task, slot, kind=kind), now)

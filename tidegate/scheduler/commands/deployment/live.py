@@ -246,13 +246,15 @@ def effect_on_instances(state: ScheduleState, task: TaskTrigger, jobs: Sequence[
         task: as it is from now on.
         jobs: its instances that have not ended.
     """
-    kinds = [after_change(job, task).kind for job in jobs]
+    fates = [(job, after_change(job, task)) for job in jobs]
+    kinds = [each.kind for _, each in fates]
+    again = sorted((job.of_task.scheduled, job.key) for job, each in fates if each.kind == "again")
     discarded = kinds.count("discarded")
     running = [job for job in jobs if job.run_id is not None]
     return Effect(
         status=state.status,
         discarded={str(Reason.D_DELETED): discarded} if discarded else {},
-        again=kinds.count("again"),
+        again=tuple(key for _, key in again),
         gone=kinds.count("gone"),
         active_runs=len(running),
     )

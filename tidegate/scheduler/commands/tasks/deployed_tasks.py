@@ -4,7 +4,8 @@ new       the instances of the running day, and of a next day that begins within
           time is not over
 changed   those that are Not Run are made again: the ones whose scheduled time the task still has stay, the
           others go without a discard. Those that run or have finished stay as they are; those that wait do
-          so under the new constraints and priority, by which they are judged at once
+          so under the new constraints and priority, by which they are judged at once. A scheduled time is
+          meant by its name: no name has a second instance after a change of the zone, and none is left out
 disabled  like a deleted one: what is Not Run, Waiting or Paused is discarded
 """
 
@@ -16,7 +17,7 @@ import msgspec
 
 from tidegate.compiler.fingerprint import fingerprint
 from tidegate.domain.model import Schedule, TaskTrigger
-from tidegate.domain.tasks.grid import Slot
+from tidegate.domain.tasks.grid import Slot, generation_time
 from tidegate.domain.tasks.key import local_day
 from tidegate.scheduler.commands.existing_events import collect_existing
 from tidegate.scheduler.decision.fold.after import record
@@ -38,15 +39,17 @@ from tidegate.scheduler.tick.generate import (
     make_instances,
     next_generation,
     slots_between,
+    unmade,
     when_returned,
 )
+from tidegate.scheduler.tick.named import ZONES_APART
 from tidegate.scheduler.tick.tick import is_away
 
 
 def begin_tasks(
     transaction: Transaction, states: Sequence[ScheduleState], now: datetime
 ) -> list[ScheduleState]:
-    """Make the first instances of new or changed tasks, and return the tasks with their next generation."""
+    """Make the first instances of new tasks, and return the tasks with their next generation."""
     made_until = {state.ref: day_made(state.spec.as_task, now) for state in states}
     make_instances(
         transaction,
@@ -85,10 +88,44 @@ def change_tasks(
     ]
     for state in after:
         _change(transaction, state, state.spec.as_task, now)
-    begun = begin_tasks(transaction, after, now)
+    begun = [_begin_changed(transaction, was, state, now) for was, state in zip(states, after, strict=True)]
     asked = {state.ref for state in states if not state.spec.collect_existing}
     collect_existing(transaction, [state for state in begun if state.ref in asked], now)
     return begun
+
+
+def _begin_changed(
+    transaction: Transaction, was: ScheduleState, state: ScheduleState, now: datetime
+) -> ScheduleState:
+    """Make the instances that a changed task has besides those it had; return it with its next generation.
+
+    In a zone further east, days may have begun that the former text had not made yet: all of their
+    instances are made, also those whose start time is over.
+    """
+    task, former = state.spec.as_task, was.spec.as_task
+    until = made = day_made(task, now)
+    if former.enabled and former.timezone != task.timezone:
+        made = day_made(former, now - MICROSECOND)
+    first = min(local_day(task, now), made + ONE_DAY)
+    last = max(until, made)
+    slots = [
+        slot
+        for slot in slots_between(task, first - ONE_DAY, last)
+        if slot.start >= now or local_day(task, slot.scheduled) > made
+    ]
+    if slots:
+        near = transaction.instances(
+            (state.ref,), slots[0].scheduled - ZONES_APART, slots[-1].scheduled + ZONES_APART
+        )
+        new = unmade(state, slots, {(job.schedule, job.key) for job in near})
+        make_instances(transaction, [(state, new)], now)
+    return msgspec.structs.replace(
+        state,
+        active_since=state.active_since or now,
+        # What the former text had made further on is not made a second time.
+        fires_after=now if made <= until else generation_time(task, made),
+        next_fire_at=next_generation(task, last),
+    )
 
 
 def wake_consumers(transaction: Transaction, tasks: Collection[str], now: datetime) -> None:

@@ -7,7 +7,7 @@ longer publish; the dispatcher ends it in Dagster (`scheduler.launch.stopped`).
 
 from datetime import datetime
 
-from tidegate.domain.tasks.key import TaskKeyError, parse_scheduled, scheduled_of
+from tidegate.domain.tasks.key import TaskKeyError, parse_scheduled, scheduled_key, scheduled_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import ALLOWED, Action, status_of
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -16,6 +16,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.named import named_instance
 from tidegate.scheduler.tick.rerun import change_instances, decide_now, rerun
 from tidegate.scheduler.tick.tick import advance_before
 
@@ -101,12 +102,12 @@ def instance_named(reader: Reader, state: ScheduleState, name: InstanceName) -> 
         raise InstanceRefused(
             "E-TIME", str(error), "`tidegate instances list` shows the instances"
         ) from error
-    found = reader.instances((state.ref,), scheduled, scheduled, backfill=name.number)
-    if not found:
+    found = named_instance(reader, state.ref, scheduled, scheduled_key(task, scheduled), number=name.number)
+    if found is None:
         raise InstanceRefused(
             "E-TIME", f"{state.ref} has no instance {name}", "`tidegate instances list` shows the instances"
         )
-    return found[0]
+    return found
 
 
 def _not_allowed(state: ScheduleState, name: InstanceName, action: Action, status: Status) -> InstanceRefused:

@@ -31,6 +31,7 @@ from tidegate.scheduler.model.refused import InstanceRefused, Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.generate import ONE_DAY, slots_between
+from tidegate.scheduler.tick.named import named_instance
 from tidegate.scheduler.tick.rerun import rerun
 from tidegate.scheduler.tick.tick import advance_before
 
@@ -162,15 +163,14 @@ def _one(
     transaction: Transaction, state: ScheduleState, slot: Slot, status: str, now: datetime, by: By
 ) -> str:
     """Carry out the report of one instance; return what became of it."""
-    found = transaction.instances((state.ref,), slot.scheduled, slot.scheduled)
-    if not found:
-        task = state.spec.as_task
+    task = state.spec.as_task
+    job = named_instance(transaction, state.ref, slot.scheduled, scheduled_key(task, slot.scheduled))
+    if job is None:
         job, entry = make(state, instance_of_slot(task, slot, kind=InstanceKind.OUTSIDE), now)
         transaction.put_jobs([job])
         transaction.add_journal([entry])
         _report(transaction, job, status, now, by)
         return "made"
-    job = found[0]
     if status_of(job) in (Status.NOT_RUN, Status.PAUSED):
         _report(transaction, job, status, now, by)
         return "reported"

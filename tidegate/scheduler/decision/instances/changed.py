@@ -5,18 +5,21 @@
     Not Run, and the task no longer has its time        gone, without a discard
     any other                                           stays as it is
 
+A time is meant by its name: where the zone has changed, the same wall time at another instant.
 This is the only place that decides it: a deployment carries it out, `plan` counts it. Pure.
 """
 
-from datetime import datetime
 from typing import Literal
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import Slot, slots_of_day
-from tidegate.domain.tasks.key import local_day
+from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_date, parse_scheduled, scheduled_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import InstanceKind
 from tidegate.scheduler.model.job import Job, JobState
+
+DATE_CHARACTERS = len("2026-03-10")
+"""The date that each name of a scheduled time begins with."""
 
 
 class Changed(Value, kw_only=True):
@@ -39,16 +42,22 @@ def after_change(job: Job, task: TaskTrigger) -> Changed:
     open_ = job.waiting or job.state in (JobState.PENDING_LAUNCH, JobState.PAUSED)
     if instance is None or not open_ or job.run_id is not None:
         return STAYS
-    day = local_day(task, instance.scheduled)
+    day = parse_date(instance.key[:DATE_CHARACTERS])
     if not task.enabled or (task.valid_to is not None and day > task.valid_to):
         return Changed(kind="discarded")
     if job.state is not JobState.PENDING_TRIGGER or instance.kind is not InstanceKind.PERIODIC:
         return STAYS
-    slot = slot_of(task, instance.scheduled)
+    slot = slot_named(task, instance.key)
     return Changed(kind="gone") if slot is None else Changed(kind="again", slot=slot)
 
 
-def slot_of(task: TaskTrigger, scheduled: datetime) -> Slot | None:
-    """Return the slot of a scheduled time; None if the task has none at that time."""
+def slot_named(task: TaskTrigger, key: str) -> Slot | None:
+    """Return the slot of a scheduled time by its name; None if the task has none of that name."""
+    try:
+        scheduled = parse_scheduled(task, key)
+    except TaskKeyError:
+        return None
+    if scheduled_key(task, scheduled) != key:
+        return None
     slots = slots_of_day(task, local_day(task, scheduled))
     return next((slot for slot in slots if slot.scheduled == scheduled), None)

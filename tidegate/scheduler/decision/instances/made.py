@@ -1,7 +1,7 @@
 """Made: the instance of a slot of a task's grid, as the job that it is.
 
-The identity is (task, scheduled time, kind, number). An instance that was discarded leaves its identity free,
-so the instant at which an instance is made is part of the id of its job. Pure.
+The identity is (task, name of the scheduled time, kind, number). An instance that was discarded leaves its
+identity free, so the instant at which an instance is made is part of the id of its job. Pure.
 """
 
 from collections.abc import Sequence
@@ -100,9 +100,10 @@ def make_all(state: ScheduleState, slots: Sequence[Slot], now: datetime) -> tupl
 def _job_id(state: ScheduleState, instance: Instance, made_by: str) -> str:
     """Return the id of the job of a new instance.
 
-    By its scheduled time as an instant: when a task changes its zone, two instances have the same key.
+    By its scheduled time as an instant and by name: when a task changes its zone or cycle, two instances may
+    have either in common.
     """
-    return job_id(state.ref, instance.scheduled.isoformat(), made_by)
+    return job_id(state.ref, f"{instance.key}@{instance.scheduled.isoformat()}", made_by)
 
 
 def _first_check(instance: Instance, now: datetime) -> datetime:
