@@ -1,21 +1,22 @@
 """What the journal of cycle tasks must say: it folds to the table, and no gate opened too early."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import msgspec
 
 from tests.simulation.tasks.live import Live, members_of, named, of
 from tidegate.domain.model import Schedule
-from tidegate.domain.tasks.grid import generation_time
-from tidegate.domain.tasks.key import local_day
+from tidegate.domain.tasks.grid import generation_time, slots_of_day
+from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.scheduler.decision.fold.after import after, all_opened
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader
 
+ONE_DAY = timedelta(days=1)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 RUN_STATES = ("PENDING_LAUNCH", "LAUNCHED")
 
@@ -105,7 +106,9 @@ class _Fold:
             f"edges of {job.schedule} {of(job).key}: {recorded}, the matrix says {wanted}"
         )
         missing = [name for name, found in wanted.items() if not found and not name.endswith(" self")]
-        assert len(entry.data["diagnostics"]) == len(missing), f"diagnostics of {job.id}: {missing}"
+        codes = [each["code"] for each in entry.data["diagnostics"]]
+        assert codes.count("E-NO-EDGE") == len(missing), f"diagnostics of {job.id}: {missing}"
+        self._judge_hole(job, codes)
         closed = [id for id in recorded if str(self._then.jobs[id].state) != "SUCCEEDED"]
         assert not closed, f"{job.schedule} {of(job).key} left Not Run, and {closed} are not successful"
         lots = [
@@ -114,6 +117,28 @@ class _Fold:
             if of(each).lot < of(job).lot and str(each.state) != "SUCCEEDED"
         ]
         assert not lots, f"{job.schedule} {of(job).key} left Not Run before the lot before it: {lots[:3]}"
+
+    def _judge_hole(self, job: Job, codes: Sequence[str]) -> None:
+        """An instance that follows its own one says so if its task has scheduled times between."""
+        task = self._then.task(job.schedule)
+        mine = (
+            []
+            if task is None
+            else [found for name, found in self._then.upstream(job).items() if "self" in name]
+        )
+        before = next((each[0] for each in mine if each), None)
+        if task is None or before is None or of(job).number:
+            assert "E-HOLE" not in codes, f"{job.schedule} {of(job).key} follows nothing"
+            return
+        first, last = (date.fromisoformat(of(each).key[:10]) for each in (before, job))
+        slots = [s for n in range((last - first).days + 1) for s in slots_of_day(task, first + n * ONE_DAY)]
+        between = [
+            scheduled_key(task, slot.scheduled)
+            for slot in slots
+            if not slot.empty and of(before).scheduled < slot.scheduled < of(job).scheduled
+        ]
+        hole = any(of(before).key < key < of(job).key for key in between)
+        assert hole == ("E-HOLE" in codes), f"{job.schedule} {of(job).key} follows {of(before).key}: {codes}"
 
     def _judge_slices(self, job: Job, entry: Entry) -> None:
         """No gate opened while an upstream instance that was due to be made did not exist yet."""

@@ -101,6 +101,14 @@ def slots_of_day(task: TaskTrigger, day: date) -> tuple[Slot, ...]:
     return _grid(task.timezone, task.cycle == "hour", task.times, day)
 
 
+def count_of_day(task: TaskTrigger, day: date) -> int:
+    """Return how many instances a local day has, without empty runs; cheaper than the slots themselves."""
+    if unit_of(task) == "day" or steady_offset(task.timezone, day) is None:
+        return sum(not slot.empty for slot in slots_of_day(task, day))
+    closed = task.calendar is not None and not is_business_day(task.calendar, day)
+    return 0 if closed or not has_instances(task, day) else len(_times(task.cycle == "hour", task.times))
+
+
 def slot_at(task: TaskTrigger, instant: datetime) -> Slot:
     """Return the instance whose scheduled time is an instant, truncated.
 

@@ -1,8 +1,8 @@
 """Deadlines: when a job has to have succeeded, and whether it has missed that. Pure.
 
     deadline: "08:00"                      the first 08:00 at or after: the end of the key's period, the start
-                                           time of an instance, or the opening of a job without a key or
-                                           with its date as the key
+                                           time of an instance, in a backfill the begin of its lot, or the
+                                           opening of a job without a key or with its date as the key
     deadline: 2h                           two hours after the trigger was satisfied
     deadline: {after: start, within: 2h}   two hours after the start of the run
 
@@ -32,7 +32,8 @@ def due_at(schedule: Schedule, job: Job) -> datetime | None:
     if deadline is None:
         return None
     if deadline.by is not None:
-        return first_clock(deadline.by, schedule.timezone, _possible_at(schedule, job))
+        possible = _possible_at(schedule, job)
+        return None if possible is None else first_clock(deadline.by, schedule.timezone, possible)
     begun = job.launched_at if deadline.after == "start" else job.satisfied_at
     return None if begun is None or deadline.within is None else begun + deadline.within
 
@@ -86,8 +87,12 @@ def first_clock(clock: time, zone: str, base: datetime) -> datetime:
         day += _DAY
 
 
-def _possible_at(schedule: Schedule, job: Job) -> datetime:
-    """Return the instant from which on the work of a job was possible."""
+def _possible_at(schedule: Schedule, job: Job) -> datetime | None:
+    """Return the instant from which on the work of a job was possible; None while it is not."""
+    if job.instance is not None and job.instance.number:
+        # The lot of an older version does not say when it began.
+        known = job.instance.began or job.satisfied_at
+        return job.opened_at if known is None and not job.instance.lot else known
     if job.instance is not None:
         return job.instance.start
     # A date is the key of a job that its fire makes possible, which comes after the period.

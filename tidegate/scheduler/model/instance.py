@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from tidegate.domain.model import Priority
+from tidegate.domain.tasks.holes import Hole
 from tidegate.domain.value import Value
 
 
@@ -55,13 +56,26 @@ NO_EDGE = "E-NO-EDGE"
 """The diagnostic of a dependency that has found no upstream instance."""
 
 
+HOLE = "E-HOLE"
+"""The diagnostic of a dependency of which instances were never made: they do not gate."""
+
+
 class Diagnostic(Value, kw_only=True):
-    """A dependency without an upstream instance: the task, the rule, and how many instances it has found."""
+    """What is wrong with a dependency of an instance.
+
+    Attributes:
+        task: the upstream task.
+        rule: how it picks.
+        found: how many instances it has found.
+        code: that it has picked none, or that instances were never made where it picks.
+        hole: of `HOLE`: which ones.
+    """
 
     task: str
     rule: str
     found: int = 0
     code: str = NO_EDGE
+    hole: Hole | None = None
 
 
 class Instance(Value, kw_only=True):
@@ -76,6 +90,7 @@ class Instance(Value, kw_only=True):
         number: of the backfill that it belongs to, from 1; 0 for none.
         lot: its lot in that backfill, from 0.
         priority: that the backfill was started with; without one it comes after every other ready job.
+        began: of a backfill: when its lot began; None while the lots before are not successful.
         empty: on an off day: it runs nothing and is successful at its start time.
         marked: a person has marked it as successful.
         attempt: number of its attempts; 0 until its first launch.
@@ -94,6 +109,7 @@ class Instance(Value, kw_only=True):
     number: int = 0
     lot: int = 0
     priority: Priority | None = None
+    began: datetime | None = None
     empty: bool = False
     marked: bool = False
     attempt: int = 0

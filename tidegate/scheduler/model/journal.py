@@ -46,6 +46,7 @@ class EntryKind(StrEnum):
     INSTANCE = "instance"
     REMADE = "remade"
     GONE = "gone"
+    LEFT_OUT = "left-out"
     PASSED = "passed"
     MARKED = "marked"
     PAUSED = "paused"

@@ -27,6 +27,13 @@ REFUSALS: dict[str, CodeText] = {
         cause="the task has `enabled: false`",
         remedy="enable it in its YAML, and deploy",
     ),
+    "E-HOLE": CodeText(
+        meaning="instances were never made",
+        cause="scheduled times have no instance where a dependency picks: the scheduler was away for longer"
+        " than `catch_up_at_most`, or they are before `valid_from` or the deployment. They do not gate",
+        remedy="make them with `tidegate backfill start`, and rerun the instance; or raise"
+        " `catch_up_at_most`",
+    ),
     "E-KEY": CodeText(
         meaning="not a key of the dataset",
         cause="a report has a partition key that the dataset cannot have or that has not begun, or lacks one",

@@ -12,12 +12,8 @@ import msgspec
 
 from tidegate.scheduler.decision.decide import decide, decide_again
 from tidegate.scheduler.decision.fold.after import record
-<<<<<<< HEAD
-from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job
-from tidegate.scheduler.decision.launch.dates import date_of_job
-=======
 from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job, reported_entry
->>>>>>> d0c19ea1 (Let the events of a dataset report the instances of its source, so that a task waits for what a schedule writes or what lands, and warn of a task that waits for nothing)
+from tidegate.scheduler.decision.launch.dates import date_of_job
 from tidegate.scheduler.decision.launch.input import with_input
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.leave import leaving, open_for
@@ -134,9 +130,9 @@ class Applier:
 
     def apply(self, view: JobView, decision: Decision) -> None:
         """Write the decision about one job."""
-        job = view.job
+        job, began = view.job, self._began(view)
         if decision.satisfied_at is not None and job.satisfied_at is None:
-            data = {"since": decision.satisfied_at.isoformat(), **self._record_upstream(view)}
+            data = {"since": decision.satisfied_at.isoformat(), **self._record_upstream(view), **began}
             date = date_of_job(view, decision.satisfied_at)
             data |= {"date": date} if date != job.key else {}
             entry = self._entry(job, EntryKind.SATISFIED, data=data)
@@ -144,7 +140,7 @@ class Applier:
             job = self._record(job, entry, closed=job.closed or full)
         match decision.outcome:
             case Wait() as wait:
-                self._wait(self._remove_dropped(job, view, wait.dropped), wait)
+                self._wait(self._remove_dropped(job, view, wait.dropped), wait, began)
             case Discard(reason=reason, dropped=dropped, since=since):
                 job = self._remove_dropped(job, view, dropped)
                 self.discard(job, reason)
@@ -158,10 +154,10 @@ class Applier:
             case _:
                 assert_never(decision.outcome)
 
-    def _wait(self, job: Job, wait: Wait) -> None:
-        if (wait.state, wait.reason) != (job.state, job.reason):
+    def _wait(self, job: Job, wait: Wait, began: dict[str, Any]) -> None:
+        if (wait.state, wait.reason) != (job.state, job.reason) or began:
             check = None if wait.next_check is None else wait.next_check.isoformat()
-            data = {"next_check": check, "state": str(wait.state)}
+            data = {"next_check": check, "state": str(wait.state), **began}
             job = self._record(job, self._entry(job, EntryKind.WAITING, wait.reason, data))
         check = wait.next_check
         if check is not None and check <= self._now:
@@ -270,6 +266,14 @@ class Applier:
         self._work.put_edges(view.job.id, [edge.job for edge in edges])
         missing = diagnostics_of(view.upstream)
         return {"upstream": msgspec.to_builtins(edges), "diagnostics": msgspec.to_builtins(missing)}
+
+    def _began(self, view: JobView) -> dict[str, Any]:
+        """Record that the lot of an instance of a backfill has begun, once; nothing for other jobs."""
+        instance = view.job.instance
+        if instance is None or not instance.number or instance.began is not None:
+            return {}
+        waits = view.job.satisfied_at is None and any(each.lot for each in view.upstream)
+        return {} if waits else {"began": self._now.isoformat()}
 
     def _postpone(self, job: Job, error: Exception) -> None:
         """Decide a job again later, and record the error that its decision raised."""

@@ -17,13 +17,15 @@ import msgspec
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import GENERATED_BEFORE, Slot, day_begins, generation_time, slots_of_day
+from tidegate.domain.tasks.holes import left_out
 from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.scheduler.decision.instances.gate import looking_again
 from tidegate.scheduler.decision.instances.made import make_all
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.parts.instances import InstanceRows
 from tidegate.scheduler.tick.working_set import WorkingSet
 
@@ -87,6 +89,7 @@ def generate(work: WorkingSet, instant: datetime) -> int:
         if work.instances_left <= 0:
             break
         day, slots = _due_day(state, state.spec.as_task, instant, returned)
+        work.add_journal(_left_out(state, instant, returned))
         made.append(((state, slots), day))
         over = sum(slot.start <= instant for slot in slots)
         work.instances_left -= TASK_COSTS + len(slots) + over * DECISION_COSTS
@@ -106,6 +109,7 @@ def catch_up(
         returned: see `when_returned`.
     """
     behind = [state for state in states if is_behind(state, instant)]
+    tables.add_journal([entry for state in behind for entry in _left_out(state, instant, returned)])
     make_instances(
         tables, [(state, _missed(state, state.spec.as_task, instant, returned)) for state in behind], instant
     )
@@ -140,6 +144,17 @@ def _due_day(
         day += ONE_DAY
         slots = [slot for slot in slots_of_day(task, day) if slot.scheduled >= oldest]
     return day, slots
+
+
+def _left_out(state: ScheduleState, instant: datetime, returned: datetime) -> list[Entry]:
+    """Return the one entry of what a task leaves out after an absence, when it makes its first day."""
+    task = state.spec.as_task
+    hole = left_out(task, day_made(task, state.fires_after or instant), returned - task.catch_up_at_most)
+    if hole is None:
+        return []
+    data = {"first": hole.first, "last": hole.last, "number": hole.missing}
+    reason = Reason.D_EXPIRED
+    return [Entry(at=instant, kind=EntryKind.LEFT_OUT, schedule=state.ref, reason=reason, data=data)]
 
 
 def _last_made(state: ScheduleState, task: TaskTrigger, instant: datetime, oldest: datetime) -> date:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from tidegate.domain.model import Dependency, TaskTrigger
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.tasks.grid import GENERATED_BEFORE
+from tidegate.domain.tasks.holes import Hole, Named, hole_between
 from tidegate.domain.tasks.select import Choice, choice_of, pick
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.view.upstream import Upstream
@@ -170,8 +171,14 @@ def _picked(
     if dependency.itself:
         before = rows.instance_before(job.schedule, instance.scheduled, backfill=instance.number)
         mine = () if before is None else (before,)
+        hole = None if before is None or instance.number else _hole_before(asking.task, before, instance)
         return Upstream(
-            task=job.schedule, rule="the one before", picked=mine, found=len(mine), recorded=bool(mine)
+            task=job.schedule,
+            rule="the one before",
+            picked=mine,
+            found=len(mine),
+            recorded=bool(mine),
+            hole=hole,
         )
     if (job.id, dependency) not in questions:
         return None
@@ -188,6 +195,14 @@ def _picked(
     ]
     within = [each for at, each in timed if choice.container.start <= at < choice.container.end]
     return Upstream(task=question.task, rule=choice.text, picked=pick(choice, timed), found=len(within))
+
+
+def _hole_before(task: TaskTrigger, before: Job, instance: Instance) -> Hole | None:
+    return hole_between(
+        task,
+        Named(scheduled=before.of_task.scheduled, key=before.key),
+        Named(scheduled=instance.scheduled, key=instance.key),
+    )
 
 
 class _Lots:
@@ -213,7 +228,7 @@ class _Lots:
         ]
         rule = f"lot {instance.lot} of backfill {number}"
         return tuple(
-            Upstream(task=job.schedule, rule=rule, picked=(job,), found=1, recorded=False)
+            Upstream(task=job.schedule, rule=rule, picked=(job,), found=1, recorded=False, lot=True)
             for job in before[:1]
         )
 

@@ -334,6 +334,7 @@ def _make(
         number=backfill.number,
         lot=lot,
         priority=backfill.priority,
+        began=None if lot else now,
         counts_from=now,
     )
     return make(state, instance, now)

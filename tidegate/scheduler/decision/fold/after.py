@@ -116,7 +116,7 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
             since = datetime.fromisoformat(entry.data["since"])
             return instances.left_not_run(_dated(_with(job, satisfied_at=since), entry), entry)
         case EntryKind.WAITING:
-            return _waiting(job, entry)
+            return instances.begun(_waiting(job, entry), entry)
         case EntryKind.LAUNCH:
             return _launch(job, entry)
         case EntryKind.OFFERED:

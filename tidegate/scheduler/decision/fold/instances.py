@@ -4,7 +4,7 @@ An entry of an action says what happened; the job after it is the status table o
 """
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -45,7 +45,15 @@ def left_not_run(job: Job, entry: Entry) -> Job:
         return job
     edges = msgspec.convert(entry.data.get("upstream", []), tuple[Edge, ...])
     missing = msgspec.convert(entry.data.get("diagnostics", []), tuple[Diagnostic, ...])
-    return _with_instance(job, upstream=edges, diagnostics=missing)
+    return begun(_with_instance(job, upstream=edges, diagnostics=missing), entry)
+
+
+def begun(job: Job, entry: Entry) -> Job:
+    """Return the job after an entry that may say when the lot of its instance began."""
+    began = entry.data.get("began")
+    if began is None or job.instance is None:
+        return job
+    return _with_instance(job, began=datetime.fromisoformat(began))
 
 
 def launched(instance: Instance | None) -> Instance | None:

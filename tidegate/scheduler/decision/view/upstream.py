@@ -3,8 +3,9 @@
 The shell loads them (`scheduler.tick.upstream`), and they are part of the job view. Pure.
 """
 
+from tidegate.domain.tasks.holes import Hole
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.instance import Diagnostic, Edge
+from tidegate.scheduler.model.instance import HOLE, NO_EDGE, Diagnostic, Edge
 from tidegate.scheduler.model.job import Job
 
 
@@ -19,6 +20,8 @@ class Upstream(Value, kw_only=True):
         recorded: whether they become edges, and a missing one a diagnostic. The first `self` of a task, and
             the lot before in a backfill, do not.
         behind: whether its instances there are still to be made, so that nothing is picked yet.
+        lot: whether it is the lot before in a backfill.
+        hole: the instances that were never made where it picks; they do not gate.
     """
 
     task: str
@@ -27,6 +30,8 @@ class Upstream(Value, kw_only=True):
     found: int = 0
     recorded: bool = True
     behind: bool = False
+    lot: bool = False
+    hole: Hole | None = None
 
 
 def edges_of(upstream: tuple[Upstream, ...]) -> tuple[Edge, ...]:
@@ -40,9 +45,13 @@ def edges_of(upstream: tuple[Upstream, ...]) -> tuple[Edge, ...]:
 
 
 def diagnostics_of(upstream: tuple[Upstream, ...]) -> tuple[Diagnostic, ...]:
-    """Return the dependencies without an upstream instance."""
+    """Return the dependencies without an upstream instance, and those with a hole."""
     return tuple(
-        Diagnostic(task=each.task, rule=each.rule, found=each.found)
+        diagnostic
         for each in upstream
-        if each.recorded and not each.picked
+        for diagnostic in (
+            Diagnostic(task=each.task, rule=each.rule, found=each.found),
+            Diagnostic(task=each.task, rule=each.rule, found=each.found, code=HOLE, hole=each.hole),
+        )
+        if (diagnostic.hole is not None or (each.recorded and not each.picked and diagnostic.code == NO_EDGE))
     )

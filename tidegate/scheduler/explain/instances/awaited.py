@@ -68,7 +68,9 @@ def _recorded(instance: Instance, picked: dict[str, Job]) -> tuple[Upstream, ...
         if edge.job in picked
     )
     missing = tuple(
-        Upstream(task=each.task, rule=each.rule, found=each.found) for each in instance.diagnostics
+        # The hole of a dependency that has picked one is no missing edge.
+        Upstream(task=each.task, rule=each.rule, found=each.found, hole=each.hole, recorded=each.hole is None)
+        for each in instance.diagnostics
     )
     return edges + missing
 

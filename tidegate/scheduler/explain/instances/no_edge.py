@@ -1,8 +1,9 @@
-"""No edge: a dependency of an instance that has picked no upstream instance, as text for people.
+"""No edge, or a hole: what is wrong with a dependency of an instance, as text for people.
 
 `tidegate why`, `tidegate instances show`, the view of a day and the runs in Dagster use the same words. Pure.
 """
 
+from tidegate.domain.tasks.holes import Hole
 from tidegate.domain.wording import plural
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.model.instance import Diagnostic, Status
@@ -10,17 +11,25 @@ from tidegate.scheduler.model.job import Job
 
 
 def no_edge_line(diagnostic: Diagnostic) -> str:
-    """Return the code, the upstream task, the rule, and how many instances were found."""
+    """Return the code, the upstream task, the rule, and how many instances were found or are missing."""
+    if diagnostic.hole is not None:
+        return _hole_line(diagnostic, diagnostic.hole)
     found = plural(diagnostic.found, "instance")
     return f"{diagnostic.code}: no edge to {diagnostic.task}: {diagnostic.rule}: {found} found, none picked"
 
 
 def no_edge_help(diagnostic: Diagnostic, job: Job) -> str:
-    """Return what the missing edge means for an instance, and what to do.
+    """Return what the missing edge or the hole means for an instance, and what to do.
 
     Args:
         job: the instance.
     """
+    if diagnostic.hole is not None:
+        return (
+            f"{job.key} goes on without them: `tidegate backfill start {diagnostic.task}` makes them, for the"
+            f" business dates of {_range(diagnostic.hole)}; then `tidegate instances rerun {job.schedule}"
+            f" {job.key}`"
+        )
     upstream = diagnostic.task
     if diagnostic.found:
         correct = "another `select` or `period` in `depends_on` picks one"
@@ -30,3 +39,14 @@ def no_edge_help(diagnostic: Diagnostic, job: Job) -> str:
     if status_of(job) in (Status.NOT_RUN, Status.WAITING):
         return f"it does not wait for {upstream}: {correct}; `tidegate instances pause {name}` stops it"
     return f"it does not wait for {upstream}: {correct}; `tidegate instances rerun {name}` resolves it again"
+
+
+def _hole_line(diagnostic: Diagnostic, hole: Hole) -> str:
+    missing = f"{plural(hole.missing, 'scheduled time')} without an instance, {_range(hole)}"
+    if hole.after:
+        return f"{diagnostic.code}: {diagnostic.task} follows its instance {hole.after}: {missing}"
+    return f"{diagnostic.code}: {diagnostic.task} ({diagnostic.rule}) has {missing}"
+
+
+def _range(hole: Hole) -> str:
+    return hole.first if hole.first == hole.last else f"{hole.first} to {hole.last}"
