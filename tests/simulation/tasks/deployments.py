@@ -99,7 +99,7 @@ class Deployments(Hands):
                 f"{what}: {short(each - expected)} should not, {short(expected - each)} should"
             )
         touched = wanted.discarded | wanted.gone | wanted.again
-        self._same(before, after, [id for id, job in before.items() if identity(job) in touched])
+        self._same(before, after, [id for id, job in {**before, **after}.items() if identity(job) in touched])
 
     # --- what is known ---
 
@@ -116,7 +116,12 @@ class Deployments(Hands):
         """The scheduler has done all at this instant: exactly those instances exist that have to."""
         self.existing.worked(self.now, returns=True)
         found = {
-            identity(job): Exists(kind=str(of(job).kind), start=of(job).start, empty=of(job).empty)
+            identity(job): Exists(
+                kind=str(of(job).kind),
+                scheduled=of(job).scheduled,
+                start=of(job).start,
+                empty=of(job).empty,
+            )
             for job in self._jobs().values()
         }
         expected = self.existing.exist

@@ -7,6 +7,8 @@ a downtime costs, what reports and backfills add. It shares with the engine the 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime, timedelta
 
+import msgspec
+
 from tests.simulation.tasks.live import Identity
 from tidegate.domain.model import Schedule, TaskTrigger
 from tidegate.domain.tasks.grid import Slot, business_slots, generation_time, slots_of_day
@@ -26,6 +28,7 @@ class Exists(Value, kw_only=True):
     """One instance that exists."""
 
     kind: str
+    scheduled: datetime
     start: datetime
     empty: bool
 
@@ -119,16 +122,14 @@ class Existing:
         for slot in slots:
             name = self._name(ref, slot)
             known = self.exist.get(name)
-            kind, start = ("outside", slot.start) if known is None else (known.kind, known.start)
-            self.exist[name] = Exists(kind=kind, start=start, empty=False)
+            found = _exists("outside", slot) if known is None else known
+            self.exist[name] = msgspec.structs.replace(found, empty=False)
 
     def backfilled(self, number: int, refs: Iterable[str], first: str, last: str) -> None:
         """A backfill was started."""
         for ref in refs:
             for _, slot in business_slots(self.task(ref), first, last):
-                self.exist[self._name(ref, slot, number)] = Exists(
-                    kind="backfill", start=slot.start, empty=slot.empty
-                )
+                self.exist[self._name(ref, slot, number)] = _exists("backfill", slot)
 
     def _name(self, ref: str, slot: Slot, number: int = 0) -> Identity:
         return ref, number, scheduled_key(self.task(ref), slot.scheduled)
@@ -150,11 +151,14 @@ class Existing:
             if not task.enabled or (task.valid_to is not None and day > task.valid_to):
                 discarded.add(name)
             elif state == "PENDING_TRIGGER" and each.kind == "periodic":
-                slots = slots_of_day(task, day)
-                slot = next((s for s in slots if scheduled_key(task, s.scheduled) == name[2]), None)
-                (gone if slot is None else again).add(name)
-                if slot is not None:
-                    self.exist[name] = Exists(kind=each.kind, start=slot.start, empty=slot.empty)
+                slot = _slot_after(task, name[2], each.scheduled)
+                if slot is None:
+                    gone.add(name)
+                    continue
+                del self.exist[name]
+                renamed = ref, 0, scheduled_key(task, slot.scheduled)
+                again.add(renamed)
+                self.exist[renamed] = _exists(each.kind, slot)
         self.leave(discarded | gone)
         moves = former.enabled and former.timezone != task.timezone
         self._begin(ref, spec, now, self._made[ref] if moves else None)
@@ -185,5 +189,19 @@ class Existing:
 
     def _put(self, ref: str, slots: Iterable[Slot]) -> None:
         for slot in slots:
-            periodic = Exists(kind="periodic", start=slot.start, empty=slot.empty)
+            periodic = _exists("periodic", slot)
             self.exist.setdefault(self._name(ref, slot), periodic)
+
+
+def _exists(kind: str, slot: Slot) -> Exists:
+    return Exists(kind=kind, scheduled=slot.scheduled, start=slot.start, empty=slot.empty)
+
+
+def _slot_after(task: TaskTrigger, key: str, scheduled: datetime) -> Slot | None:
+    """The slot of a name; where a day becomes an hour or the other way round, that of the instant."""
+    by_name = (":" in key) == (task.cycle in ("minute", "hour"))
+    day = date.fromisoformat(key[:10]) if by_name else local_day(task, scheduled)
+    for slot in slots_of_day(task, day):
+        if scheduled_key(task, slot.scheduled) == key if by_name else slot.scheduled == scheduled:
+            return slot
+    return None

@@ -49,7 +49,7 @@ def hole_between(task: TaskTrigger, before: Named, current: Named) -> Hole | Non
 
 
 def left_out(task: TaskTrigger, made: date, oldest: datetime) -> Hole | None:
-    """Return what a task does not make up for after an absence.
+    """Return what a task leaves out after an absence.
 
     Args:
         made: the last day that it had made.

@@ -13,9 +13,16 @@ from typing import Literal
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import Slot, slots_of_day
-from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_date, parse_scheduled, scheduled_key
+from tidegate.domain.tasks.key import (
+    TaskKeyError,
+    local_day,
+    parse_date,
+    parse_scheduled,
+    scheduled_key,
+    unit_of,
+)
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.instance import InstanceKind
+from tidegate.scheduler.model.instance import Instance, InstanceKind
 from tidegate.scheduler.model.job import Job, JobState
 
 DATE_CHARACTERS = len("2026-03-10")
@@ -47,17 +54,22 @@ def after_change(job: Job, task: TaskTrigger) -> Changed:
         return Changed(kind="discarded")
     if job.state is not JobState.PENDING_TRIGGER or instance.kind is not InstanceKind.PERIODIC:
         return STAYS
-    slot = slot_named(task, instance.key)
+    slot = slot_named(task, instance)
     return Changed(kind="gone") if slot is None else Changed(kind="again", slot=slot)
 
 
-def slot_named(task: TaskTrigger, key: str) -> Slot | None:
-    """Return the slot of a scheduled time by its name; None if the task has none of that name."""
-    try:
-        scheduled = parse_scheduled(task, key)
-    except TaskKeyError:
-        return None
-    if scheduled_key(task, scheduled) != key:
-        return None
+def slot_named(task: TaskTrigger, instance: Instance) -> Slot | None:
+    """Return the slot of an instance by the name of its scheduled time; None if the task has none.
+
+    Days and hours have no name in common: of a task that changes from one to the other, the instant counts.
+    """
+    key, scheduled = instance.key, instance.scheduled
+    if (len(key) == DATE_CHARACTERS) == (unit_of(task) == "day"):
+        try:
+            scheduled = parse_scheduled(task, key)
+        except TaskKeyError:
+            return None
+        if scheduled_key(task, scheduled) != key:
+            return None
     slots = slots_of_day(task, local_day(task, scheduled))
     return next((slot for slot in slots if slot.scheduled == scheduled), None)

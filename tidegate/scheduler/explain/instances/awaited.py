@@ -68,7 +68,7 @@ def _recorded(instance: Instance, picked: dict[str, Job]) -> tuple[Upstream, ...
         if edge.job in picked
     )
     missing = tuple(
-        # The hole of a dependency that has picked one is no missing edge.
+        # A dependency with a hole may have picked others: it is not a missing edge.
         Upstream(task=each.task, rule=each.rule, found=each.found, hole=each.hole, recorded=each.hole is None)
         for each in instance.diagnostics
     )
