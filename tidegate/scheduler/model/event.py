@@ -149,12 +149,25 @@ def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, 
     return (*fires, *partitions, *(() if runs is None else (run_event_key(app, *runs),)))
 
 
+FORMER = "former "
+"""What the leaf of a subscription begins with if only the text before the last change had it."""
+
+
 class Subscription(Value, kw_only=True):
-    """One row of the reverse index: a leaf of a schedule listens to an event key."""
+    """One row of the reverse index: a leaf of a schedule listens to an event key.
+
+    Where only the text before the last change listened, the leaf is that of the former text, after `FORMER`:
+    events from before the change may be read after it.
+    """
 
     event_key: str
     schedule: str
     leaf: str
+
+    @property
+    def former_leaf(self) -> str | None:
+        """The leaf of the former text; None if the present text listens."""
+        return self.leaf.removeprefix(FORMER) if self.leaf.startswith(FORMER) else None
 
 
 class Delivery(Value, kw_only=True):

@@ -21,7 +21,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.deployment.live import WHOLE, difference
 from tidegate.scheduler.commands.deployment.policies import change_policies
-from tidegate.scheduler.commands.deployment.rename import apply_renames, forget_former, subscriptions
+from tidegate.scheduler.commands.deployment.rename import apply_renames, forget_former, subscribe
 from tidegate.scheduler.commands.deployment.replace import carry_schedules, created, reset_schedules
 from tidegate.scheduler.commands.deployment.reread_crons import note_crons_read
 from tidegate.scheduler.commands.deployment.specifications import keep_specifications
@@ -238,9 +238,7 @@ def _put_schedules(
         [_overriding(state, state.ref in overridden) for state in each] for each in (started, amended)
     )
     transaction.put_schedules([*started, *amended])
-    transaction.put_subscriptions(
-        [state.ref for state in started], [each for state in started for each in subscriptions(state)]
-    )
+    subscribe(transaction, states, started)
     after = {state.ref: state for state in (*started, *amended)}
     wake_consumers(transaction, {*after, *gone}, now)
     transaction.add_journal(list(_schedule_entries(changes, after, now)))

@@ -9,7 +9,7 @@ where its rows are: its place is recorded. Former names are recorded too, so tha
 one of them (a run that was started before, a report) is recognised.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -30,7 +30,7 @@ from tidegate.scheduler.decision.changes.renamed import (
     renamed_state,
 )
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
-from tidegate.scheduler.model.event import Delivery, Subscription, listens_to
+from tidegate.scheduler.model.event import FORMER, Delivery, Subscription, listens_to
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
@@ -194,6 +194,35 @@ def subscriptions(state: ScheduleState) -> Iterator[Subscription]:
     for leaf in leaves(state.spec.trigger):
         for event_key in listens_to(state.app, state.ref, leaf, state.spec.program):
             yield Subscription(event_key=event_key, schedule=state.ref, leaf=leaf.path)
+
+
+def subscribe(
+    transaction: Transaction, before: Mapping[str, ScheduleState], after: Sequence[ScheduleState]
+) -> None:
+    """Let changed schedules listen to what their texts name.
+
+    What only the text before listened to is remembered: an event of it that arrived before the change, and
+    is read after it, has a row in the ledger (rule 11).
+    """
+    rows = [each for state in after for each in subscriptions(state)]
+    for state in after:
+        counted = {key for key, _ in _counted(state)}
+        old = () if state.ref not in before else _counted(before[state.ref])
+        rows += [
+            Subscription(event_key=key, schedule=state.ref, leaf=f"{FORMER}{path}")
+            for key, path in old
+            if key not in counted
+        ]
+    transaction.put_subscriptions([state.ref for state in after], rows)
+
+
+def _counted(state: ScheduleState) -> list[tuple[str, str]]:
+    """Return the event keys that leaves of a schedule count, with these leaves; not fires and tasks."""
+    return [
+        (listens_to(state.app, state.ref, leaf, state.spec.program)[0], leaf.path)
+        for leaf in leaves(state.spec.trigger)
+        if not leaf.trigger.fires_by_clock and leaf.trigger.tasks_heard is None
+    ]
 
 
 def _entries(

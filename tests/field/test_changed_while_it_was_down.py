@@ -1,0 +1,81 @@
+"""My data came while the scheduler was down, a deployment changed the schedule, and nothing named the data.
+
+Each test reads an event after a change that was made later than the event happened.
+"""
+
+import pytest
+
+from tests.worlds.world import World
+from tidegate.scheduler.model.job import JobState
+
+RAW = "s: {program: q, status: active, on_update: %s, trigger: {partitions: {dataset: raw, count: 2}}}"
+RUNS = "s: {program: q, status: active, on_update: %s, trigger: {run: {program: p}}}"
+EITHER = """
+s:
+  program: q
+  status: active
+  on_update: %s
+  trigger: {any: [{partitions: {dataset: raw, count: 2}}, {run: {program: p}}]}
+"""
+
+
+def changed_while_down(before: str, after: str) -> World:
+    """A schedule is changed two hours after the last tick, and an event from before that is read after it."""
+    world = World(before, start="08:00")
+    world.tick("08:00")
+    world.redeploy("10:00", after)
+    world.arrive("09:00", "raw", "2026-03-01")
+    world.tick("12:00")
+    return world
+
+
+@pytest.mark.parametrize("on_update", ["reset", "carry"])
+@pytest.mark.parametrize("before", [RAW, EITHER])
+def test_what_only_the_old_text_listened_to_has_a_row(before: str, on_update: str) -> None:
+    world = changed_while_down(before % on_update, RUNS % on_update)
+    assert world.ledger("s").discarded == {"D-UPDATED": 1}
+    (entry,) = [each for each in world.journal("s") if each.event == "e1"]
+    assert (entry.reason, entry.job) == ("D-UPDATED", None)
+    assert world.jobs("s") == ()
+
+
+def test_what_both_texts_listen_to_has_the_end_of_the_old_job() -> None:
+    world = changed_while_down(RAW % "reset", EITHER % "reset")
+    assert world.ledger("s").discarded == {"D-UPDATED": 1}
+    world = changed_while_down(RAW % "carry", EITHER % "carry")
+    assert (world.ledger("s").discarded, world.ledger("s").pending) == ({}, 1)
+
+
+def test_of_a_suspended_schedule_it_is_discarded_as_suspended() -> None:
+    world = World(RAW % "reset", start="08:00")
+    world.suspend("08:10", "s")
+    world.redeploy("10:00", RUNS % "reset")
+    world.arrive("09:00", "raw", "2026-03-01")
+    world.tick("12:00")
+    assert world.ledger("s").discarded == {"D-SUSPENDED": 1}
+
+
+def test_what_comes_at_the_change_or_later_is_not_of_the_old_text() -> None:
+    world = changed_while_down(RAW % "reset", RUNS % "reset")
+    world.arrive("10:00", "raw", "2026-03-02")
+    world.arrive("12:01", "raw", "2026-03-03")
+    world.tick("12:01")
+    assert world.ledger("s").landed == 1
+
+
+def test_the_runs_of_an_old_text_have_a_row_too() -> None:
+    world = World(RUNS % "reset", start="08:00")
+    world.tick("08:00")
+    world.redeploy("10:00", RAW % "reset")
+    world.run("09:00", "p", "succeeded", "by-hand")
+    world.tick("12:00")
+    assert world.ledger("s").landed == 1
+
+
+def test_a_text_that_listens_again_collects_again() -> None:
+    world = changed_while_down(RAW % "reset", RUNS % "reset")
+    world.redeploy("12:10", RAW % "reset")
+    world.arrive("12:20", "raw", "2026-03-02", "2026-03-03")
+    world.tick("12:20")
+    (job,) = world.jobs("s", JobState.PENDING_LAUNCH)
+    assert job.launch.manifest == {"raw": ("2026-03-02", "2026-03-03")}
