@@ -23,6 +23,9 @@ from tidegate.domain.wording import with_article
 SEPARATOR = "|"
 """Dagster's separator between the dimensions of a key; a static key must not contain it."""
 
+WrittenKey = str | dict[str, str]
+"""A key as callers write it: its text, or the key of each dimension by the dimension's name."""
+
 MAX_KEYS = 100_000
 """The maximum that Dagster recommends for one asset; a year of hours has 8,784 keys."""
 
@@ -170,6 +173,11 @@ def join_key(scheme: PartitionScheme, parts: Mapping[str, str]) -> str:
             f"a key needs {' and '.join(names)}, got {', '.join(sorted(parts)) or 'nothing'}"
         )
     return SEPARATOR.join(parts[name] for name in names)
+
+
+def written_key(key: WrittenKey) -> str:
+    """Return the text of a key, which may be one of no scheme: `join_key` checks that."""
+    return key if isinstance(key, str) else SEPARATOR.join(key[name] for name in sorted(key))
 
 
 def first_key(scheme: PartitionScheme) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from tidegate.domain.model import PartitionScheme, Watch
 from tidegate.domain.partition_key import join_key, not_begun, validate_key
 from tidegate.scheduler.model.records.watched import Files, changed
-from tidegate.spark_jobs.datasets.dataset_ref import folder_value
+from tidegate.spark_jobs.datasets.dataset_ref import bare_folder, bare_key, folder_value
 from tidegate.spark_jobs.files.filesystem import is_data
 from tidegate.watcher.found import FoundFile, note
 
@@ -88,6 +88,10 @@ def _key(folders: tuple[str, ...], scheme: PartitionScheme | None, notes: list[s
         return ""
     values = dict(found for folder in folders if (found := folder_value(folder)) is not None)
     if len(values) != len(folders) or set(values) != set(scheme.dimension_names()):
+        alone = bare_key(scheme, values, [folder for folder in folders if "=" not in folder])
+        if alone is not None:
+            note(notes, bare_folder(scheme, repr("/".join(folders)), alone))
+            return None
         wanted = "/".join(f"{name}=…" for name in scheme.dimension_names())
         note(notes, f"{'/'.join(folders)!r:.300} is not a partition's folder, such as {wanted}")
         return None

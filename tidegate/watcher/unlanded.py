@@ -5,11 +5,12 @@ hears of it at once.
 """
 
 from collections.abc import Iterable
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
+from urllib.parse import quote
 
 from tidegate.domain.model import App
-from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, bare_folder, dataset_ref
 from tidegate.spark_jobs.files.filesystem import is_data
 from tidegate.spark_jobs.files.scheme import is_local, local_path
 
@@ -18,7 +19,7 @@ LOOKED_AT_MAX = 1_000
 
 
 def without_files(app: App, dataset: str, keys: Iterable[str], warehouse: Warehouse) -> dict[str, str]:
-    """Return the folder of each partition that a reader would find without files, by key.
+    """Say of each partition that a reader would find without files what is wrong, by key.
 
     Empty for what programs of the app write, for what may be empty, and for folders that are not local.
     """
@@ -35,9 +36,24 @@ def without_files(app: App, dataset: str, keys: Iterable[str], warehouse: Wareho
         return {}
     folder = Path(local_path(root))
     looked_at = sorted(set(keys))[:LOOKED_AT_MAX]
-    return {
-        key: str(folder / ref.partition_folder(key)) for key in looked_at if not _has_files(ref, folder, key)
-    }
+    return {key: _lack(ref, folder, key) for key in looked_at if not _has_files(ref, folder, key)}
+
+
+def _lack(ref: DatasetRef, root: Path, key: str) -> str:
+    """Say where there are no files, or which folder is named by the key alone."""
+    for order in permutations(ref.parts(key).items()):
+        for names in product(*(_names(*each) for each in order)):
+            alone = root.joinpath(*names)
+            if ref.scheme is not None and _has_data(alone):
+                return bare_folder(ref.scheme, str(alone), key)
+    return f"there are no files in {root / ref.partition_folder(key)}; a run that reads it fails"
+
+
+def _names(dimension: str, value: str) -> list[str]:
+    """Return the names of a folder of a value, with and without its dimension."""
+    quoted = quote(value, safe="")
+    alone = [name for name in (value, quoted) if is_data(name) and "/" not in name]
+    return [f"{dimension}={quoted}", *alone]
 
 
 def _has_files(ref: DatasetRef, root: Path, key: str) -> bool:

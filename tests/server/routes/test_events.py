@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.sales import APP, SPEC, deployed
+from tests.server.sales import APP, SCHEDULES, SPEC, deployed
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import fetched, journaled
 from tidegate.scheduler.model.event import Event
@@ -16,6 +16,7 @@ from tidegate.scheduler.model.records.token import Role
 pytestmark = [pytest.mark.store]
 
 PATH, CUSTOM = f"{NS}/events/partitions", f"{NS}/events/custom"
+TRIGGER = f"{SCHEDULES}/each_part/trigger"
 EIGHTH, NINTH = {"key": "2026-03-08", "rows": 5}, {"key": "2026-03-09", "rows": 7, "bytes": 70}
 
 
@@ -232,3 +233,65 @@ def test_it_needs_operate_for_the_app_of_the_body(served: Served):
         ("rest:operate-all", None),
         ("rest:operate-sales", None),
     ]
+
+
+TWO = {
+    **SPEC,
+    "datasets": {
+        **SPEC["datasets"],
+        "flights": {"partitions": {"day": {"cycle": "day", "start": "2026-01-01"}, "origin": ["EWR", "JFK"]}},
+    },
+}
+TWO["schedules"] = {
+    "each_part": {**SPEC["schedules"]["each_day"], "for_each": "partition", "args": {}, "constraints": []}
+}
+TWO["schedules"]["each_part"]["trigger"] = {"partitions": {"dataset": "flights"}}
+TWO["programs"] = {**SPEC["programs"], "clean": {"run": "programs.clean", "reads": ["flights"]}}
+NINTH_JFK, AS_TEXT = {"origin": "JFK", "day": "2026-03-09"}, "2026-03-09|JFK"
+
+
+def test_a_key_of_two_dimensions_is_a_text_or_a_mapping(server: Served):
+    deployed(server, TWO)
+
+    answer = fetched(report(server, dataset="flights", partitions=[{"key": NINTH_JFK}], request="r1"), 202)
+    assert answer["partitions"][0]["key"] == AS_TEXT
+    again = report(server, dataset="flights", partitions=[{"key": AS_TEXT}], request="r1")
+    assert fetched(again, 200) == {**answer, "repeated": True}
+    assert [each.partition for each in events(server)] == [AS_TEXT]
+    assert sorted(jobs(server)) == [AS_TEXT]
+
+    triggered = fetched(server.client.post(TRIGGER, json={"key": {**NINTH_JFK, "origin": "EWR"}}), 202)
+    assert jobs(server)["2026-03-09|EWR"].id == triggered["job"]
+
+
+@pytest.mark.parametrize(
+    ("key", "named"),
+    [
+        ({"day": "2026-03-09"}, ("2026-03-09", "a key needs day and origin, got day")),
+        ({**NINTH_JFK, "hour": "1"}, ("JFK", "a key needs day and origin, got day, hour, origin")),
+        ({**NINTH_JFK, "origin": "LAX"}, ("LAX", 'a key of "origin"')),
+        ({**NINTH_JFK, "day": "2026-03-09|JFK"}, ("has 3 parts", "day|origin")),
+    ],
+)
+def test_a_mapping_that_is_no_key_names_the_key_and_the_dimensions(server: Served, key: Any, named: Any):
+    deployed(server, TWO)
+
+    reported = problem(report(server, dataset="flights", partitions=[{"key": key}]), 400)
+    triggered = problem(server.client.post(TRIGGER, json={"key": key}), 400)
+
+    for each in named:
+        assert each in reported["detail"]
+        assert each in triggered["detail"]
+    (found,) = reported["diagnostics"]
+    assert found["path"] == "partitions[0].key"
+    assert '{"day":"2026-01-01","origin":"EWR"}' in found["hint"]
+    assert (events(server), jobs(server)) == ([], {})
+
+
+def test_the_mapping_is_in_the_schema(server: Served):
+    schemas = server.client.get("/openapi.json").json()["components"]["schemas"]
+
+    for name in ("LandedPartition", "TriggerByHand"):
+        kinds = {each["type"] for each in schemas[name]["properties"]["key"]["anyOf"]}
+        assert {"string", "object"} <= kinds
+        assert "as in the YAML" in schemas[name]["description"]

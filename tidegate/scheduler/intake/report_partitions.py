@@ -17,7 +17,16 @@ import msgspec
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import Dataset
-from tidegate.domain.partition_key import first_key, not_begun, validate_key
+from tidegate.domain.partition_key import (
+    PartitionKeyError,
+    WrittenKey,
+    first_key,
+    join_key,
+    not_begun,
+    split_key,
+    validate_key,
+    written_key,
+)
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
@@ -37,11 +46,11 @@ class Landed(Value, kw_only=True):
     """A partition as it is reported.
 
     Attributes:
-        key: None or "" for a dataset without partitions.
+        key: None or "" for a dataset without partitions; its text, or a mapping of its dimensions.
         at: when its data came to be; None for the moment of the report.
     """
 
-    key: str | None = None
+    key: WrittenKey | None = None
     rows: int | None = None
     bytes: int | None = None
     at: datetime | None = None
@@ -116,7 +125,7 @@ def report_partitions(
         partitions=tuple(
             ReportedPartition(
                 event=reported_event_id(id_, asked, position),
-                key=each.key or "",
+                key=written_key(each.key or ""),
                 rows=each.rows,
                 bytes=each.bytes,
                 # A source whose clock is ahead must not delay its events.
@@ -157,7 +166,11 @@ def _entry(report: PartitionsReport, by: By) -> Entry:
 
 
 def _asked(app: str, dataset: str, landed: Sequence[Landed]) -> str:
-    return hashlib.sha256(msgspec.json.encode((app, dataset, landed))).hexdigest()
+    # A key is the same however it is written.
+    texts = [
+        msgspec.structs.replace(each, key=written_key(each.key)) if each.key else each for each in landed
+    ]
+    return hashlib.sha256(msgspec.json.encode((app, dataset, texts))).hexdigest()
 
 
 # --- what is wrong ----------------------------------------------------------------------
@@ -192,20 +205,24 @@ def _wrong(
     return found
 
 
-def _wrong_key(app: str, dataset: Dataset, key: str, now: datetime) -> tuple[str, str]:
+def _wrong_key(app: str, dataset: Dataset, written: WrittenKey, now: datetime) -> tuple[str, str]:
     """Return what is wrong with a key, and what to do about it; "" and "" for a key that is reported now."""
     name, scheme = f"{app}/{dataset.name}", dataset.partitions
     if scheme is None:
-        wrong = f"{name} has no partitions, but the report has {key!r:.200}" if key else ""
+        wrong = f"{name} has no partitions, but the report has {written!r:.200}" if written else ""
         return wrong, _form(dataset)
-    if not key:
+    if not written:
         return f"{name} has partitions, and the report has none", _form(dataset)
-    wrong = validate_key(scheme, key)
+    try:
+        key = written if isinstance(written, str) else join_key(scheme, written)
+        wrong = validate_key(scheme, key)
+    except PartitionKeyError as error:
+        key, wrong = "", str(error)
     if wrong is not None:
-        return f"{name}, {key!r:.200}: {wrong:.500}", _form(dataset)
+        return f"{name}, {written!r:.200}: {wrong:.500}", _form(dataset)
     if not_begun(scheme, key, now):
         return (
-            f"{name}, {key!r:.200}: its period has not begun",
+            f"{name}, {written!r:.200}: its period has not begun",
             "correct the key, or report it when it begins",
         )
     return "", ""
@@ -215,7 +232,10 @@ def _form(dataset: Dataset) -> str:
     """Say how the keys of a dataset are written."""
     if dataset.partitions is None:
         return "leave the key out"
-    return f'its first key is "{first_key(dataset.partitions)}"; the others are written like it'
+    first = first_key(dataset.partitions)
+    parts = split_key(dataset.partitions, first)
+    mapping = f" or {msgspec.json.encode(parts).decode()}" if len(parts) > 1 else ""
+    return f'its first key is "{first}"{mapping}; the others are written like it'
 
 
 def _in_range(at: datetime) -> bool:

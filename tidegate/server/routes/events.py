@@ -7,6 +7,7 @@ from uuid import uuid4
 import msgspec
 from fastapi import APIRouter, Depends, Response
 
+from tidegate.domain.partition_key import WrittenKey
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.accepted_report import Accepted, accepted
 from tidegate.scheduler.intake.report_partitions import (
@@ -30,21 +31,22 @@ Size = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A number that every database stores."""
 
 
-class Partition(Value, kw_only=True, forbid_unknown_fields=True):
+class LandedPartition(Value, kw_only=True, forbid_unknown_fields=True):
     """A partition that has landed.
 
     Attributes:
-        key: left out for a dataset without partitions.
+        key: its text, or a mapping such as {"day": "2026-03-09", "origin": "JFK"}, as in the YAML; left out
+            for a dataset without partitions.
         at: when its data came to be; the moment of the call if it is left out, and at the latest.
     """
 
-    key: str | None = None
+    key: WrittenKey | None = None
     rows: Size | None = None
     bytes: Size | None = None
     at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
-class Report(Value, kw_only=True, forbid_unknown_fields=True):
+class LandedReport(Value, kw_only=True, forbid_unknown_fields=True):
     """The body of a report.
 
     Attributes:
@@ -53,7 +55,7 @@ class Report(Value, kw_only=True, forbid_unknown_fields=True):
 
     app: str
     dataset: str
-    partitions: Annotated[tuple[Partition, ...], msgspec.Meta(min_length=1, max_length=PARTITIONS_MAX)]
+    partitions: Annotated[tuple[LandedPartition, ...], msgspec.Meta(min_length=1, max_length=PARTITIONS_MAX)]
     request: Request | None = None
     reason: str = ""
 
@@ -88,13 +90,13 @@ OCCURRED = {"app": "sales", "dataset": "month_closed", "request": "closed-2026-0
 @router.post(
     "/partitions",
     dependencies=[OPERATE],
-    **contract(Accepted, status=202, body=Report, example=EXAMPLE, errors=(409,), also={200: Accepted}),
+    **contract(Accepted, status=202, body=LandedReport, example=EXAMPLE, errors=(409,), also={200: Accepted}),
 )
 def report_landed(
     service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_object)]
 ) -> Response:
     """Report partitions of a dataset, all or none; the same `request` again answers as the first time."""
-    wanted = as_form(body, Report)
+    wanted = as_form(body, LandedReport)
     landed = [
         Landed(key=each.key, rows=each.rows, bytes=each.bytes, at=each.at) for each in wanted.partitions
     ]
@@ -116,7 +118,7 @@ def report_occurred(
 
 
 def _taken_in(
-    service: Service, caller: Caller, wanted: Report | CustomEvent, landed: list[Landed]
+    service: Service, caller: Caller, wanted: LandedReport | CustomEvent, landed: list[Landed]
 ) -> Response:
     """Route the events of a report, and answer."""
     caller.check_app(wanted.app)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from tidegate.domain.partition_key import WrittenKey
 from tidegate.domain.value import Value
 from tidegate.project.one_schedule import changed_text
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
@@ -56,15 +57,16 @@ class Reasoned(Value, kw_only=True, forbid_unknown_fields=True):
     expires: str = ""
 
 
-class Triggered(Value, kw_only=True, forbid_unknown_fields=True):
+class TriggerByHand(Value, kw_only=True, forbid_unknown_fields=True):
     """The body of a trigger by hand.
 
     Attributes:
-        key: the partition or period of a schedule with `for_each`.
+        key: the partition or period of a schedule with `for_each`: its text, or a mapping such as
+            {"day": "2026-03-09", "origin": "JFK"}, as in the YAML.
         force: override all constraints but concurrency.
     """
 
-    key: str = ""
+    key: WrittenKey = ""
     force: bool = False
     reason: str = ""
 
@@ -217,7 +219,7 @@ def delete(
     **contract(
         Job,
         status=202,
-        body=Triggered,
+        body=TriggerByHand,
         example={"key": "2026-03-09", "reason": "late data"},
         optional=True,
         errors=(409,),
@@ -227,7 +229,7 @@ def trigger_by_hand(
     app: str, s: str, service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_optional)]
 ) -> Response:
     """Count the trigger of a schedule as satisfied; the next tick decides about the job."""
-    wanted = as_form(body, Triggered)
+    wanted = as_form(body, TriggerByHand)
     with service.store.transaction() as transaction:
         state = schedule_of(service, transaction, app, s)
         if state.spec.task is not None:

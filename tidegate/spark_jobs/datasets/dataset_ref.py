@@ -7,13 +7,15 @@ and read as it is until a program publishes into it.
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from tidegate.domain.model import Dataset, OnForeign, PartitionScheme, WriteMode
 from tidegate.domain.part_name import app_of, name_in, whole_name
-from tidegate.domain.partition_key import split_key
+from tidegate.domain.partition_key import join_key, split_key, validate_key
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.filesystem import FileSystem, LocalFiles
@@ -101,7 +103,7 @@ class DatasetRef(Value, kw_only=True):
 
     def partition_folder(self, key: str) -> str:
         """Return a partition's folder relative to the root, "day=2013-12-22/origin=EWR"; "" without any."""
-        return "/".join(f"{name}={quote(value, safe='')}" for name, value in self.parts(key).items())
+        return "" if self.scheme is None else _named_folder(self.scheme, key)
 
     def data_folder(self, key: str) -> str:
         """Return the folder of a partition that Tidegate writes: no name in it is too long."""
@@ -146,6 +148,38 @@ def folder_value(name: str) -> tuple[str, str] | None:
     """Return the column and value of a hive-style folder name, or None for any other name."""
     column, separator, value = name.partition("=")
     return (column, unquote(value)) if separator and column else None
+
+
+def bare_key(scheme: PartitionScheme, parts: Mapping[str, str], bare: Sequence[str]) -> str | None:
+    """Return the key of a partition of whose folders some are named by a value alone, "2013-12-22".
+
+    Args:
+        parts: the values of the folders with the name of their dimension.
+        bare: the names of the other folders.
+
+    Returns:
+        None if these names are not the values of the other dimensions.
+    """
+    rest = [name for name in scheme.dimension_names() if name not in parts]
+    if not bare or len(rest) != len(bare):
+        return None
+    for names in permutations(rest):
+        values = {name: unquote(folder) for name, folder in zip(names, bare, strict=True)}
+        key = join_key(scheme, {**parts, **values})
+        if validate_key(scheme, key) is None:
+            return key
+    return None
+
+
+def bare_folder(scheme: PartitionScheme, folder: str, key: str) -> str:
+    """Say what is wrong with a folder of `bare_key`, and what it should be called."""
+    return f"{folder} is named by the key alone, so it is not read: it should be called " + _named_folder(
+        scheme, key
+    )
+
+
+def _named_folder(scheme: PartitionScheme, key: str) -> str:
+    return "/".join(f"{name}={quote(value, safe='')}" for name, value in split_key(scheme, key).items())
 
 
 def commit_folder(commit: str) -> str:

@@ -17,7 +17,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.partition_key import join_key, validate_key
 from tidegate.spark_jobs.datasets.column_names import spelling
-from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, folder_value
+from tidegate.spark_jobs.datasets.dataset_ref import (
+    DatasetRef,
+    Warehouse,
+    bare_folder,
+    bare_key,
+    folder_value,
+)
 from tidegate.spark_jobs.datasets.landed_files import read_files
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.files.filesystem import Entry, FileSystem, is_data
@@ -34,11 +40,21 @@ def landed_folders(
 ) -> dict[str, str]:
     """Return the folder of each partition that has data, by key, in the order of the keys.
 
+    Args:
+        selects: the partitions that are to be read, of which a wrong folder is refused.
+
     Raises:
-        SourceError: a partition that `selects` accepts has two folders.
+        SourceError: a partition that `selects` accepts has two folders, or its only one is named by the key
+            alone.
     """
     found: dict[str, str] = {}
-    for parts, folder in _walk(files, root, root, ref.dimensions(), {}):
+    misnamed: dict[str, str] = {}
+    for parts, bare, folder in _walk(files, root, root, ref.dimensions(), {}):
+        if bare:
+            alone = None if ref.scheme is None else bare_key(ref.scheme, parts, bare)
+            if alone is not None:
+                misnamed[alone] = folder
+            continue
         key = join_key(ref.scheme, parts) if ref.scheme is not None else ""
         fault = validate_key(ref.scheme, key) if ref.scheme is not None else None
         if fault is not None:
@@ -50,6 +66,12 @@ def landed_folders(
             )
         else:
             found[key] = folder
+    for key, folder in sorted(misnamed.items()):
+        if ref.scheme is not None and key not in found and selects(key) and _has_files(files, root, folder):
+            raise SourceError(
+                f"{ref.id}: {bare_folder(ref.scheme, folder, key)}",
+                "rename it and run the job again, or move it away if it is not data",
+            )
     return dict(sorted(found.items()))
 
 
@@ -157,17 +179,31 @@ def _files(files: FileSystem, ref: DatasetRef, root: str, folders: Iterable[str]
     return found
 
 
+def _has_files(files: FileSystem, root: str, folder: str) -> bool:
+    return any(True for _ in files_below(files, root, folder))
+
+
 def _walk(
-    files: FileSystem, root: str, folder: str, names: Sequence[str], parts: dict[str, str]
-) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield each folder with data in it that has a value for every name, in any case and order."""
-    if not names:
-        if any(True for _ in files_below(files, root, folder)):
-            yield parts, folder
+    files: FileSystem,
+    root: str,
+    folder: str,
+    names: Sequence[str],
+    parts: dict[str, str],
+    bare: tuple[str, ...] = (),
+) -> Iterator[tuple[dict[str, str], tuple[str, ...], str]]:
+    """Yield each folder with data in it that has a value for every name, in any case and order.
+
+    With folders that have no dimension in their name, `bare`, also one without data is yielded.
+    """
+    if len(names) == len(bare):
+        if bare or _has_files(files, root, folder):
+            yield parts, bare, folder
         return
     for entry in files.list(folder):
         value = folder_value(entry.name) if entry.is_folder else None
         name = None if value is None else spelling(value[0], names)
         if value is not None and name is not None:
             rest = [one for one in names if one != name]
-            yield from _walk(files, root, f"{folder}/{entry.name}", rest, {**parts, name: value[1]})
+            yield from _walk(files, root, f"{folder}/{entry.name}", rest, {**parts, name: value[1]}, bare)
+        elif entry.is_folder and "=" not in entry.name and is_data(entry.name):
+            yield from _walk(files, root, f"{folder}/{entry.name}", names, parts, (*bare, entry.name))

@@ -210,7 +210,7 @@ def _refuse_landed(ref: DatasetRef, base: TableVersion, warehouse: Warehouse) ->
     if base.is_published or ref.path is None or ref.write not in ("append", "merge"):
         return
     root = ref.root(warehouse)
-    if landed_folders(warehouse.files, ref, root):
+    if landed_folders(warehouse.files, ref, root, lambda _: False):
         raise OutputError(
             f"{ref.name}: {root} holds files that were landed from outside, and the write mode {ref.write} "
             "can only keep rows that programs wrote",

@@ -182,9 +182,9 @@ def _warn(app: "App", dataset: str, keys: list[str], settings: "Settings") -> No
         )
         typer.echo(f"warning: {app.name}/{dataset}: {text}", err=True)
     missing = without_files(app, dataset, keys, warehouse(settings))
-    for key, folder in list(missing.items())[:SHOWN_MAX]:
+    for key, lack in list(missing.items())[:SHOWN_MAX]:
         name = f"{app.name}/{dataset} {key}".strip()
-        typer.echo(f"warning: {name}: there are no files in {folder}; a run that reads it fails", err=True)
+        typer.echo(f"warning: {name}: {lack}", err=True)
     if len(missing) > SHOWN_MAX:
         typer.echo(f"warning: {len(missing) - SHOWN_MAX} more have none", err=True)
     if missing:

@@ -9,7 +9,15 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
-from tidegate.domain.partition_key import first_key, not_begun, validate_key
+from tidegate.domain.partition_key import (
+    PartitionKeyError,
+    WrittenKey,
+    first_key,
+    join_key,
+    not_begun,
+    validate_key,
+    written_key,
+)
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.statuses import schedule_state, switch
 from tidegate.scheduler.decision.fold.after import opened, record
@@ -68,7 +76,7 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: By, until: Unt
 
 
 def trigger(
-    transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False, *, by: By
+    transaction: Transaction, ref: str, now: datetime, key: WrittenKey = "", force: bool = False, *, by: By
 ) -> Job:
     """Count a schedule's trigger as satisfied (rule 17).
 
@@ -77,7 +85,8 @@ def trigger(
     not hold a job that was triggered by hand.
 
     Args:
-        key: the key of the job, for a schedule with `for_each`; for others, the partition to write.
+        key: the key of the job, for a schedule with `for_each`; for others, the partition to write. Its
+            text, or a mapping of its dimensions.
 
     Raises:
         Refused: the schedule is not deployed, the key is missing, not valid for it or of a period that has
@@ -95,11 +104,12 @@ def trigger(
         )
     app = load_apps(transaction, [state])[state.app]
     dated = state.spec.keyed_by_date
-    key = date_of_moment(app, state.spec, now) if dated and not key else key
+    wrong = _wrong_mapping(state.spec, app, key)
+    key = date_of_moment(app, state.spec, now) if dated and not key else written_key(key)
     named = bool(key) and state.spec.for_each is None and not dated
     if named and output_scheme(app, state.spec.program) is None:
         raise Refused(f"schedule {ref} has no for_each, got key {key!r}", "leave the key out")
-    wrong = wrong_key(state.spec, app, key)
+    wrong = wrong or wrong_key(state.spec, app, key)
     if wrong is not None:
         raise Refused(
             f"schedule {ref} has no such key: {wrong}", "`tidegate schedules show` shows its datasets"
@@ -159,6 +169,21 @@ def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
         return None
     problems = [validate_key(scheme, key) for scheme in _schemes(schedule, app)]
     return None if None in problems or not problems else problems[0]
+
+
+def _wrong_mapping(schedule: Schedule, app: App, key: WrittenKey) -> str | None:
+    """Return what is wrong with the dimensions of a key that is a mapping; None if one member has them."""
+    wrong: str | None = None
+    if isinstance(key, str) or not key:
+        return None
+    for scheme in _schemes(schedule, app):
+        try:
+            join_key(scheme, key)
+        except PartitionKeyError as error:
+            wrong = wrong or f"{key!r:.200}: {error}"
+        else:
+            return None
+    return wrong
 
 
 def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:
