@@ -3,10 +3,11 @@
 from datetime import timedelta
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import msgspec
 import pytest
-from dagster import DagsterInstance
+from dagster import DagsterInstance, RunRequest
 from dagster._core.definitions.run_request import InstigatorType
 from dagster._core.remote_origin import InProcessCodeLocationOrigin, RemoteRepositoryOrigin
 from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus
@@ -19,9 +20,11 @@ from tests.doubles.dump import dump
 from tests.worlds.by import CLI
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.dispatch.dispatcher import RELOAD_TEXT
+from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.domain.model import Dataset
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app, release_app
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -83,18 +86,27 @@ def test_a_preview_changes_nothing(instance: DagsterInstance, store: MemoryStore
 
 
 def test_a_partition_that_cannot_be_launched_does_not_stop_the_others(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The event log may have a key that Dagster's own list of partitions lacks."""
+    valid = steps.run_request
+
+    def request_of(launch: LaunchRequest, *rest: Any) -> RunRequest | Invalid:
+        if "2023-03-10" in launch.launch.partitions:
+            return Invalid("Dagster has no partition 2023-03-10 of flights/clean yet")
+        return valid(launch, *rest)
+
+    monkeypatch.setattr(steps, "run_request", request_of)
     repository = repository_of(location_of(store))
     report_day(instance, "2023-03-09")
-    report_day(instance, "2999-01-01")
+    report_day(instance, "2023-03-10")
 
     (request,) = evaluate(instance, repository).run_requests or []
 
     assert request.partition_key == "2023-03-09"
     with store.reading() as reader:
-        (stuck,) = [job for job in reader.jobs() if job.key == "2999-01-01"]
-    assert "no partition 2999-01-01" in stuck.detail
+        (stuck,) = [job for job in reader.jobs() if job.key == "2023-03-10"]
+    assert "no partition 2023-03-10" in stuck.detail
     assert stuck.next_check_at is not None
 
 

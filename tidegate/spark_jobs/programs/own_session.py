@@ -106,9 +106,10 @@ def _has_stopped(spark: SparkSession) -> bool:
 
 def _activate(spark: SparkSession) -> None:
     SparkSession._instantiatedSession = SparkSession._activeSession = spark
-    java: Any = java_classes(spark).org.apache.spark.sql.SparkSession
-    java.setDefaultSession(spark._jsparkSession)
-    java.setActiveSession(spark._jsparkSession)
+    # Static methods, which an object has as well: its class need not be asked for.
+    java: Any = spark._jsparkSession
+    java.setDefaultSession(java)
+    java.setActiveSession(java)
 
 
 def _changed(own: SparkSession, shared: SparkSession) -> Mapping[str, str | None]:

@@ -15,7 +15,7 @@ from pyspark.errors import AnalysisException
 
 from tidegate.spark_jobs.datasets.changed_rows import is_never_computed
 from tidegate.spark_jobs.datasets.conflicts import never_computed, other_columns
-from tidegate.spark_jobs.errors import CommitConflict
+from tidegate.spark_jobs.errors import CommitConflict, TableDamaged
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.publish.fences import Partitions, conflict_of, has_changed, keys_to_write
@@ -105,7 +105,7 @@ class Publisher:
             read, view = transaction.startMetadata(), transaction.table()
             try:
                 before = log_of(view)
-            except ValueError:
+            except TableDamaged:
                 return
             done = before.find(step.commit) is not None or step.commit in before.abandoned
             if done or before.since(step.base) is None:

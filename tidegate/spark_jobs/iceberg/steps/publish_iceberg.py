@@ -22,7 +22,7 @@ from tidegate.spark_jobs.commit.step import (
     step_kind,
     unknown,
 )
-from tidegate.spark_jobs.errors import CommitConflict, OutputError
+from tidegate.spark_jobs.errors import CommitConflict, OutputError, TableDamaged
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, catalog_of, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable
 from tidegate.spark_jobs.iceberg.publish.fences import fences
@@ -121,7 +121,7 @@ class PublishIceberg(PromisedPublish, kw_only=True):
             return unknown(f"{sql_name(self.table)} does not exist, but existed when the commit began")
         try:
             log = PublishLog() if table is None else log_of(table)
-        except ValueError as error:
+        except TableDamaged as error:
             return unknown(f"the property {PROPERTY} of {sql_name(self.table)} cannot be read: {error}")
         ours = log.find(self.commit)
         if ours is not None:
