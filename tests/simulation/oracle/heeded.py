@@ -141,7 +141,8 @@ class Heeded:
 
 
 def _clocks_change(first: datetime, last: datetime) -> bool:
-    return first.date() <= CLOCKS_CHANGE <= last.date() + timedelta(days=1)
+    """Whether a row may hold a fire of the day that `due` leaves out, which ends in the next day of UTC."""
+    return first.date() - timedelta(days=1) <= CLOCKS_CHANGE <= last.date() + timedelta(days=1)
 
 
 def _leaves(trigger: dict[str, Any], path: str) -> Iterable[tuple[str, dict[str, Any]]]:
