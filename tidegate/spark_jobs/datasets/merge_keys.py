@@ -7,7 +7,7 @@ undefined, so they are refused before anything is published.
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import ArrayType, AtomicType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, AtomicType, DataType, MapType, NullType, StructType
 
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
@@ -56,6 +56,8 @@ def refuse_incomparable(ref: DatasetRef, frame: DataFrame, existing: StructType 
                 f"{ref.name}: the merge key {name} {wrong}",
                 "merge by columns of plain types, such as fields of the struct",
             )
+    if _is_json(frame.schema):
+        return
     try:
         frame.select(sf.to_json(sf.struct("*")))
     except AnalysisException as error:
@@ -68,6 +70,19 @@ def refuse_incomparable(ref: DatasetRef, frame: DataFrame, existing: StructType 
 
 def _is_plain(*kinds: DataType) -> bool:
     return all(isinstance(kind, AtomicType) for kind in kinds)
+
+
+def _is_json(kind: DataType) -> bool:
+    """Return whether Spark is known to write a type as JSON; of any other it has to be asked."""
+    match kind:
+        case ArrayType():
+            return _is_json(kind.elementType)
+        case MapType():
+            return _is_json(kind.keyType) and _is_json(kind.valueType)
+        case StructType():
+            return all(_is_json(each.dataType) for each in kind.fields)
+        case _:
+            return isinstance(kind, AtomicType | NullType)
 
 
 def _has_map(kind: DataType) -> bool:

@@ -104,9 +104,10 @@ def by_partition(frame: DataFrame, columns: Sequence[str], keys: Sequence[str]) 
         return frame
     java, jdf = java_classes(frame.sparkSession), cast(Any, frame)._jdf
     by = java.org.apache.spark.api.python.PythonUtils.toSeq([jdf.col(f"`{name}`").expr() for name in columns])
+    none = java.scala.Option.empty()
     # PySpark's `hint` takes no columns.
     plan = java.org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions(
-        by, jdf.queryExecution().analyzed(), java.scala.Option.empty(), java.scala.Option.empty()
+        by, jdf.queryExecution().analyzed(), none, none
     )
     return frame_of_plan(frame.sparkSession, plan)
 

@@ -12,13 +12,19 @@ from urllib.parse import quote_plus
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.types import AtomicType, StructType
 
 from tidegate.domain.partition_key import SEPARATOR
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.dataset_ref import MAX_NAME_BYTES, DatasetRef
-from tidegate.spark_jobs.datasets.merge_keys import refuse_incomparable, refuse_missing, refuse_repeated
+from tidegate.spark_jobs.datasets.merge_keys import (
+    key_columns,
+    refuse_incomparable,
+    refuse_missing,
+    refuse_repeated,
+)
 from tidegate.spark_jobs.datasets.partition_columns import (
     by_partition,
     in_partitions,
@@ -43,9 +49,11 @@ from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTab
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.iceberg.table.required import without_nulls
 from tidegate.spark_jobs.iceberg.table.table import (
-    columns_json,
+    KnownTable,
     data_file,
+    known_table,
     log_of,
+    nested_columns,
     spark_columns,
     write_target,
 )
@@ -133,9 +141,10 @@ def stage(
     catalog, name = catalog_of(frame.sparkSession), table_name(ref)
     dimensions, state = ref.dimensions(), state or table_state(frame.sparkSession, ref)
     frame = with_partition_columns(frame, ref, keys)
-    frame = _fitting(catalog, ref, keys, frame)
+    known = known_table(catalog, name)
+    frame = _fitting(catalog, ref, keys, frame, known)
     frame = by_partition(frame, dimensions, keys)
-    target = write_target(catalog, name, frame.schema, dimensions)
+    target = write_target(catalog, name, known, frame.schema, dimensions)
     log = log_of(target.table)
     own = staging_name(name, commit, token)
     if ref.write == "merge":
@@ -177,30 +186,40 @@ def stage(
     return StagedIceberg(ref=ref, step=step, root=staged.root, partitions=partitions)
 
 
-def _fitting(catalog: IcebergCatalog, ref: DatasetRef, keys: tuple[str, ...], frame: DataFrame) -> DataFrame:
+def _fitting(
+    catalog: IcebergCatalog, ref: DatasetRef, keys: tuple[str, ...], frame: DataFrame, known: KnownTable
+) -> DataFrame:
     """Return the output as its table takes it, or refuse what could not be published.
 
     Raises:
         OutputError: see `stage`.
     """
-    existing = catalog.table(table_name(ref))
-    _refuse_long(ref, keys, existing)
+    _refuse_long(ref, keys, known.table)
     if ref.write == "merge":
         refuse_missing(ref, frame)
-        refuse_incomparable(ref, frame, None if existing is None else spark_columns(catalog, existing))
-    if existing is None:
-        return frame
-    return without_nulls(ref.name, frame, columns_json(catalog, existing))
+        refuse_incomparable(ref, frame, _columns_of_keys(catalog, ref, frame.schema, known))
+    return without_nulls(ref.name, frame, known.columns)
+
+
+def _columns_of_keys(
+    catalog: IcebergCatalog, ref: DatasetRef, columns: StructType, known: KnownTable
+) -> StructType | None:
+    """Return the columns of the table if a merge key is of no plain type, there or in the output."""
+    nested = {field.name.lower() for field in columns.fields if not isinstance(field.dataType, AtomicType)}
+    nested |= nested_columns(known)
+    if known.table is None or nested.isdisjoint(key.lower() for key in key_columns(ref)):
+        return None
+    return spark_columns(catalog, known)
 
 
 def _refuse_long(ref: DatasetRef, keys: tuple[str, ...], table: Any | None) -> None:
     """Refuse a partition whose folder would have a longer name than file systems of folders take."""
-    if table is not None and scheme_of(str(table.location())) not in FOLDERS:
-        return
     for key in keys:
         for name, value in ref.parts(key).items():
             length = len(f"{name}={quote_plus(value, safe='*')}")
             if length > MAX_NAME_BYTES:
+                if table is not None and scheme_of(str(table.location())) not in FOLDERS:
+                    return
                 raise OutputError(
                     f"{ref.name}: the partition {key[:SHOWN_CHARACTERS]}… would be a folder whose name has "
                     f"{length} bytes, at most {MAX_NAME_BYTES} are possible",

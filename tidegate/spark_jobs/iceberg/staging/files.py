@@ -33,7 +33,7 @@ from tidegate.spark_jobs.iceberg.staging.names import (
     first_spec,
     like_table,
     of_commit,
-    staging_properties,
+    root_and_properties,
 )
 from tidegate.spark_jobs.iceberg.table.table import columns_of, draft_table
 
@@ -174,10 +174,11 @@ def stage_files(
     wide = table.schema() if schema is None else schema
     columns, numbered_alike = columns_of(catalog, wide)
     with java_failures(f"stage {name}"):
-        root, io = data_root(table), table.io()
+        location, io = str(table.location()), table.io()
+        root, properties = root_and_properties(catalog, name, table, location)
         folder = StagingFolder(catalog, root, io)
-        properties = staging_properties(catalog, table, data_folder(root, name))
-        private = _private_table(catalog, name, table, wide, properties, numbered_alike=numbered_alike)
+        place = (location, io, properties)
+        private = _private_table(catalog, name, table, wide, place, numbered_alike=numbered_alike)
     folder.begin(name, io)
     written = _write(catalog, private, picked(rows, columns))
     spec = private.spec()
@@ -191,12 +192,17 @@ def _private_table(
     name: str,
     table: Any,
     wide: Any,
-    given: Mapping[str, str],
+    place: tuple[str, Any, Mapping[str, str]],
     *,
     numbered_alike: bool,
 ) -> Any:
-    """Return a table in memory with the partitions and field ids of `table`, which is in no catalog."""
-    api, properties, location = catalog.api, catalog.java.java.util.HashMap(), table.location()
+    """Return a table in memory with the partitions and field ids of `table`, which is in no catalog.
+
+    Args:
+        place: its folder and FileIO, which are those of `table`, and its properties.
+    """
+    location, io, given = place
+    api, properties = catalog.api, catalog.java.java.util.HashMap()
     for key, value in given.items():
         properties.put(key, value)
     like = table.operations().current()
@@ -205,7 +211,7 @@ def _private_table(
     fresh = api.TableMetadata.newTableMetadata(wide, first, location, properties)
     alike = like_table(catalog, fresh, wide, spec, like.sortOrder())
     locations = api.LocationProviders.locationsFor(location, properties)
-    return api.BaseTable(api.StaticTableOperations(alike, table.io(), locations), name)
+    return api.BaseTable(api.StaticTableOperations(alike, io, locations), name)
 
 
 def _write(catalog: IcebergCatalog, private: Any, rows: DataFrame) -> Any:

@@ -41,14 +41,18 @@ def data_folder(root: str, name: str) -> str:
     return f"{root}/_{name}"
 
 
-def staging_properties(catalog: IcebergCatalog, table: Any, folder: str) -> dict[str, str]:
-    """Return the properties of a private table whose data files are to become files of `table`.
+def root_and_properties(
+    catalog: IcebergCatalog, name: str, table: Any, location: str
+) -> tuple[str, dict[str, str]]:
+    """Return `data_root`, and the properties of a private table whose data files become files of `table`.
 
     Args:
-        folder: where they are written.
+        name: the name under which they are staged.
+        location: the folder of the table.
     """
-    inherited = _inherited(catalog.properties(table))
-    return inherited | {"format-version": FORMAT_VERSION, DATA_PATH: folder}
+    known = catalog.properties(table)
+    root = known.get(DATA_PATH) or f"{location}/data"
+    return root, _inherited(known) | {"format-version": FORMAT_VERSION, DATA_PATH: data_folder(root, name)}
 
 
 def first_spec(catalog: IcebergCatalog, spec: Any, *, numbered_alike: bool) -> Any:

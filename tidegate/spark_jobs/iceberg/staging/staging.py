@@ -16,15 +16,14 @@ from pyspark.sql import DataFrame
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.half_created import remove_half_created, staged_names
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, picked, remove_unpublished
 from tidegate.spark_jobs.iceberg.staging.names import (
     DATA_PATH,
-    data_folder,
-    data_root,
     first_spec,
     like_table,
     of_commit,
-    staging_properties,
+    root_and_properties,
 )
 from tidegate.spark_jobs.iceberg.table.table import added_files, columns_of, file_under
 
@@ -44,26 +43,31 @@ def write_staging(
     """
     private = (STAGING_NAMESPACE, name)
     like = table.operations().current()
-    columns = _create(catalog, name, table, schema, like.spec(), like.sortOrder())
+    columns, root = _create(catalog, name, table, schema, like.spec(), like.sortOrder())
     picked(rows, columns).writeTo(sql_name(private)).append()
     written = catalog.table(private)
-    staged = None if written is None else files_of(written)
+    staged = None if written is None else files_of(written, root)
     if staged is None:
         raise OSError(f"{sql_name(private)} was dropped while it was written")
     return staged
 
 
-def files_of(staging: Any) -> StagedFiles | None:
-    """Return the data files of a staging table; None before they were written."""
+def files_of(staging: Any, root: str = "") -> StagedFiles | None:
+    """Return the data files of a staging table; None before they were written.
+
+    Args:
+        root: what `root_of` returns, if known.
+    """
     snapshot = staging.currentSnapshot()
     if snapshot is None:
         return None
+    io = staging.io()
     return StagedFiles(
-        files=tuple(added_files(staging, snapshot)),
+        files=tuple(each(snapshot.addedDataFiles(io))),
         schema=staging.schema(),
         spec=staging.spec(),
-        io=staging.io(),
-        root=root_of(staging),
+        io=io,
+        root=root or root_of(staging),
         snapshot=int(snapshot.snapshotId()),
     )
 
@@ -90,19 +94,19 @@ def rows_of_files(catalog: IcebergCatalog, name: str, table: Any, staged: Staged
 
 def _create(
     catalog: IcebergCatalog, name: str, table: Any, schema: Any, spec: Any, order: Any | None = None
-) -> tuple[str, ...]:
-    """Create a staging table, and return its columns."""
+) -> tuple[tuple[str, ...], str]:
+    """Create a staging table, and return its columns and the folder of the data of `table`."""
     private = (STAGING_NAMESPACE, name)
     # Dropping the staging table must keep the data files: they may be published.
-    folder = data_folder(data_root(table), name)
-    properties = staging_properties(catalog, table, folder) | {"gc.enabled": "false"}
+    root, properties = root_and_properties(catalog, name, table, str(table.location()))
+    properties |= {"gc.enabled": "false"}
     columns, numbered_alike = columns_of(catalog, schema)
     first = first_spec(catalog, spec, numbered_alike=numbered_alike)
     draft = catalog.draft(private, schema, first, properties)
     with java_failures(f"create {sql_name(private)}"):
         alike = like_table(catalog, draft.currentMetadata(), schema, spec, order)
         draft.underlyingOps().commit(None, alike)
-    return columns
+    return columns, root
 
 
 def drop_staging(

@@ -59,6 +59,30 @@ def log_of(table: Any) -> PublishLog:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class KnownTable:
+    """A table as it is when a run begins to stage rows for it.
+
+    Attributes:
+        table: Iceberg's table; None if it does not exist yet.
+        schema: its columns.
+        columns: Iceberg's JSON of them; "" without a table.
+    """
+
+    table: Any | None = None
+    schema: Any | None = None
+    columns: str = ""
+
+
+def known_table(catalog: IcebergCatalog, name: TableName) -> KnownTable:
+    """Load a table and its columns."""
+    table = catalog.table(name)
+    if table is None:
+        return KnownTable()
+    schema = table.schema()
+    return KnownTable(table=table, schema=schema, columns=str(catalog.api.SchemaParser.toJson(schema)))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class WriteTarget:
     """The table that rows are staged for.
 
@@ -74,16 +98,19 @@ class WriteTarget:
 
 
 def write_target(
-    catalog: IcebergCatalog, name: TableName, columns: StructType, dimensions: Sequence[str]
+    catalog: IcebergCatalog,
+    name: TableName,
+    known: KnownTable,
+    columns: StructType,
+    dimensions: Sequence[str],
 ) -> WriteTarget:
     """Return the table for rows with these columns, without creating or changing it.
 
     Raises:
         OutputError: the columns or the partitions of the table do not fit those of the output.
     """
-    table = catalog.table(name)
     # A new column is nullable: a later program may omit one that is never null today.
-    given = with_required(columns.json(), "" if table is None else columns_json(catalog, table))
+    given, table = with_required(columns.json(), known.columns), known.table
     types: Any = catalog.java.org.apache.spark.sql.types.DataType
     schema = catalog.api.spark.SparkSchemaUtil.convert(types.fromJson(given))
     if table is None:
@@ -93,8 +120,7 @@ def write_target(
     try:
         with java_failures(f"add columns to {sql_name(name)}"):
             wide = with_columns(table.updateSchema(), schema).apply()
-            existing = table.schema()
-            new = () if wide.sameSchema(existing) else tuple(_new_columns(existing, wide))
+            new = () if wide.sameSchema(known.schema) else tuple(_new_columns(known.schema, wide))
     except (IcebergFailure, StaleTable) as error:
         raise OutputError(
             f"the columns of the output do not fit those of {sql_name(name)}: {error}",
@@ -103,14 +129,15 @@ def write_target(
     return WriteTarget(table=table, schema=wide, new_columns=new)
 
 
-def columns_json(catalog: IcebergCatalog, table: Any) -> str:
-    """Return Iceberg's JSON of the columns of a table."""
-    return str(catalog.api.SchemaParser.toJson(table.schema()))
+def spark_columns(catalog: IcebergCatalog, known: KnownTable) -> StructType:
+    """Return the columns of a table that exists as Spark's."""
+    return StructType.fromJson(json.loads(catalog.api.spark.SparkSchemaUtil.convert(known.schema).json()))
 
 
-def spark_columns(catalog: IcebergCatalog, table: Any) -> StructType:
-    """Return the columns of a table as Spark's."""
-    return StructType.fromJson(json.loads(catalog.api.spark.SparkSchemaUtil.convert(table.schema()).json()))
+def nested_columns(known: KnownTable) -> frozenset[str]:
+    """Return the names, in lower case, of the columns of a table that are structs, lists or maps."""
+    fields = json.loads(known.columns)["fields"] if known.columns else ()
+    return frozenset(field["name"].lower() for field in fields if not isinstance(field["type"], str))
 
 
 def draft_table(catalog: IcebergCatalog, name: TableName, schema: Any, dimensions: Sequence[str]) -> Any:
