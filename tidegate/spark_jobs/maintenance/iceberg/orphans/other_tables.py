@@ -108,7 +108,6 @@ def other_places(
     if failures:
         # A user may not see every table. What has a folder of metadata is found without the catalog.
         progress.results["tables_not_seen"] = len(failures)
-        progress.remark = f"{len(failures)} tables or namespaces could not be looked at: {failures[0].where}"
     own = {places.identity(one) for one in _versions(table.load())}
     found = [
         (one.name, place) for one in listed if not _is_same(table, one, own, places) for place in one.places
