@@ -135,7 +135,7 @@ def expire(transaction: Transaction, now: datetime) -> TickReport:
         at = max(expires, clock) if known and clock is not None else expires
         expired = transaction.expiring(expires, EXPIRED_AT_ONCE)
         report = report.plus(_replay_before(transaction, at))
-        _route_while_away(transaction, at, {each.ref for each in expired})
+        _take_own(transaction, at, {each.ref for each in expired})
         end_expired(transaction, expired, at)
     return report
 
@@ -156,15 +156,16 @@ def route_before(transaction: Transaction, now: datetime, refs: Collection[str])
         refs: the schedules that change ("app/name").
     """
     advance_before(transaction, now)
-    _route_while_away(transaction, now, refs)
+    _take_own(transaction, now, refs)
+
+
+def _take_own(transaction: Transaction, now: datetime, refs: Collection[str]) -> None:
+    """Let schedules take their events of an absence, and all that is left of missed fires, before `now`."""
+    if is_away(transaction, now):
+        _route_at(transaction, now - MICROSECOND, refs)
     if fire_missed(transaction, refs, whole=True):
         clock, before = engine_clock(transaction), now - MICROSECOND
         _route_at(transaction, before if clock is None else max(clock, before), ())
-
-
-def _route_while_away(transaction: Transaction, now: datetime, refs: Collection[str]) -> None:
-    if is_away(transaction, now):
-        _route_at(transaction, now - MICROSECOND, refs)
 
 
 def _route_at(transaction: Transaction, at: datetime, refs: Collection[str]) -> Aside:
