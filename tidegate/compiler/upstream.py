@@ -16,7 +16,7 @@ from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scope.others import Others
 from tidegate.compiler.values.renamed_from import renamed_from
-from tidegate.domain.model import App, Dependency, Schedule, TaskTrigger
+from tidegate.domain.model import App, Day, Dependency, Schedule, TaskTrigger
 from tidegate.domain.part_name import app_of, is_of_other, name_in, whole_name
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import listed, shown
@@ -128,7 +128,9 @@ def link(schedule: Schedule, node: MappingNode, app: App, tasks: Tasks, findings
     """
     task = schedule.task
     assert task is not None, "only tasks have upstream tasks"
-    written = read_depends_on(node, schedule.name, app.name)
+    # The builder knows the first day of the app's weeks.
+    weeks: list[Day] = [each.week_starts for each in task.depends_on if each.period == "week"]
+    written = read_depends_on(node, schedule.name, app.name, weeks[0] if weeks else "sun")
     named = _named(written.named, app, tasks, findings)
     detected = _detected(schedule, written, app, tasks, findings)
     if written.detected:

@@ -129,7 +129,9 @@ def _trigger(
         cycle=cycle,
         times=times,
         update=update_of(node, type_, program, scope),
-        depends_on=tuple(each.dependency for each in read_depends_on(node, name, scope.app).named),
+        depends_on=tuple(
+            each.dependency for each in read_depends_on(node, name, scope.app, scope.week_starts).named
+        ),
         timezone=zone_of(node, scope),
         calendar=calendar,
         previous_business_day="business_date" in node.values,

@@ -63,7 +63,8 @@ def _dependency(dependency: Dependency) -> str | dict[str, str]:
     if dependency.select is not None:
         options["select"] = dependency.select
     if dependency.period != "same":
-        options["period"] = dependency.period
+        span = dependency.within
+        options["period"] = dependency.period if span is None else duration_text(span)
     return {"task": name, **options} if options else name
 
 

@@ -7,9 +7,12 @@ deployed. Times are compared by their names, so a change of the zone makes no ho
 from collections.abc import Collection, Iterator
 from datetime import date, datetime, timedelta
 
+import msgspec
+
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import Slot, count_of_day, slots_of_day
-from tidegate.domain.tasks.key import local_day, scheduled_key
+from tidegate.domain.tasks.key import business_date, local_day, scheduled_key
+from tidegate.domain.tasks.select import Choice
 from tidegate.domain.value import Value
 
 _DAY = timedelta(days=1)
@@ -67,6 +70,21 @@ def left_out(task: TaskTrigger, made: date, oldest: datetime) -> Hole | None:
     ends = [name for day in (*whole[:1], *whole[-1:]) for _, name in _named(task, day, day)]
     ends += [name for _, name in partly]
     return Hole(first=ends[0], last=ends[-1], missing=missing)
+
+
+def expected_names(task: TaskTrigger, choice: Choice) -> list[str]:
+    """Return the names of the scheduled times that a task has where a dependency looks, valid or not."""
+    always = msgspec.structs.replace(task, valid_from=None, valid_to=None)
+    if choice.dates is not None:
+        first, last = choice.dates
+        return [
+            name
+            for slot, name in _named(always, first, last + _DAY)
+            if first.isoformat() <= business_date(task, slot.scheduled)[:10] <= last.isoformat()
+        ]
+    start, end = choice.container.start, choice.container.end
+    named = _named(always, local_day(task, start), local_day(task, end))
+    return [name for slot, name in named if start <= slot.scheduled < end]
 
 
 def missing_of(names: Collection[str], found: Collection[str]) -> Hole | None:

@@ -3,22 +3,32 @@
     container ──► its instances, in the order of their times ──► the rule picks among them
 
 The container is the natural hour or day in which the instance lies, in its own zone, or the one before. The
-rule is that of the two cycles, or `select`. A rule that looks back counts instances up to the current one
-only. Instances are compared by their scheduled times, and within a backfill by their business dates. Pure.
+rule is that of the two cycles, or `select`. A calendar period holds the instances whose business dates lie in
+that of the current one, and a span those up to the scheduled time of the current one; there `all` is the
+rule. A rule that looks back counts instances up to the current one only. Instances are compared by their
+scheduled times, and within a backfill by their business dates. Pure.
 """
 
+from calendar import monthrange
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal, TypeVar, assert_never
 
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Cycle, Dependency, Select
 from tidegate.domain.tasks.grid import natural_container
 from tidegate.domain.tasks.key import unit_of_cycle
+from tidegate.domain.time.calendar import DAY_NAMES
 from tidegate.domain.time.cycle import Period
-from tidegate.domain.time.natural_time import Unit
+from tidegate.domain.time.natural_time import Unit, begin_before
+from tidegate.domain.time.wall_clock import first_instant, wall_time
 from tidegate.domain.value import Value
 
 Container = Literal["hour", "day"]
+
+ONE_DAY, MICROSECOND = timedelta(days=1), timedelta(microseconds=1)
+WIDER = timedelta(days=3)
+"""So much wider than the dates is what is read of a calendar period: scheduled times in any zone."""
 
 T = TypeVar("T")
 
@@ -57,12 +67,14 @@ class Choice(Value, kw_only=True):
     """How one dependency of an instance picks upstream instances.
 
     Attributes:
-        container: where it looks.
+        container: where it looks. Of a calendar period it is wide enough for every zone.
+        dates: of a calendar period: the first and the last business date, as they read.
         current: the scheduled time, or the business date, of the instance itself.
         text: the rule for people.
     """
 
     container: Period
+    dates: tuple[date, date] | None = None
     current: datetime
     select: Select
     looks_back: bool
@@ -80,6 +92,8 @@ def choice_of(
         current: the instance's scheduled time; within a backfill the instant of its business date.
         backfill: whether both belong to one backfill, in which an instance waits for all finer ones.
     """
+    if dependency.is_long:
+        return _long_choice(dependency, cycle, zone, current, backfill=backfill)
     unit, rule = MATRIX[unit_of_cycle(cycle), unit_of_cycle(upstream)]
     if backfill and rule == "last":
         rule = "all"
@@ -95,6 +109,49 @@ def choice_of(
         looks_back=looks_back,
         text=f"{TEXTS[rule]} of {where}" + (" up to this one" if looks_back else ""),
     )
+
+
+def _long_choice(
+    dependency: Dependency, cycle: Cycle, zone: str, current: datetime, *, backfill: bool
+) -> Choice:
+    rule = dependency.select or "all"
+    if dependency.period == "span":
+        container, dates = _span(dependency.within or timedelta(0), zone, current), None
+        where = f"the {duration_text(dependency.within or timedelta(0))} up to this one"
+    else:
+        unit = unit_of_cycle(cycle)
+        business = current if backfill else begin_before(current, unit, zone)
+        dates = calendar_dates(dependency, wall_time(business, zone).date())
+        first, last = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in dates)
+        container = Period(start=first - WIDER, end=last + WIDER)
+        where = f"the same {dependency.period}"
+    return Choice(
+        container=container,
+        dates=dates,
+        current=current,
+        select=rule,
+        looks_back=rule in LOOKS_BACK,
+        text=f"{TEXTS[rule]} of {where}" + (" up to this one" if rule in LOOKS_BACK else ""),
+    )
+
+
+def calendar_dates(dependency: Dependency, day: date) -> tuple[date, date]:
+    """Return the first and the last day of the calendar period of a day."""
+    match dependency.period:
+        case "week":
+            first = day - ((day.weekday() - DAY_NAMES.index(dependency.week_starts)) % 7) * ONE_DAY
+            return first, first + 6 * ONE_DAY
+        case "month":
+            return day.replace(day=1), day.replace(day=monthrange(day.year, day.month)[1])
+        case _:
+            return date(day.year, 1, 1), date(day.year, 12, 31)
+
+
+def _span(within: timedelta, zone: str, current: datetime) -> Period:
+    """Return the span (T - within, T] of a time T; whole days are counted on the calendar."""
+    by_clock = bool(within % ONE_DAY)
+    start = current - within if by_clock else first_instant(wall_time(current, zone) - within, zone)
+    return Period(start=start + MICROSECOND, end=current + MICROSECOND)
 
 
 def pick(choice: Choice, found: Sequence[tuple[datetime, T]]) -> tuple[T, ...]:

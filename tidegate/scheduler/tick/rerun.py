@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from tidegate.domain.model.triggers.task import NEAR
 from tidegate.scheduler.decision.instances.actions import RUN_AGAIN, Action, status_of
 from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -20,8 +21,6 @@ from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.upstream import load_upstream
 
-NEAR = timedelta(days=3)
-"""Further than that no cell of the matrix reaches: a container is a day, or the day before."""
 LONGEST_GAP, ONE_YEAR = timedelta(days=32), timedelta(days=367)
 """From an instance to the next one of the same task, of hours and minutes, and of days."""
 
@@ -97,12 +96,12 @@ def _ended_near(
     times = [job.of_task.scheduled for job in jobs]
     tasks = {job.schedule for job in jobs}
     for ref, state in consumers.items():
-        reach = NEAR
+        before = reach = max((each.reach for each in state.spec.as_task.depends_on), default=NEAR)
         if ref in tasks:
             # It may wait for its own instance before, over days without business and empty runs.
-            reach = LONGEST_GAP if state.spec.as_task.cycle in ("hour", "minute") else ONE_YEAR
+            reach = max(reach, LONGEST_GAP if state.spec.as_task.cycle in ("hour", "minute") else ONE_YEAR)
         for number in {job.of_task.number for job in jobs}:
-            near = reader.instances((ref,), min(times) - NEAR, max(times) + reach, backfill=number)
+            near = reader.instances((ref,), min(times) - before, max(times) + reach, backfill=number)
             yield from (job for job in near if job.state in (JobState.SUCCEEDED, JobState.FAILED))
 
 

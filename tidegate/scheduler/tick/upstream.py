@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 from tidegate.domain.model import Dependency, TaskTrigger
 from tidegate.domain.part_name import whole_name
-from tidegate.domain.tasks.grid import GENERATED_BEFORE
-from tidegate.domain.tasks.holes import Hole, Named, hole_between
+from tidegate.domain.tasks.grid import GENERATED_BEFORE, generation_time
+from tidegate.domain.tasks.holes import Hole, Named, expected_names, hole_between, missing_of
+from tidegate.domain.tasks.key import local_day
 from tidegate.domain.tasks.select import Choice, choice_of, pick
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.view.upstream import Upstream
@@ -86,12 +87,16 @@ class _Question(Value, kw_only=True):
         task: the upstream task.
         range_: the scheduled times to read, and the number of the backfill.
         behind: whether instances of the task are still to be made there.
+        until: when the last of them is made, if that is not due yet.
+        expected: the names that a calendar period or a span has, of which all are wanted; () for others.
     """
 
     task: str
     choice: Choice
     range_: tuple[datetime, datetime, int]
     behind: bool
+    until: datetime | None = None
+    expected: tuple[str, ...] = ()
 
 
 Questions = Mapping[tuple[str, Dependency], _Question | None]
@@ -131,12 +136,27 @@ def _question(
     current = instance.business if inside else instance.scheduled
     choice = choice_of(dependency, task.cycle, task.timezone, upstream.cycle, current, backfill=inside)
     first, last = choice.container.start, choice.container.end - MICROSECOND
+    until = None if now is None or inside else _made_at(state, upstream, choice)
+    holes = dependency.is_long and choice.select == "all" and not inside
     return _Question(
         task=state.ref,
         choice=choice,
         range_=(first, last + BUSINESS_DAY if inside else last, instance.number),
-        behind=now is not None and not inside and _is_behind(state, choice.container.end, now),
+        behind=until is not None
+        or (now is not None and not inside and _is_behind(state, choice.container.end, now)),
+        until=until,
+        expected=tuple(expected_names(upstream, choice)) if holes and until is None else (),
     )
+
+
+def _made_at(state: ScheduleState, upstream: TaskTrigger, choice: Choice) -> datetime | None:
+    """Return when the last instances of a calendar period are made; None if all are."""
+    due = state.next_fire_at
+    if due is None or choice.dates is None or choice.select not in ("all", "last"):
+        return None
+    # The last business date is that of an instance of the day after it.
+    last = choice.dates[1] + timedelta(days=1)
+    return generation_time(upstream, last) if local_day(upstream, due + GENERATED_BEFORE) <= last else None
 
 
 def _is_behind(state: ScheduleState, end: datetime, now: datetime) -> bool:
@@ -186,15 +206,28 @@ def _picked(
     if question is None:
         return Upstream(task=whole_name(job.app, dependency.task), rule="its task is not deployed")
     if question.behind:
-        return Upstream(task=question.task, rule=question.choice.text, recorded=False, behind=True)
+        rule, until = question.choice.text, question.until
+        return Upstream(task=question.task, rule=rule, recorded=False, behind=True, until=until)
     choice, inside = question.choice, bool(instance.number)
     timed = [
         (each.instance.business if inside else each.instance.scheduled, each)
         for each in answers.get((question.task, question.range_), ())
-        if each.instance is not None
+        if each.instance is not None and _is_inside(each.instance, instance, choice)
     ]
     within = [each for at, each in timed if choice.container.start <= at < choice.container.end]
-    return Upstream(task=question.task, rule=choice.text, picked=pick(choice, timed), found=len(within))
+    hole = missing_of(question.expected, {each.key for each in within})
+    picked = pick(choice, timed)
+    return Upstream(task=question.task, rule=choice.text, picked=picked, found=len(within), hole=hole)
+
+
+def _is_inside(each: Instance, instance: Instance, choice: Choice) -> bool:
+    """Return whether an upstream instance is of the calendar period, and in a backfill of no later lot."""
+    if instance.number and each.lot > instance.lot:
+        return False
+    if choice.dates is None:
+        return True
+    first, last = choice.dates
+    return first.isoformat() <= each.business_date[:10] <= last.isoformat()
 
 
 def _hole_before(task: TaskTrigger, before: Job, instance: Instance) -> Hole | None:

@@ -1,7 +1,9 @@
 """Tasks as text: their times and their upstream tasks."""
 
 from tidegate.compiler.plan.task_form import task_form
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Dependency, Schedule, TaskTrigger
+from tidegate.domain.model.triggers.task import CALENDAR_PERIODS
 
 
 def times_text(schedule: Schedule) -> str:
@@ -23,6 +25,8 @@ def upstream_text(dependency: Dependency) -> str:
     notes = [
         dependency.select or "",
         "period before" if dependency.period == "previous" else "",
+        f"of {duration_text(dependency.within)}" if dependency.within is not None else "",
+        f"of the {dependency.period}" if dependency.period in CALENDAR_PERIODS else "",
         "detected" if dependency.detected else "",
     ]
     name = "self" if dependency.itself else dependency.task

@@ -12,6 +12,7 @@ from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.rules.cycles.graph import strong_groups, way_back
 from tidegate.compiler.rules.cycles.instances import InstanceCycle, Waits, cycles_of_instances
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.model.triggers.task import CALENDAR_PERIODS
 from tidegate.domain.part_name import app_of, name_in, whole_name
 
 SHOWN_AT_MOST = 8
@@ -38,6 +39,7 @@ def check_task_cycles(apps: Sequence[App], findings: Mapping[str, Findings]) -> 
         return min((name for name in names if app_of(name) in findings), key=order.__getitem__, default=None)
 
     edges = {name: _upstream(name, task, tasks) for name, task in tasks.items()}
+    edges = _with_calendar(edges, tasks)
     cyclic: set[str] = set()
     for group in strong_groups(edges):
         if len(group) > 1 or group[0] in edges[group[0]]:
@@ -53,12 +55,28 @@ def check_task_cycles(apps: Sequence[App], findings: Mapping[str, Findings]) -> 
 
 
 def _upstream(name: str, task: Schedule, tasks: Mapping[str, Schedule]) -> tuple[str, ...]:
-    """Return the upstream tasks of which an instance of the same hour or day is picked."""
+    """Return the upstream tasks of which instances are picked that may be of the same hour or day."""
     return tuple(
         upstream
         for upstream, each in _waits(name, task, tasks).upstream
-        if not each.itself and each.period == "same"
+        if not each.itself and each.period != "previous"
     )
+
+
+def _with_calendar(
+    edges: dict[str, tuple[str, ...]], tasks: Mapping[str, Schedule]
+) -> dict[str, tuple[str, ...]]:
+    """Return the edges, with those to the hour or day before where a calendar period leads back over them.
+
+    A calendar period holds instances that are later than the one that waits, so both wait for each other.
+    """
+    waits = {name: _waits(name, task, tasks).upstream for name, task in tasks.items()}
+    every = {name: [up for up, each in found if not each.itself] for name, found in waits.items()}
+    for group in map(set, strong_groups(every)):
+        long = any(each.period in CALENDAR_PERIODS and up in group for n in group for up, each in waits[n])
+        if long and len(group) > 1:
+            edges |= {name: tuple(up for up in every[name] if up in group) for name in group}
+    return edges
 
 
 def _waits(name: str, task: Schedule, tasks: Mapping[str, Schedule]) -> Waits:

@@ -19,12 +19,19 @@ from tidegate.domain.value import Value
 TaskType = Literal["source", "materialization", "acceleration", "external"]
 TaskUpdate = Literal["periodic", "outside", "full", "partition", "merge"]
 Select = Literal["nearest", "last", "first", "all", "exactly_one"]
+Period = Literal["same", "previous", "week", "month", "year", "span"]
+CALENDAR_PERIODS = ("week", "month", "year")
+"""Periods of the calendar, in which business dates are looked for."""
 
 LAST_DAY = -1
 """The day `last` of a month."""
 
 CATCH_UP_AT_MOST = timedelta(days=2)
 """How old the scheduled time of an instance may be that is made up for after a downtime."""
+
+
+NEAR = timedelta(days=3)
+"""Further than that no natural hour or day reaches, in any two zones."""
 
 
 class TaskTimes(Value, kw_only=True):
@@ -58,15 +65,31 @@ class Dependency(Value, kw_only=True):
         task: its name in the app, or "app/name"; the task's own name for `self`.
         itself: whether it is `self`: the previous instance of the task.
         select: which instance of the container is picked; None for the rule of the two cycles.
-        period: the container: the natural hour or day of the instance, or the one before.
+        period: the container: the natural hour or day of the instance, or the one before; the calendar period
+            of its business date; or a span that ends with its scheduled time.
+        within: the length of the span.
+        week_starts: the first day of calendar weeks.
         detected: it was found from the datasets that the program reads.
     """
 
     task: str
     itself: bool = False
     select: Select | None = None
-    period: Literal["same", "previous"] = "same"
+    period: Period = "same"
+    within: timedelta | None = None
+    week_starts: Day = "sun"
     detected: bool = False
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it looks beyond the natural hour or day: into a calendar period or a span."""
+        return self.period not in ("same", "previous")
+
+    @property
+    def reach(self) -> timedelta:
+        """How far apart the instances may be that it joins, at most."""
+        lengths = {"week": 7, "month": 31, "year": 366, "span": 0}
+        return timedelta(days=lengths.get(self.period, 0)) + (self.within or timedelta(0)) + NEAR
 
 
 class TaskTrigger(LeafTrigger, kw_only=True, tag="task"):

@@ -133,7 +133,7 @@ def _behind(upstream: Upstream, now: datetime) -> Verdict:
         kind="upstream",
         met=False,
         summary=f"the instances of {upstream.task} ({upstream.rule}) are still being made",
-        next_check=now + BEHIND_AGAIN_AFTER,
+        next_check=max(now + BEHIND_AGAIN_AFTER, upstream.until or now),
         needs=f"the instances of {upstream.task}",
         reason=Reason.W_UPSTREAM,
     )

@@ -3,6 +3,8 @@
 The shell loads them (`scheduler.tick.upstream`), and they are part of the job view. Pure.
 """
 
+from datetime import datetime
+
 from tidegate.domain.tasks.holes import Hole
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import HOLE, NO_EDGE, Diagnostic, Edge
@@ -20,6 +22,7 @@ class Upstream(Value, kw_only=True):
         recorded: whether they become edges, and a missing one a diagnostic. The first `self` of a task, and
             the lot before in a backfill, do not.
         behind: whether its instances there are still to be made, so that nothing is picked yet.
+        until: while it is behind: when the last of them is made, if that is not due yet.
         lot: whether it is the lot before in a backfill.
         hole: the instances that were never made where it picks; they do not gate.
     """
@@ -30,6 +33,7 @@ class Upstream(Value, kw_only=True):
     found: int = 0
     recorded: bool = True
     behind: bool = False
+    until: datetime | None = None
     lot: bool = False
     hole: Hole | None = None
 

@@ -17,7 +17,7 @@ from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.upstream import load_upstream
 
 AROUND = timedelta(days=2)
-"""A consumer has a scheduled time so near: no container is longer than a day."""
+"""A consumer has a scheduled time so near, if it does not look into a longer period."""
 
 
 class Awaited(Value, kw_only=True):
@@ -118,7 +118,10 @@ def consumers_of(reader: Reader, job: Job) -> tuple[tuple[Job, str], ...]:
     """
     instance = job.of_task
     listening = {each.schedule for each in reader.subscriptions({task_event_key(job.schedule)})}
-    first, last = instance.scheduled - AROUND, instance.scheduled + AROUND
+    states = reader.schedules(refs=listening) if listening else ()
+    long = [each.reach for state in states for each in state.spec.as_task.depends_on]
+    around = max((AROUND, *long))
+    first, last = instance.scheduled - around, instance.scheduled + around
     near = reader.instances({*listening, job.schedule}, first, last, backfill=instance.number)
     recorded = reader.consumers({job.id})
     found = {each.id: each for each in near if not is_recorded(each)}

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tidegate.compiler.plan.task_form import task_form
+from tidegate.domain.duration import duration_text
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import Slot, slots_of_day
 from tidegate.domain.tasks.key import local_day, scheduled_key
@@ -41,7 +42,7 @@ def task_facts(state: ScheduleState, task: TaskTrigger, now: datetime) -> dict[s
         {
             "task": "self" if each.itself else each.task,
             "select": each.select,
-            "period": each.period,
+            "period": each.period if each.within is None else duration_text(each.within),
             "detected": each.detected,
         }
         for each in task.depends_on
