@@ -12,7 +12,7 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench coverage soak docs pages screenshots lock clean static style types fast every compiled archive browser
+.PHONY: help demo dev check test bench coverage soak docs pages figures screenshots lock clean static style types fast every compiled archive browser
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ pages: .venv/stamp ## write the pages of docs/ that are rendered: diagnostics, r
 	$(BIN)/python -c 'from tidegate.scheduler.explain import reasons_markdown as page; print(page.reasons_markdown(), end="")' > docs/reasons.md
 	$(BIN)/python -m tidegate.project.settings.markdown > docs/settings.md
 	$(BIN)/python -m benchmarks.chart
+
+figures: .venv/stamp ## count the product: lines, files, methods of the store, modules that commands load
+	$(BIN)/python -m tests.tidy.figures
 
 screenshots: .venv/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
 	$(BIN)/python -m docs.screenshots

@@ -1,0 +1,43 @@
+"""The figures of the product are counted as their module says."""
+
+from tests.tidy.figures import Lines, count_lines, loaded_modules, rows, store_methods
+
+MODULE = '''\
+"""What it is.
+
+More of it.
+"""
+
+LIMIT = 3  # of rows
+"""How many."""
+
+
+# Only a comment.
+def text() -> str:
+    """Return a text of two lines."""
+    return """one
+    two"""
+'''
+
+
+def test_each_line_is_code_a_docstring_a_comment_or_blank() -> None:
+    counted = count_lines(MODULE)
+    assert counted == Lines(all=14, code=4, docstrings=6, comments=1)
+    assert counted.blank == 3
+
+
+def test_the_protocols_of_the_store_are_found_by_name() -> None:
+    found = store_methods()
+    assert found
+    assert all(methods and parts for methods, parts in found.values())
+
+
+def test_the_modules_are_those_that_a_command_has_loaded() -> None:
+    loaded = loaded_modules()
+    assert "tidegate.compiler.compile" in loaded["lint"]
+    assert "tidegate.compiler.compile" not in loaded["--help"]
+    assert "tidegate.cli.operate.jobs" in loaded["jobs list"]
+
+
+def test_the_table_has_a_figure_in_each_row() -> None:
+    assert all(value[0].isdigit() for _, value in rows())
