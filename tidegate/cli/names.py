@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typer.core import _click
 
+    from tidegate.listings.listing import Filter
     from tidegate.scheduler.model.job import Job
     from tidegate.scheduler.store.protocol import Reader
 
@@ -101,12 +102,31 @@ def completed(kinds: tuple[str, ...], begun: str, given: str = "") -> list[str]:
     Args:
         given: what the command is about, where that is on the line already.
     """
+    return _offered(lambda: _partitions(given) if kinds == ("partitions",) else _names(kinds), begun)
+
+
+def complete_filter(of: "Filter", begun: str) -> list[str]:
+    """Return the values of a filter of a list that begin so; none where that cannot be found out."""
+    from tidegate.listings.kinds import KINDS as FILTERS
+
+    kind = FILTERS[of.kind]
+    if kind.values is not None:
+        return [value for value in kind.values(of) if value.lower().startswith(begun.lower())]
+    return _offered(lambda: _read(lambda reader: kind.names(reader)), begun)
+
+
+def _offered(names: Callable[[], Iterable[str]], begun: str) -> list[str]:
     try:
-        if kinds == ("partitions",):
-            return [key for key in _partitions(given) if key.startswith(begun)]
-        return list(dict.fromkeys(_beginning(_names(kinds), begun)))
+        return list(dict.fromkeys(_beginning(list(names()), begun)))
     except Exception:  # noqa: BLE001 -- a shell that waits for words must not get a traceback
         return []
+
+
+def _read(names: "Callable[[Reader], Iterable[str]]") -> list[str]:
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store(as_it_is=True) as store, store.reading() as reader:
+        return list(names(reader))
 
 
 def _beginning(names: Iterable[str], begun: str) -> Iterator[str]:
@@ -144,26 +164,17 @@ def _names(kinds: tuple[str, ...]) -> list[str]:
 
         file = find_settings_file(None)
         return sorted(profiles_of(file, read_content(file)))
-    from tidegate.cli.opened_store import opened_store
-
-    with opened_store(as_it_is=True) as store, store.reading() as reader:
-        return [name for kind in kinds for name in _stored(reader, kind)]
+    return _read(lambda reader: (name for kind in kinds for name in _stored(reader, kind)))
 
 
-def _stored(reader: "Reader", kind: str) -> list[str]:
+def _stored(reader: "Reader", kind: str) -> Iterable[str]:
     match kind:
-        case "schedules":
-            return list(reader.schedule_refs())
-        case "tasks":
-            from tidegate.scheduler.model.deployed import TASK_KIND
+        case "schedules" | "tasks" | "datasets" | "apps":
+            from tidegate.listings.kinds import NAMED
 
-            return [state.ref for state in reader.schedules(kind=TASK_KIND)]
-        case "datasets":
-            return [f"{each.name}/{name}" for each in reader.apps() for name in each.app.datasets]
+            return NAMED[kind](reader)
         case "programs":
             return [f"{each.name}/{name}" for each in reader.apps() for name in each.app.programs]
-        case "apps":
-            return [each.name for each in reader.app_headers()]
         case "gauges":
             from tidegate.scheduler.commands.gauge import gauge_limits
 

@@ -5,6 +5,8 @@ with its own refusals, and answers are encoded from the values of the engine; th
 msgspec.
 """
 
+import inspect
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -13,7 +15,11 @@ from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
 from tidegate.domain.value import Value
+from tidegate.listings.listing import Listing
 from tidegate.server.problem import MEDIA_TYPE
+
+ATTRIBUTE = re.compile(r"^ {4}(\w+): (.+?)(?=^ {4}\w|\Z)", re.MULTILINE | re.DOTALL)
+"""A field in the docstring of a struct, with what it says of it."""
 
 REF = "#/components/schemas/{name}"
 JSON = "application/json"
@@ -58,13 +64,35 @@ def page_of(item: Any) -> dict[str, Any]:
     }
 
 
+def rows_of(listing: Listing) -> type[Any]:
+    """Return the type of a page of a list, named, so that clients made from the schema have it."""
+    fields = [("items", list[listing.item]), ("next", str | None)]
+    return msgspec.defstruct(
+        f"{listing.item.__name__}Page", fields, namespace={"__doc__": f"A page of a list. {listing.help}"}
+    )
+
+
 def schema_of(kind: Any) -> dict[str, Any]:
     """Return the schema of a type; a schema as it is."""
     if isinstance(kind, dict):
         return kind
     (found,), components = msgspec.json.schema_components([kind], ref_template=REF)
-    _components.update(components)
+    for name, schema in components.items():
+        _components[name] = _with_descriptions(schema)
     return found
+
+
+def _with_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a struct whose fields have what its docstring says of them."""
+    text = inspect.cleandoc(schema.get("description", ""))
+    fields: dict[str, Any] = schema.get("properties", {})
+    said, _, of_fields = text.partition("\n\nAttributes:\n")
+    found = {name: " ".join(words.split()) for name, words in ATTRIBUTE.findall(of_fields)}
+    described = {
+        name: {"description": found[name], **field} if name in found else field
+        for name, field in fields.items()
+    }
+    return {**schema, "description": said, "properties": described} if fields else schema
 
 
 def contract(

@@ -48,7 +48,7 @@ def test_the_list_names_the_job_and_the_period_with_links(late: Served):
     assert f'href="/board/jobs/{job["job"]}"' in html and 'href="/board/datasets/sales/prices"' in html
     assert len(shown(late, "/board/late?dataset=sales/prices")["items"]) == 1
     first = shown(late, "/board/late?limit=1")
-    assert f"now=true&amp;cursor={first['next']}" in late.client.get("/board/late?limit=1").text
+    assert f"now=true&amp;cursor={first['next']}" in late.client.get("/board/late?limit=1&now=true").text
 
 
 def test_what_has_landed_is_listed_on_request_only(late: Served):

@@ -87,20 +87,29 @@ def refs_named(reader: Reader, name: str, apps: Collection[str] | None = None) -
     return [ref for ref in found if apps is None or app_of(ref) in apps]
 
 
-def find_source_of_jobs(reader: Reader, name: str) -> str:
+def find_source_of_jobs(reader: Reader, name: str, apps: Collection[str] | None = None) -> str:
     """Return the name under which jobs are listed: of a schedule, or of a policy as "app/policy:NAME".
+
+    Args:
+        apps: the only ones to look in, and to name in errors; None for all.
 
     Raises:
         UnknownName: nothing has it.
+        AmbiguousName: several apps have it.
     """
     name = in_namespace(reader, name)
+    # The schedule or the policy may be deleted, and its jobs are still there.
+    if "/" in name and (apps is None or app_of(name) in apps) and reader.jobs(schedules=[name], limit=1):
+        return name
     if _POLICY not in name:
-        return find_schedule(reader, name).ref
+        return find_schedule(reader, name, apps).ref
     known = [
-        policy_ref(f"{deployed.name}/{each}") for deployed in reader.apps() for each in deployed.app.policies
+        policy_ref(f"{deployed.name}/{each}")
+        for deployed in reader.apps()
+        if apps is None or deployed.name in apps
+        for each in deployed.app.policies
     ]
-    # The policy may be deleted, and its jobs are still there.
-    if name in known or reader.jobs(schedules=[name], limit=1):
+    if name in known:
         return name
     raise UnknownName(f'policy "{name}" is not deployed', did_you_mean(name, known, "policies"))
 

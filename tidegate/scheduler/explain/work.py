@@ -2,12 +2,13 @@
 
 from datetime import datetime, timedelta
 
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
-from tidegate.scheduler.explain.lateness import lateness
 from tidegate.scheduler.launch.dead_letter import dead_letters
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted
 from tidegate.scheduler.store.protocol import Reader
 
@@ -68,9 +69,16 @@ def work_of(reader: Reader, apps: frozenset[str], now: datetime) -> Work:
         oldest_waiting=None if not waiting else _oldest(reader, min(waiting, key=lambda each: each.oldest)),
         dead_letters=sum(job.app in apps for job in dead_letters(reader)),
         failed=sum(count.jobs for count in failures if count.app in apps),
-        late=len(lateness(reader, LATE_READ, apps=apps)),
+        late=count_late(reader, apps, LATE_READ),
         held=tuple(sorted(held_apps(reader).keys() & apps)),
     )
+
+
+def count_late(reader: Reader, apps: frozenset[str] | None, most: int) -> int:
+    """Return how many jobs and periods of datasets are past their deadline now, up to a number."""
+    wanted = LateWanted(apps=None if apps is None else tuple(apps), now=True)
+    of_jobs = (jobs for ref, jobs in reader.late_jobs().items() if apps is None or app_of(ref) in apps)
+    return min(most, len(reader.late_periods(wanted, most)) + sum(of_jobs))
 
 
 def _oldest(reader: Reader, count: JobCount) -> Oldest:

@@ -10,7 +10,7 @@ from tidegate.server.board import (
     deployments,
     holds,
     jobs,
-    late,
+    listing,
     maintenance,
     now,
     overrides,
@@ -35,7 +35,7 @@ BOARD: tuple[APIRouter, ...] = (
     events.router,
     ledger.router,
     maintenance.router,
-    late.router,
+    listing.router,
     alerts.router,
     deployments.router,
 )

@@ -12,8 +12,7 @@ from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.explain.last_tick import last_tick_line
-from tidegate.scheduler.explain.lateness import lateness
-from tidegate.scheduler.explain.work import LATE_READ, RECENTLY
+from tidegate.scheduler.explain.work import LATE_READ, RECENTLY, count_late
 from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
@@ -122,7 +121,7 @@ def _view(service: Service, reader: Reader, caller: Caller) -> Now:
         alive=last_tick_line(ticked, now, late),
         well=not late,
         held=held(reader, lambda app: apps is None or app in apps),
-        late=len(lateness(reader, LATE_READ, apps=apps)),
+        late=count_late(reader, apps, LATE_READ),
         unsent=_unsent(reader.alert_counts(service.settings.name, caller.app)),
         running={state: number for state in RUNNING_STATES if (number := _number(counts, state))},
         running_jobs=tuple(

@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tidegate.project.local_time import in_zone, local_instant
+from tidegate.scheduler.model.reason import Reason
 from tidegate.server.access import COOKIE
 from tidegate.server.board.back import DONE, SIGNATURE, done_text
 from tidegate.server.contract import json_answer
@@ -78,6 +79,7 @@ def _environment() -> Environment:
     )
     found.filters["instant"] = local_instant
     found.filters["span"] = span
+    found.filters["summary"] = lambda code: Reason(code).summary
     return found
 
 
@@ -85,13 +87,20 @@ ENVIRONMENT = _environment()
 
 
 def page(
-    request: Request, service: Service, template: str, title: str, view: Any, zone: str = ""
+    request: Request,
+    service: Service,
+    template: str,
+    title: str,
+    view: Any,
+    zone: str = "",
+    answer: Any = None,
 ) -> Response:
     """Return a page.
 
     Args:
         template: name of its file, without ending.
         view: what the template shows.
+        answer: what tools get; None for `view`.
         zone: of its local times; "" for that of the project.
 
     Raises:
@@ -99,7 +108,7 @@ def page(
     """
     wanted = request.query_params.get("format", "html")
     if wanted == "json":
-        return json_answer(view)
+        return json_answer(view if answer is None else answer)
     if wanted != "html":
         raise Problem(400, f"format has the unknown value {wanted!r:.100}", hint="html or json")
     with in_zone(zone or service.settings.timezone):

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query, Request, Response
 
 from tidegate.domain.model import Dataset
 from tidegate.domain.value import Value
+from tidegate.listings.late import Late
+from tidegate.listings.queries.late import lateness
 from tidegate.scheduler.decision.expected.noted import deadline_of_dataset
-from tidegate.scheduler.explain.lateness import Late, lateness
 from tidegate.scheduler.store.parts.pages import SchedulesWanted
 from tidegate.scheduler.store.parts.partitions import WHOLE
 from tidegate.scheduler.store.protocol import Reader

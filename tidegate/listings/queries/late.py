@@ -4,44 +4,29 @@ from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
 from tidegate.domain.part_name import app_of, name_of
-from tidegate.domain.value import Value
+from tidegate.listings.late import Late
+from tidegate.listings.read import Asked
 from tidegate.scheduler.decision.deadlines import deadline_text, due_at
 from tidegate.scheduler.decision.expected.noted import deadline_of_dataset
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.job import UNFINISHED, Job
 from tidegate.scheduler.model.records.expected import ExpectedPeriod
 from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.protocol import Reader
 
-UNFINISHED = tuple(state for state in JobState if state not in FINISHED)
+LATE_READ = 10_000
+"""The newest deadlines that were missed; older ones are on no further page."""
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
-class Late(Value, kw_only=True):
-    """Something that is late, or was.
-
-    Attributes:
-        kind: schedule, task or dataset.
-        name: "app/name".
-        key: of the job, or the period of the dataset.
-        job: the late job; "" for a dataset.
-        due: when it had to be done; None where its schedule has no deadline any longer.
-        late_at: when it was noted.
-        over_at: when the period landed after all; None while it is late.
-        missing: the partitions that have not landed, of a period with several.
-    """
-
-    kind: str
-    name: str
-    key: str
-    job: str = ""
-    due: datetime | None
-    deadline: str
-    late_at: datetime
-    over_at: datetime | None = None
-    missing: tuple[str, ...] = ()
-    owner: str = ""
+def list_late(asked: Asked) -> tuple[Late, ...]:
+    """Return what is late; of more than `LATE_READ` periods the newest ones."""
+    most = asked.limit if asked.after is None else LATE_READ
+    wanted = asked.wanted
+    return lateness(
+        asked.reader, most, apps=asked.apps, dataset=wanted.get("dataset"), now=wanted.get("now", True)
+    )
 
 
 def lateness(

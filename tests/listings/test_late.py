@@ -5,7 +5,8 @@ from collections.abc import Collection
 from tests.scheduler.explain.deadline import LATE
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import World, at
-from tidegate.scheduler.explain.lateness import Late, lateness
+from tidegate.listings.late import Late
+from tidegate.listings.queries.late import lateness
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
 
 

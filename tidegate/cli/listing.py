@@ -1,0 +1,188 @@
+"""Lists in a terminal: the command of a listing, with its filters as options, as a table or as JSON."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
+from tidegate.listings.listing import EVERYTHING, Column, Filter, Listing
+
+if TYPE_CHECKING:
+    from tidegate.listings.read import Source
+
+NAMED = 5
+"""So many values of a list are in a cell."""
+
+Given = dict[str, Any]
+
+
+class Short(NamedTuple):
+    """A short form of filters: an option without a value.
+
+    Attributes:
+        given: the filters that it replaces.
+    """
+
+    help: str
+    given: Given
+
+
+class Part(NamedTuple):
+    """One table of what a command prints.
+
+    Attributes:
+        heading: before it, if there are several.
+    """
+
+    heading: str
+    given: Given
+
+
+class Parts(NamedTuple):
+    """What a command lists, part by part; in JSON one after the other.
+
+    Attributes:
+        nothing: what it says if nothing is listed.
+    """
+
+    parts: Sequence[Part]
+    nothing: str
+
+
+def list_command(
+    listing: Listing,
+    parts: Callable[[Given], Parts],
+    *,
+    limit: int,
+    short: Mapping[str, Short] | None = None,
+    oldest_first: bool = False,
+    missing_is_empty: bool = False,
+) -> Callable[..., None]:
+    """Return the command that prints a list.
+
+    Args:
+        parts: which tables show what was asked for, of the filters that were given.
+        limit: the most items, if the command line does not say.
+        short: the short forms, by option.
+        oldest_first: print the items in the opposite order: the newest ones, the last at the end.
+        missing_is_empty: without a store nothing is listed.
+    """
+    short = short or {}
+
+    def command(**options: Any) -> None:
+        from tidegate.cli.opened_store import opened_store
+        from tidegate.listings.read import Source
+        from tidegate.project.settings.settings import load_settings
+
+        settings, format, most = load_settings(), options["format"], options["limit"]
+        given = {each.name: options[_word(each.name)] for each in listing.filters}
+        given = {name: value for name, value in given.items() if value not in (None, "", [])}
+        for name, form in short.items():
+            given |= form.given if options[_word(name)] else {}
+        asked = parts(given)
+        with (
+            opened_store(settings, missing_is_empty=missing_is_empty) as store,
+            store.reading() as reader,
+        ):
+            source = Source(store=store, reader=reader, settings=settings, now=datetime.now(UTC))
+            _print(listing, source, asked, most, format, oldest_first=oldest_first)
+
+    kept = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        *(_option(each) for each in listing.filters),
+        *(
+            inspect.Parameter(
+                _word(name),
+                kept,
+                default=False,
+                annotation=Annotated[bool, typer.Option(f"--{name}", help=form.help)],
+            )
+            for name, form in short.items()
+        ),
+        inspect.Parameter(
+            "limit",
+            kept,
+            default=limit,
+            annotation=Annotated[int, typer.Option(min=1, max=NUMBER_MAX, help="The most lines.")],
+        ),
+        inspect.Parameter("format", kept, default=Format.TEXT, annotation=FormatOption),
+    ]
+    vars(command)["__signature__"] = inspect.Signature(parameters)
+    command.__doc__ = listing.help
+    return command
+
+
+def _print(
+    listing: Listing, source: "Source", asked: Parts, most: int, format: Format, *, oldest_first: bool
+) -> None:
+    from tidegate.listings.read import read
+    from tidegate.project.local_time import use_zone_of_apps
+
+    found = [(part, read(listing, source, EVERYTHING, part.given, limit=most)) for part in asked.parts]
+    shown = [(part, rows, rows.items[::-1] if oldest_first else rows.items) for part, rows in found]
+    if format is Format.JSON:
+        print_json([item for _, _, items in shown for item in items])
+        return
+    use_zone_of_apps(source.reader, {app for _, rows, _ in shown for app in rows.apps})
+    if not shown[0][2]:
+        typer.echo(asked.nothing)
+    for part, rows, items in shown:
+        if items:
+            if part.heading:
+                typer.echo(part.heading)
+            print_items(listing, items)
+        if rows.next is not None:
+            typer.echo(f"\nThe {'newest' if oldest_first else 'first'} {most:,}; --limit shows more.")
+
+
+def print_items(listing: Listing, items: Sequence[Any]) -> None:
+    """Print items as a table of the columns that have something to show."""
+    columns = [
+        column
+        for column in listing.columns
+        if column.priority == 1
+        or (column.priority == 2 and any(getattr(item, column.name) not in (None, "", ()) for item in items))
+    ]
+    print_table(
+        [column.title for column in columns],
+        [[_cell(column, getattr(item, column.name)) for column in columns] for item in items],
+        right=[column.title for column in columns if column.shown_as == "number"],
+    )
+
+
+def _cell(column: Column, value: Any) -> str:
+    match column.shown_as:
+        case "instant":
+            return instant(value) if value is not None or column.priority == 1 else ""
+        case "list":
+            return ", ".join(value[:NAMED]) + (", …" if len(value) > NAMED else "")
+        case _:
+            return "" if value is None else str(value)
+
+
+def _option(of: Filter) -> inspect.Parameter:
+    """Return a filter as an option; a shell completes it by its kind."""
+
+    def complete(incomplete: str) -> list[str]:
+        from tidegate.cli.names import complete_filter
+
+        return complete_filter(of, incomplete)
+
+    kinds: dict[str, Any] = {"flag": bool | None, "number": int | None, "state": list[str] | None}
+    said = {} if of.kind in ("flag", "number") else {"metavar": of.kind.upper(), "autocompletion": complete}
+    name = f"--{of.name}/--no-{of.name}" if of.kind == "flag" else f"--{of.name}"
+    option = typer.Option(name, help=of.help, **said)
+    return inspect.Parameter(
+        _word(of.name),
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kinds.get(of.kind, str | None), option],
+    )
+
+
+def _word(name: str) -> str:
+    """Return the name of an option as one of Python that is none of its words."""
+    return f"{name.replace('-', '_')}_"

@@ -1,0 +1,114 @@
+"""The kinds of filters: how each is parsed, checked against the scope of the caller, and completed."""
+
+from collections.abc import Callable, Collection, Iterable
+from datetime import date
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from tidegate.domain.error import WrongUsage
+from tidegate.domain.part_name import SEPARATOR, app_of, namespace_and_app, without_namespace
+from tidegate.listings.listing import Filter, FilterKind, Scope, load
+from tidegate.processes.explained import instant_of
+from tidegate.scheduler.explain import names
+from tidegate.scheduler.model.deployed import TASK_KIND
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Reader
+
+Apps = Collection[str] | None
+
+
+class Kind(NamedTuple):
+    """A kind of filters.
+
+    Attributes:
+        parse: returns the value of a text, or refuses it; takes also the apps among which a name is looked
+            for.
+        names: returns the names in the store that a shell completes.
+        values: returns all values that there are; None for a kind that has any number of them.
+    """
+
+    parse: Callable[[Filter, str, Reader, Apps], Any]
+    names: Callable[[Reader], Iterable[str]] = lambda _: ()
+    values: Callable[[Filter], Iterable[str]] | None = None
+
+
+def parse_filter(of: Filter, value: Any, reader: Reader, scope: Scope, apps: Apps) -> Any:
+    """Return the value of a filter: of a `state` a tuple, of others one.
+
+    Args:
+        value: as it was written: a text, or texts for a `state`, a number or a boolean.
+        apps: the only ones among which a name without its app is looked for; None for all.
+
+    Raises:
+        UserError: it is unknown or malformed.
+        NotInScope: it names an app that the caller does not see.
+    """
+    if of.kind == "state":
+        texts = [value] if isinstance(value, str) else value
+        words = [word.strip() for text in texts for word in text.split(",")]
+        return tuple(member_of(of.name, word, load(of.of)) for word in words if word)
+    if not isinstance(value, str):
+        return value
+    if of.kind == "app":
+        namespace, app = namespace_and_app(value)
+        if namespace in ("", scope.namespace):
+            scope.check(app)
+    elif of.kind in ("schedule", "task", "dataset") and SEPARATOR in (whole := without_namespace(value)):
+        scope.check(app_of(whole))
+        apps = scope.apps
+    return KINDS[of.kind].parse(of, value, reader, apps)
+
+
+def member_of(name: str, text: str, members: type[StrEnum]) -> StrEnum:
+    """Return the member of an enumeration that a text names, in either case.
+
+    Raises:
+        WrongUsage: it names none.
+    """
+    for member in members:
+        if member.value.lower() == text.lower():
+            return member
+    raise WrongUsage(f"{name} has the unknown value {text!r:.100}", f"one of {', '.join(members)}")
+
+
+def _app(_: Filter, text: str, reader: Reader, _apps: Apps) -> str:
+    return names.app_named(reader, text)
+
+
+def _day(of: Filter, text: str, _reader: Reader, _apps: Apps) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise WrongUsage(f"{of.name} must be a day, got {text!r:.100}", "write it as 2026-03-10") from None
+
+
+def _as_it_is(_: Filter, text: str, _reader: Reader, _apps: Apps) -> str:
+    return text
+
+
+NAMED: dict[str, Callable[[Reader], Iterable[str]]] = {
+    "apps": lambda reader: (each.name for each in reader.app_headers()),
+    "schedules": lambda reader: reader.schedule_refs(),
+    "tasks": lambda reader: (state.ref for state in reader.schedules(kind=TASK_KIND)),
+    "datasets": lambda reader: (
+        f"{each.name}/{name}" for each in reader.apps() for name in each.app.datasets
+    ),
+}
+"""What has names in the store."""
+
+KINDS: dict[FilterKind, Kind] = {
+    "app": Kind(_app, NAMED["apps"]),
+    "schedule": Kind(
+        lambda _, text, reader, apps: names.find_source_of_jobs(reader, text, apps), NAMED["schedules"]
+    ),
+    "task": Kind(lambda _, text, reader, apps: names.find_task(reader, text, apps).ref, NAMED["tasks"]),
+    "dataset": Kind(lambda _, text, reader, apps: names.find_dataset(reader, text, apps), NAMED["datasets"]),
+    "state": Kind(_as_it_is, values=lambda of: load(of.of)),
+    "reason": Kind(lambda of, text, *_: member_of(of.name, text, Reason), values=lambda _: Reason),
+    "instant": Kind(lambda of, text, *_: instant_of(text, of.name)),
+    "day": Kind(_day),
+    "text": Kind(_as_it_is),
+    "flag": Kind(_as_it_is),
+    "number": Kind(_as_it_is),
+}
+"""All kinds; flags and numbers are parsed by the faces, states one by one."""

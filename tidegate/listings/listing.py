@@ -1,0 +1,149 @@
+"""What a list is: `Listing`, with its filters, columns and actions, and the scope of its caller."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import import_module
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+
+from tidegate.domain.error import UserError
+from tidegate.domain.value import Value
+
+Instant = Annotated[datetime, msgspec.Meta(tz=True)]
+"""An instant in a public struct, with its zone."""
+
+FilterKind = Literal[
+    "app",
+    "schedule",
+    "task",
+    "dataset",
+    "state",
+    "reason",
+    "instant",
+    "day",
+    "text",
+    "flag",
+    "number",
+]
+"""What a filter names; `listings.kinds` parses, checks and completes each kind."""
+
+ShownAs = Literal[
+    "text", "list", "number", "instant", "state", "reason", "job", "schedule", "dataset", "part", "run"
+]
+"""What a column shows: each face knows how it writes an instant, and what a job links to."""
+
+RoleName = Literal["read", "operate", "admin"]
+
+
+class Filter(NamedTuple):
+    """What narrows a list; it is equal in all faces.
+
+    Attributes:
+        name: of the option, and of the parameter.
+        help: one sentence.
+        of: of a `state`, the enumeration of its values, "module:name".
+    """
+
+    name: str
+    kind: FilterKind
+    help: str
+    of: str = ""
+
+
+class Column(NamedTuple):
+    """A field of the items, as tables show it.
+
+    Attributes:
+        name: of the field.
+        priority: 1 is always in a table; 2 where a line has a value; 3 in the pages of the board only.
+        heading: of the column; "" for the field's own name in words.
+    """
+
+    name: str
+    shown_as: ShownAs
+    priority: int = 2
+    heading: str = ""
+
+    @property
+    def title(self) -> str:
+        """The heading of the column."""
+        return self.heading or self.name.removesuffix("_at").replace("_", " ")
+
+
+class Action(NamedTuple):
+    """What a person does to an item.
+
+    Attributes:
+        do: "module:function" of `(transaction, id, now, by)`, which does it and returns what it has changed.
+        check: "module:function" of `(reader, item of the engine, now)`, which refuses what `do` would refuse.
+    """
+
+    name: str
+    do: str
+    check: str
+    role: RoleName = "operate"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """A list.
+
+    Attributes:
+        name: of the list in paths and cursors.
+        title: of its page.
+        help: what it lists and in which order, one sentence.
+        item: the struct of a line: the answer of REST and of `--format json`.
+        query: "module:function" of `(asked)`, which returns the items that match; `listings.read` says which.
+        order: the fields by which the items are ordered, together different for each; falling after a "-".
+    """
+
+    name: str
+    title: str
+    help: str
+    item: type[Value]
+    query: str
+    filters: tuple[Filter, ...]
+    columns: tuple[Column, ...]
+    order: tuple[str, ...]
+    actions: tuple[Action, ...] = ()
+    role: RoleName = "read"
+
+
+class Scope(Value, kw_only=True):
+    """What a caller may see.
+
+    Attributes:
+        namespace: the only one; "" for all.
+        apps: the only ones; None for all, with those that are not deployed any longer.
+    """
+
+    namespace: str = ""
+    apps: frozenset[str] | None = None
+
+    def check(self, app: str) -> None:
+        """Refuse an app that the caller does not see.
+
+        Raises:
+            NotInScope: it is not one of `apps`.
+        """
+        if self.apps is not None and app not in self.apps:
+            raise NotInScope(app)
+
+
+EVERYTHING = Scope()
+"""The scope of a person at a terminal, who can read the store as it is."""
+
+
+class NotInScope(UserError):
+    """A filter names an app that the caller does not see."""
+
+    def __init__(self, app: str) -> None:
+        super().__init__(f'there is no app "{app:.100}"')
+        self.app = app
+
+
+def load(target: str) -> Any:
+    """Import what a declaration names as "module:name"."""
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)

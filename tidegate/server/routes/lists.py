@@ -1,0 +1,11 @@
+"""The lists whose paths are their own names."""
+
+from fastapi import APIRouter
+
+from tidegate.listings.declared import LISTINGS
+from tidegate.server.listing import add_route
+
+router = APIRouter(tags=["records"])
+
+for listing in LISTINGS.values():
+    add_route(router, listing)
