@@ -86,14 +86,11 @@ def deployed_programs(folder: Path, schedules: int) -> tuple[Settings, Store]:
 def measure(schedules: int) -> None:
     """Load a location in this process, and print its parts."""
     from dagster import deserialize_value, serialize_value
-    from dagster._core.definitions.definitions_load_context import (
-        DefinitionsLoadContext,
-        DefinitionsLoadType,
-    )
     from dagster._core.definitions.repository_definition import RepositoryLoadData
     from dagster._core.remote_representation.external_data import RepositorySnap
 
     from tidegate.dagster_defs.definitions.definitions import build_definitions
+    from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
 
     with tempfile.TemporaryDirectory() as folder:
         settings, store = deployed_programs(Path(folder), schedules)

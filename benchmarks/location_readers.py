@@ -62,9 +62,9 @@ def main() -> int:
 def read(server: int, port: int) -> list[float]:
     """Read the location once for each reader; return what the later ones cost, as shares of the first."""
     from dagster import DagsterInstance
-    from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
     from dagster._core.remote_representation.code_location import GrpcServerCodeLocation
 
+    from tidegate.dagster_defs.internals.origins import GrpcServerCodeLocationOrigin
     from tidegate.processes.dagster import code_state
 
     ends = time.monotonic() + READY_SECONDS

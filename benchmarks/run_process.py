@@ -45,16 +45,13 @@ def main() -> int:
 
 def measure(schedules: int, way: str) -> None:
     """Build what one run needs in this process, and print the seconds."""
-    from dagster._core.definitions.definitions_load_context import (
-        DefinitionsLoadContext,
-        DefinitionsLoadType,
-    )
     from dagster._core.definitions.repository_definition import RepositoryLoadData
 
     from tidegate.dagster_defs.definitions import definitions
     from tidegate.dagster_defs.definitions.definitions import build_definitions
     from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, run_scope, scope_of
     from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
+    from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
 
     with tempfile.TemporaryDirectory() as folder:
         settings, store = deployed_programs(Path(folder), schedules)

@@ -18,13 +18,12 @@ from statistics import median
 from typing import TypeVar
 
 from dagster import AssetKey, DagsterEventType, DagsterInstance, DagsterRunStatus, RunRequest
-from dagster._core.workspace.context import WorkspaceProcessContext
-from dagster._core.workspace.load_target import WorkspaceFileTarget
 
 from benchmarks.aims import verdict
 from benchmarks.project import deployed_project
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
+from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import DEVELOPMENT, site_of
 from tidegate.project.settings.settings import load_settings

@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 
 from dagster import DagsterInstance
-from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import PythonFileTarget
 from dagster._daemon.sensor import execute_sensor_iteration
 
 from benchmarks.deployed import START, deployed, opened
+from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
 from tidegate.scheduler.tick.tick import tick
 
 COUNTS = (1, 100)

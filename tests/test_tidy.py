@@ -13,6 +13,7 @@ from tests.tidy.circles import check_circles
 from tests.tidy.codes import CATALOGUE_FILE, REASON_FILE, REFUSAL_FILE, check_catalogue, check_codes
 from tests.tidy.english import LISTS, check_english, check_page, check_source
 from tests.tidy.finding import Finding, Source
+from tests.tidy.internals import check_internals
 from tests.tidy.kinds import check_kinds
 from tests.tidy.links import check_links
 from tests.tidy.mentions import Mentions
@@ -85,6 +86,10 @@ def test_imports_form_no_circle_in_any_folder() -> None:
 
 def test_no_code_tests_for_a_kind_of_trigger() -> None:
     report(finding for source in sources() if source.package == PRODUCT for finding in check_kinds(source))
+
+
+def test_private_parts_of_dagster_are_in_one_folder() -> None:
+    report(check_internals(sources()))
 
 
 def test_every_code_in_the_source_is_in_its_catalogue() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance
-from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext, DefinitionsLoadType
 from dagster._core.test_utils import instance_for_test
 
 from tests.dagster_defs.sample import sample_store
 from tests.databases import POSTGRES
 from tests.kept_databases import KeptDatabases
+from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 

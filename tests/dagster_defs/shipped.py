@@ -1,8 +1,8 @@
 """A process of a run: it builds its definitions of what was shipped with the run, without the store."""
 
-from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext, DefinitionsLoadType
 from dagster._core.definitions.repository_definition import RepositoryLoadData
 
+from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 

@@ -163,7 +163,9 @@ def test_fires_equal_croniters_where_clocks_stand_still() -> None:
 @pytest.mark.dagster
 def test_a_spelled_out_pattern_means_the_same_to_dagster() -> None:
     # Dagster reads "4-4" as every day; the spelled-out "4" it reads as we do.
-    from dagster._utils.schedules import is_valid_cron_schedule, schedule_execution_time_iterator
+    from dagster._utils.schedules import is_valid_cron_schedule
+
+    from tidegate.dagster_defs.internals.cron import schedule_execution_time_iterator
 
     start = instant("2026-03-01T00:00")
     for text in ("0 0 4-4 * *", "0 0 * * fri-sun", "0 0 1 * 1-5", "@weekly", "0 0 29 2 *"):

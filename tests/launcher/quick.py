@@ -10,13 +10,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dagster import AssetKey, DagsterRun, RunRequest
-from dagster._core.workspace.context import WorkspaceProcessContext
-from dagster._core.workspace.load_target import WorkspaceFileTarget
 
 from tests.dagster_defs.live.project import LiveProject
 from tests.dagster_defs.sample import deploy
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
+from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
 from tidegate.domain.model import App, Program
 from tidegate.launcher.launcher import TidegateRunLauncher
 from tidegate.launcher.place import Place, place_of

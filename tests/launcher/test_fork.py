@@ -6,12 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from dagster import DagsterRunStatus
-from dagster._core.launcher.base import WorkerStatus
-from dagster._core.storage.tags import GRPC_INFO_TAG
-from dagster._serdes import serialize_value
+from dagster import DagsterRunStatus, serialize_value
 
 from tests.launcher.quick import PROGRAMS, Quick
+from tidegate.dagster_defs.internals.launching import GRPC_INFO_TAG, WorkerStatus
 from tidegate.launcher.client import launch, stop_servers
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.protocol import Launch

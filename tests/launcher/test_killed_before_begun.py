@@ -10,15 +10,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from dagster import DagsterRunStatus
-from dagster._core.events import DagsterEvent, DagsterEventType
-from dagster._core.launcher.base import WorkerStatus
+from dagster import DagsterEvent, DagsterEventType, DagsterRunStatus
 
 from tests.doubles.dead_process import of_a_dead_process
 from tests.launcher.quick import Quick
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import deployed_plan
 from tidegate.dagster_defs.deployed.tags import LAUNCH
+from tidegate.dagster_defs.internals.launching import WorkerStatus
 from tidegate.dagster_defs.run.dead_runs import SETTLED_SECONDS, end_dead_runs
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.liveness import LaunchNote

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from dagster import DagsterInstance
-from dagster._core.launcher import LaunchRunContext, RunLauncher
+from dagster._core.launcher import RunLauncher
 from dagster._daemon import sensor
-from dagster._serdes import ConfigurableClass, ConfigurableClassData
+
+from tidegate.dagster_defs.internals.instance import ConfigurableClass, ConfigurableClassData
+from tidegate.dagster_defs.internals.launching import LaunchRunContext
 
 LOOP_SECONDS = 0.2
 

@@ -23,16 +23,13 @@ from dagster import (
     create_repository_using_definitions_args,
     in_process_executor,
 )
-from dagster._core.definitions.definitions_load_context import (
-    DefinitionsLoadContext,
-    DefinitionsLoadType,
-)
 
 from tests.real_daemon import scripted_time
 from tests.real_daemon.gate import Gate, Order
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.dispatch import dispatcher, steps
+from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
 from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore

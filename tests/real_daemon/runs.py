@@ -11,9 +11,14 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from dagster import AssetKey, DagsterInstance, DagsterRun, RepositoryDefinition
+from dagster import (
+    AssetKey,
+    DagsterExecutionInterruptedError,
+    DagsterInstance,
+    DagsterRun,
+    RepositoryDefinition,
+)
 from dagster._core.definitions.job_base import InMemoryJob
-from dagster._core.errors import DagsterExecutionInterruptedError
 from dagster._core.execution import context_creation_job
 from dagster._core.execution.api import execute_run_iterator
 

@@ -4,22 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from dagster import DagsterInstance
-from dagster._core.definitions.run_request import InstigatorType
-from dagster._core.remote_origin import (
-    GrpcServerCodeLocationOrigin,
-    RemoteInstigatorOrigin,
-    RemoteRepositoryOrigin,
-)
-from dagster._core.scheduler.instigation import (
-    InstigatorState,
-    InstigatorStatus,
-    TickData,
-    TickStatus,
-)
+from dagster._core.remote_origin import RemoteInstigatorOrigin
+from dagster._core.scheduler.instigation import TickData, TickStatus
 from dagster._daemon.types import DaemonHeartbeat
-from dagster_shared.error import SerializableErrorInfo
 
 from tests.tidegate.project import Project
+from tidegate.dagster_defs.internals.errors import SerializableErrorInfo
+from tidegate.dagster_defs.internals.instigators import InstigatorState, InstigatorStatus, InstigatorType
+from tidegate.dagster_defs.internals.origins import GrpcServerCodeLocationOrigin, RemoteRepositoryOrigin
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher, dagster_state
 from tidegate.processes.dagster import HOST, free_port
 from tidegate.processes.home import prepare_home

@@ -2,10 +2,9 @@
 
 from datetime import UTC, datetime
 
-from dagster import DagsterInstance, DagsterRunStatus
-from dagster._core.instance.ref import InstanceRef
-from dagster._serdes import deserialize_value
+from dagster import DagsterInstance, DagsterRunStatus, deserialize_value
 
+from tidegate.dagster_defs.internals.instance import InstanceRef
 from tidegate.dagster_defs.run.dead_runs import report_dead
 from tidegate.domain.error import UserError
 from tidegate.project.location import location_of

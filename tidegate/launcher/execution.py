@@ -9,17 +9,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 
-from dagster import DagsterEventType, DagsterInstance, DagsterRunStatus
-from dagster._core.definitions.reconstruct import ReconstructableJob
-from dagster._core.errors import DagsterExecutionInterruptedError
-from dagster._core.events import EngineEventData
-from dagster._core.instance.ref import InstanceRef
-from dagster._grpc.impl import core_execute_run
-from dagster._serdes import deserialize_value
-from dagster._utils.hosted_user_process import recon_job_from_origin
-from dagster._utils.interrupts import capture_interrupts
+from dagster import (
+    DagsterEventType,
+    DagsterExecutionInterruptedError,
+    DagsterInstance,
+    DagsterRunStatus,
+    deserialize_value,
+)
 
 from tidegate.dagster_defs.definitions.run_scope import run_scope, scope_of
+from tidegate.dagster_defs.internals.execution import (
+    EngineEventData,
+    ReconstructableJob,
+    capture_interrupts,
+    core_execute_run,
+    recon_job_from_origin,
+)
+from tidegate.dagster_defs.internals.instance import InstanceRef
 
 ENDS = {DagsterEventType.RUN_SUCCESS, DagsterEventType.RUN_FAILURE, DagsterEventType.RUN_CANCELED}
 

@@ -8,14 +8,17 @@ not launch a run can do neither.
 from collections.abc import Mapping
 from typing import Any
 
-from dagster import DagsterRun
-from dagster._core.errors import DagsterLaunchFailedError
-from dagster._core.launcher.base import CheckRunHealthResult, LaunchRunContext, WorkerStatus
-from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
-from dagster._core.storage.tags import GRPC_INFO_TAG
-from dagster._serdes import ConfigurableClassData, serialize_value
+from dagster import DagsterRun, DefaultRunLauncher, serialize_value
 
 from tidegate.dagster_defs.deployed.tags import LAUNCH
+from tidegate.dagster_defs.internals.errors import DagsterLaunchFailedError
+from tidegate.dagster_defs.internals.instance import ConfigurableClassData
+from tidegate.dagster_defs.internals.launching import (
+    GRPC_INFO_TAG,
+    CheckRunHealthResult,
+    LaunchRunContext,
+    WorkerStatus,
+)
 from tidegate.launcher.client import ServerFailed, find_record, interrupt, launch
 from tidegate.launcher.config import SCHEMA, LauncherConfig, config_of
 from tidegate.launcher.liveness import NO_SERVER, liveness_of, note_of_launch

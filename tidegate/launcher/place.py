@@ -13,14 +13,12 @@ from pathlib import Path
 import msgspec
 from dagster import DagsterRun
 
-# Dagster has no public names for where a run's code is.
-from dagster._core.code_pointer import ModuleCodePointer
-from dagster._core.remote_origin import (
+from tidegate.dagster_defs.internals.origins import (
     CodeLocationOrigin,
     GrpcServerCodeLocationOrigin,
     ManagedGrpcPythonEnvCodeLocationOrigin,
+    ModuleCodePointer,
 )
-
 from tidegate.domain.value import Value
 from tidegate.launcher.config import LauncherConfig
 from tidegate.project.environment import PROJECT_VARIABLE

@@ -8,18 +8,11 @@ import importlib
 import sys
 import threading
 
-from dagster._core.instance.ref import InstanceRef
-
+from tidegate.dagster_defs.internals.instance import InstanceRef
+from tidegate.dagster_defs.internals.late_modules import IMPORTED_BY_RUNS
 from tidegate.launcher.place import Place
 
-USED_BY_RUNS = (
-    "dagster._core.execution.api",
-    "dagster._core.execution.plan.execute_plan",
-    "dagster._core.executor.in_process",
-    "dagster._core.storage.compute_log_manager",
-    "pyspark.sql",
-    "sqlalchemy.dialects.sqlite",
-)
+USED_BY_RUNS = (*IMPORTED_BY_RUNS, "pyspark.sql", "sqlalchemy.dialects.sqlite")
 """What Dagster and PySpark import late."""
 
 

@@ -19,9 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
-from dagster._core.instance.ref import InstanceRef
-from dagster._serdes import deserialize_value
+from dagster import deserialize_value
 
+from tidegate.dagster_defs.internals.instance import InstanceRef
 from tidegate.launcher.children import Children, ended_text
 from tidegate.launcher.client import PLACE_FILE
 from tidegate.launcher.config import Mode

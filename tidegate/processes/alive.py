@@ -125,9 +125,8 @@ def _dispatchers(instance: "DagsterInstance", locations: Collection[str] | None)
     Args:
         locations: the names of the code locations; None if they are not known.
     """
-    from dagster._core.definitions.run_request import InstigatorType
-
     from tidegate.dagster_defs.deployed.names import DISPATCHER
+    from tidegate.dagster_defs.internals.instigators import InstigatorType
 
     for state in instance.all_instigator_state(instigator_type=InstigatorType.SENSOR):
         location = state.origin.repository_origin.code_location_origin.location_name

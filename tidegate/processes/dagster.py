@@ -214,7 +214,9 @@ class DagsterProcesses:
 
     def start_daemon(self) -> ManagedProcess:
         """Start the daemon without waiting for its first tick."""
-        command = ["-m", "dagster._daemon", "run", "-w", str(self.site.workspace)]
+        from tidegate.dagster_defs.internals import daemon
+
+        command = ["-m", daemon.MODULE, "run", "-w", str(self.site.workspace)]
         return self._start("daemon", [sys.executable, *command])
 
     def start_host(self) -> ManagedProcess:
@@ -302,11 +304,10 @@ class DagsterProcesses:
 
 def code_state(port: int, host: str = HOST) -> tuple[bool, str | None]:
     """Return whether the code server at a port has loaded its definitions, and its load error."""
-    from dagster._core.errors import DagsterUserCodeUnreachableError
-    from dagster._grpc.client import DagsterGrpcClient
-    from dagster._grpc.types import ListRepositoriesResponse
-    from dagster._serdes import deserialize_value
-    from dagster_shared.error import SerializableErrorInfo
+    from dagster import deserialize_value
+
+    from tidegate.dagster_defs.internals.code_server import DagsterGrpcClient, ListRepositoriesResponse
+    from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError, SerializableErrorInfo
 
     try:
         answer = DagsterGrpcClient(port=port, host=host).list_repositories()
@@ -318,8 +319,8 @@ def code_state(port: int, host: str = HOST) -> tuple[bool, str | None]:
 
 def _inner_has_ended(port: int) -> bool:
     """Return whether the code server answers, but the process behind it that has the definitions does not."""
-    from dagster._core.errors import DagsterUserCodeUnreachableError
-    from dagster._grpc.client import DagsterGrpcClient
+    from tidegate.dagster_defs.internals.code_server import DagsterGrpcClient
+    from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
 
     try:
         DagsterGrpcClient(port=port, host=HOST).ping("")
@@ -331,8 +332,8 @@ def _inner_has_ended(port: int) -> bool:
 
 def _reload_by_grpc(port: int) -> str | None:
     """Reload without a webserver and return the load error, if any."""
-    from dagster._core.errors import DagsterUserCodeUnreachableError
-    from dagster._grpc.client import DagsterGrpcClient
+    from tidegate.dagster_defs.internals.code_server import DagsterGrpcClient
+    from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
 
     # After the reload the code server shuts the process before down, which may have ended already.
     with contextlib.suppress(DagsterUserCodeUnreachableError):

@@ -31,8 +31,7 @@ from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
 if TYPE_CHECKING:
-    from dagster._core.workspace.context import WorkspaceProcessContext
-    from dagster._core.workspace.load_target import WorkspaceLoadTarget
+    from tidegate.dagster_defs.internals.workspace import WorkspaceLoadTarget, WorkspaceProcessContext
 
 LOG = logging.getLogger("tidegate.server.host")
 
@@ -116,10 +115,9 @@ class ServersHost:
                 self._stop.wait(AGAIN_SECONDS)
 
     def _once(self) -> None:
-        from dagster._core.workspace.context import WorkspaceProcessContext
-
         from tidegate.dagster_defs.host.host import Host
         from tidegate.dagster_defs.host.instance import host_instance
+        from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
         from tidegate.project.location import location_of
         from tidegate.spark_jobs.commit.process import this_process
 
@@ -153,8 +151,7 @@ class ServersHost:
                 LOG.exception("the definitions could not be loaded again")
 
     def _target(self, home: Path) -> "WorkspaceLoadTarget":
-        from dagster._core.workspace.load_target import ModuleTarget, WorkspaceFileTarget
-
+        from tidegate.dagster_defs.internals.workspace import ModuleTarget, WorkspaceFileTarget
         from tidegate.processes.dagster import LOCATION_NAME, MODULE
 
         project = self._settings.project

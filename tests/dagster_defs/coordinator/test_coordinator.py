@@ -12,13 +12,10 @@ from typing import Any, cast
 
 import pytest
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
-from dagster._core.code_pointer import ModuleCodePointer
-from dagster._core.errors import DagsterUserCodeUnreachableError
 from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
-from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobOrigin
 from dagster._core.storage.dagster_run import RunOpConcurrency
 from dagster._core.test_utils import MockedRunLauncher, create_run_for_test, instance_for_test
-from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import EmptyWorkspaceTarget
 from dagster._daemon.run_coordinator.queued_run_coordinator_daemon import QueuedRunCoordinatorDaemon
 
@@ -26,6 +23,9 @@ from tests.dagster_defs.conftest import KEPT, ONE_FILE, in_postgres, kept_storag
 from tests.databases import POSTGRES
 from tidegate.dagster_defs.coordinator import turn
 from tidegate.dagster_defs.coordinator.coordinator import DEQUEUE_SECONDS, LaunchingCoordinator
+from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
+from tidegate.dagster_defs.internals.origins import ModuleCodePointer, RemoteRepositoryOrigin
+from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
 
 pytestmark = pytest.mark.dagster
 

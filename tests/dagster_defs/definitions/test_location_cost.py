@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from dagster import AssetsDefinition, OpDefinition, serialize_value
 from dagster._core.definitions.repository_definition import RepositoryDefinition
-from dagster._core.definitions.resource_requirement import ResourceKeyRequirement, ResourceRequirement
+from dagster._core.definitions.resource_requirement import ResourceKeyRequirement
 from dagster._core.remote_representation.external_data import JobDataSnap, RepositorySnap
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, deploy, location_of
 from tidegate.dagster_defs.definitions import definitions, program_asset
+from tidegate.dagster_defs.internals.op_definition import ResourceRequirement
 from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
 from tidegate.scheduler.store.memory.store import MemoryStore
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 
 import pytest
-from dagster._utils.schedules import schedule_execution_time_iterator
 
 from tests.domain.zones import ZONES, random_pattern
 from tests.effort import pick
 from tidegate.dagster_defs.definitions.native_cron import agrees, native_cron, pattern_for_dagster
+from tidegate.dagster_defs.internals.cron import schedule_execution_time_iterator
 from tidegate.domain.model import AnyTrigger, Calendar, CronTrigger, Schedule, Trigger
 from tidegate.domain.time.clock_change import clock_changes
 from tidegate.domain.time.cron import parse

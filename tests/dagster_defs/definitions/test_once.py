@@ -10,7 +10,7 @@ from dagster._core.definitions import input as definitions_input
 from dagster._core.definitions import output as definitions_output
 from dagster._core.definitions import run_config
 from dagster._core.definitions.metadata.metadata_set import TableMetadataSet
-from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin
 from dagster._grpc.server import DagsterApiServer
 
 from tests.dagster_defs.definitions.test_location_cost import FEW, MANY, app_of, snapshots, work
@@ -25,6 +25,7 @@ from tidegate.dagster_defs.definitions.once import (
     share_table_facts,
     take_types,
 )
+from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster

@@ -2,7 +2,6 @@
 
 import pytest
 from dagster import AssetKey
-from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext
 from dagster._core.definitions.repository_definition import RepositoryDefinition
 
 from tests.dagster_defs.sample import location_of, sample_store
@@ -11,6 +10,7 @@ from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, run_scope, scope_of
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, RECOVERY
+from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext
 
 pytestmark = pytest.mark.dagster
 

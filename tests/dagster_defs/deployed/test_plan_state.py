@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 from dagster import AssetKey
-from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext, DefinitionsLoadType
 from dagster._core.definitions.repository_definition import RepositoryLoadData
 
 from tests.dagster_defs.sample import location_of, sample_app, sample_store
@@ -19,6 +18,7 @@ from tidegate.dagster_defs.deployed.plan_state import (
     decode_plan,
     encode_plan,
 )
+from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
 from tidegate.domain.model import Program
 
 pytestmark = pytest.mark.dagster

@@ -8,9 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from dagster import DagsterInstance, RunRequest
-from dagster._core.definitions.run_request import InstigatorType
-from dagster._core.remote_origin import InProcessCodeLocationOrigin, RemoteRepositoryOrigin
-from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus
+from dagster._core.remote_origin import InProcessCodeLocationOrigin
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from sqlalchemy import event
 
@@ -20,6 +18,8 @@ from tests.doubles.dump import dump
 from tests.worlds.by import CLI
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.dispatch.dispatcher import RELOAD_TEXT
+from tidegate.dagster_defs.internals.instigators import InstigatorState, InstigatorStatus, InstigatorType
+from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.domain.model import Dataset
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app, release_app

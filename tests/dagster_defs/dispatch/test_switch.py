@@ -5,17 +5,9 @@ from datetime import timedelta
 import msgspec
 import pytest
 from dagster import DagsterInstance
-from dagster._core.definitions.run_request import InstigatorType
-from dagster._core.remote_origin import InProcessCodeLocationOrigin, RemoteRepositoryOrigin
-from dagster._core.scheduler.instigation import (
-    InstigatorState,
-    InstigatorStatus,
-    ScheduleInstigatorData,
-    SensorInstigatorData,
-)
+from dagster._core.remote_origin import InProcessCodeLocationOrigin
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster._scheduler import scheduler
-from dagster._utils.schedules import schedule_execution_time_iterator
 
 from tests.dagster_defs.sample import NOW
 from tests.doubles.dump import dump
@@ -31,6 +23,15 @@ from tidegate.dagster_defs.dispatch.switch import (
     sync_switches,
 )
 from tidegate.dagster_defs.ingest.event_log import storage_id
+from tidegate.dagster_defs.internals.cron import schedule_execution_time_iterator
+from tidegate.dagster_defs.internals.instigators import (
+    InstigatorState,
+    InstigatorStatus,
+    InstigatorType,
+    ScheduleInstigatorData,
+    SensorInstigatorData,
+)
+from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.model.journal import EntryKind

@@ -9,10 +9,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus, RunRequest
-from dagster._core.definitions.run_request import InstigatorType
 from dagster._core.remote_origin import RemoteInstigatorOrigin
-from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus, SensorInstigatorData
-from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import EmptyWorkspaceTarget
 
 from tests.dagster_defs.host.world import ELSEWHERE, HostWorld, Killed, host_world
@@ -22,6 +19,13 @@ from tests.doubles.dead_process import of_a_dead_process
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER
 from tidegate.dagster_defs.host.host import FAILED_SECONDS, POLL_SECONDS, REST, WAITING_SECONDS, Host
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
+from tidegate.dagster_defs.internals.instigators import (
+    InstigatorState,
+    InstigatorStatus,
+    InstigatorType,
+    SensorInstigatorData,
+)
+from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
 from tidegate.domain.model import PartitionsTrigger, Program, Schedule
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.launch.active_host import LEASE, active_host, host_of

@@ -9,8 +9,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from dagster import DagsterInstance, DagsterRunStatus
-from dagster._core.events import DagsterEvent, DagsterEventType
+from dagster import DagsterEvent, DagsterEventType, DagsterInstance, DagsterRunStatus
 
 from tests.dagster_defs.host.world import HostWorld, loaded_here
 from tests.dagster_defs.instance import report_day

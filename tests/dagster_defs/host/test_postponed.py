@@ -6,12 +6,12 @@ from threading import Event
 from typing import Any
 
 import pytest
-from dagster._core.errors import DagsterUserCodeUnreachableError
 from sqlalchemy.exc import OperationalError
 
 from tests.dagster_defs.host.world import HostWorld, loaded_here
 from tidegate.dagster_defs.host import host as hosts
 from tidegate.dagster_defs.host import runs
+from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
 from tidegate.scheduler.launch.active_host import ActiveHost, host_of
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
 from tidegate.scheduler.model.job import JobState

@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance, DagsterRun
-from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext
 from dagster._core.remote_origin import InProcessCodeLocationOrigin
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
-from dagster._core.workspace.context import WorkspaceProcessContext
-from dagster._core.workspace.load_target import (
-    InProcessWorkspaceLoadTarget,
-    WorkspaceFileTarget,
-    WorkspaceLoadTarget,
-)
+from dagster._core.workspace.load_target import InProcessWorkspaceLoadTarget
 
 from tests.dagster_defs.instance import report_day
 from tests.dagster_defs.live.live import Live
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.host.host import Host
+from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext
+from tidegate.dagster_defs.internals.workspace import (
+    WorkspaceFileTarget,
+    WorkspaceLoadTarget,
+    WorkspaceProcessContext,
+)
 from tidegate.processes.dagster import LOCATION_NAME, MODULE
 from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME
 from tidegate.project.environment import PROJECT_VARIABLE

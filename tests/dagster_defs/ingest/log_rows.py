@@ -4,10 +4,9 @@ from collections.abc import Iterable
 
 import sqlalchemy as sa
 from dagster import DagsterInstance
-from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
-from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 
 from tidegate.dagster_defs.ingest.event_log import EventLog
+from tidegate.dagster_defs.internals.event_log import SqlEventLogStorage, SqlEventLogStorageTable
 
 TABLE = SqlEventLogStorageTable
 

@@ -15,8 +15,6 @@ from typing import Any
 import msgspec
 import pytest
 from dagster import AssetKey, DagsterRunStatus, RunsFilter
-from dagster._core.definitions.run_request import InstigatorType
-from dagster._core.scheduler.instigation import InstigatorState
 
 import tidegate.read
 from tests.dagster_defs.live.live import Live, live_app
@@ -26,6 +24,7 @@ from tests.tally import reach
 from tests.worlds.by import CLI
 from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY
 from tidegate.dagster_defs.dispatch.parking import is_parked
+from tidegate.dagster_defs.internals.instigators import InstigatorState, InstigatorType
 from tidegate.domain.model import Dataset
 from tidegate.processes.alive import DagsterState, dagster_state
 from tidegate.processes.dagster import LOCATION_NAME

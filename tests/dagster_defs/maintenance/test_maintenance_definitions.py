@@ -2,7 +2,6 @@
 
 import pytest
 from dagster import AssetKey, DagsterInstance
-from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext
 from dagster._core.remote_representation.external_data import SensorSnap
 
 from tests.dagster_defs.instance import repository_of
@@ -18,6 +17,7 @@ from tidegate.dagster_defs.deployed.names import (
     RECOVERY,
     table_key,
 )
+from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext
 
 pytestmark = pytest.mark.dagster
 

@@ -53,11 +53,9 @@ def _workspace_file(settings: "Settings", home: Path, wanted: Path | None) -> Pa
 
 
 def _run(settings: "Settings", home: Path, workspace: Path) -> None:
-    from dagster._core.workspace.context import WorkspaceProcessContext
-    from dagster._core.workspace.load_target import WorkspaceFileTarget
-
     from tidegate.dagster_defs.host.host import Host
     from tidegate.dagster_defs.host.instance import host_instance
+    from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
     from tidegate.project.location import location_of
     from tidegate.spark_jobs.commit.process import this_process
 

@@ -16,16 +16,23 @@ that is found dead within seconds, since the launcher's note names that process 
 
 from typing import Protocol, cast, runtime_checkable
 
-from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
-from dagster._core.errors import DagsterCodeLocationLoadError, DagsterUserCodeUnreachableError
-from dagster._core.events import DagsterEvent, DagsterEventType
-from dagster._core.instance.config import ConcurrencyConfig
-from dagster._core.launcher import LaunchRunContext
-from dagster._core.run_coordinator.base import SubmitRunContext
-from dagster._core.run_coordinator.queued_run_coordinator import QueuedRunCoordinator
-from dagster._core.storage.dagster_run import ACTIVE_RUN_STATUSES
+from dagster import (
+    DagsterEvent,
+    DagsterEventType,
+    DagsterInstance,
+    DagsterRun,
+    DagsterRunStatus,
+    QueuedRunCoordinator,
+    RunsFilter,
+)
 
 from tidegate.dagster_defs.coordinator.turn import submitters_turn
+from tidegate.dagster_defs.internals.errors import (
+    DagsterCodeLocationLoadError,
+    DagsterUserCodeUnreachableError,
+)
+from tidegate.dagster_defs.internals.launching import LaunchRunContext
+from tidegate.dagster_defs.internals.run_queue import ACTIVE_RUN_STATUSES, ConcurrencyConfig, SubmitRunContext
 
 DEQUEUE_SECONDS = 0.5
 """From one look of Dagster's daemon into the queue to the next, unless the configuration says more. It waits

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from dagster import DagsterInstance
-from dagster._core.storage.runs import SqliteRunStorage, SqlRunStorage
 from sqlalchemy.exc import DBAPIError
+
+from tidegate.dagster_defs.internals.run_storage import SqliteRunStorage, SqlRunStorage
 
 LOCK_FILE = "submitting.lock"
 ADVISORY_LOCK = 0x7375626D69747321

@@ -12,9 +12,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import takewhile
 
-# The iterator is not public. Dagster's minor version is pinned, and tests cover this use.
-from dagster._utils.schedules import schedule_execution_time_iterator
-
+from tidegate.dagster_defs.internals.cron import schedule_execution_time_iterator
 from tidegate.domain.model import WallClock
 from tidegate.domain.time.clock_change import clock_changes
 from tidegate.domain.time.cron import parse

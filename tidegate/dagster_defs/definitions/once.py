@@ -12,14 +12,15 @@ Each replacement looks first whether Dagster is as expected; if not, Dagster goe
 
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property, wraps
-from importlib import import_module
 from inspect import signature
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from dagster import DagsterType, Field, deserialize_value
-from dagster._core.remote_origin import RemoteRepositoryOrigin
+
+from tidegate.dagster_defs.internals import repeated_work
+from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 
 SCHEMAS_KEPT = 1_000
 """Different schemas of ops. Those of programs are all the same."""
@@ -38,24 +39,15 @@ def compute_once() -> tuple[str, ...]:
     Returns:
         What is replaced; less than everything with a Dagster that is not as expected.
     """
-    metadata = _module("dagster._core.definitions.metadata.metadata_set")
     done = {
         "defaults": keep_defaults(Field),
-        "schemas": share_schemas(_module("dagster._core.definitions.run_config")),
-        "tables": share_table_facts(_of(metadata, "TableMetadataSet")),
-        "inputs": take_types(_module("dagster._core.definitions.input")),
-        "outputs": take_types(_module("dagster._core.definitions.output")),
-        # A run's process does not need the server, so it is not imported above.
-        "answers": keep_answers(_of(_module("dagster._grpc.server"), "DagsterApiServer")),
+        "schemas": share_schemas(repeated_work.find(*repeated_work.SCHEMAS)),
+        "tables": share_table_facts(repeated_work.find(*repeated_work.TABLE_FACTS)),
+        "inputs": take_types(repeated_work.find(*repeated_work.INPUTS)),
+        "outputs": take_types(repeated_work.find(*repeated_work.OUTPUTS)),
+        "answers": keep_answers(repeated_work.find(*repeated_work.CODE_SERVER)),
     }
     return tuple(name for name, replaced in done.items() if replaced)
-
-
-def _module(name: str) -> object:
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
 
 
 def _of(owner: object, name: str) -> Any:

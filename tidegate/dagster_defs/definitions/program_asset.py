@@ -24,13 +24,13 @@ from dagster import (
     ResourceDefinition,
 )
 
-# What `OpDefinition` makes of a schema; it is made once for all programs.
-from dagster._core.definitions.definition_config_schema import convert_user_facing_definition_config_schema
-from dagster._core.definitions.resource_requirement import ResourceRequirement
-
 from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.tags import PROGRAM
+from tidegate.dagster_defs.internals.op_definition import (
+    ResourceRequirement,
+    convert_user_facing_definition_config_schema,
+)
 from tidegate.dagster_defs.run.program_op import run_op
 
 ARGS_HELP = "arguments of a manual run; the default is the arguments of the program's schedule"

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from dagster import ScheduleDefinition, SensorDefinition
-from dagster._core.definitions.run_request import InstigatorType
 
 from tidegate.dagster_defs.definitions.native_cron import native_cron, pattern_for_dagster
 from tidegate.dagster_defs.definitions.native_schedule import native_schedule
@@ -18,6 +17,7 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import former_dispatcher, unique_names
 from tidegate.dagster_defs.dispatch.own_sensor import own_sensor
 from tidegate.dagster_defs.dispatch.switch import Switched
+from tidegate.dagster_defs.internals.instigators import InstigatorType
 from tidegate.domain.model import WallClock
 from tidegate.scheduler.model.deployed import ScheduleState
 

@@ -12,13 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
-# Not exported by `dagster`: its documented way to distinguish a run's process from a code server.
-from dagster._core.definitions.definitions_load_context import (
-    DefinitionsLoadContext,
-    DefinitionsLoadType,
-)
-
 from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
 from tidegate.domain.model import App
 from tidegate.domain.model.others import others_of_programs
 from tidegate.domain.value import Value

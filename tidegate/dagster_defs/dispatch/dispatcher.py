@@ -22,9 +22,6 @@ from dagster import (
     SensorResult,
     SkipReason,
 )
-from dagster._core.remote_origin import (
-    RemoteRepositoryOrigin,
-)  # names the switches of this code location
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
@@ -38,6 +35,7 @@ from tidegate.dagster_defs.dispatch.skip_reason import skip_reason, waiting_jobs
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
 from tidegate.dagster_defs.dispatch.targets import sensor_of
+from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, host_of
 from tidegate.scheduler.launch.versions import CODE_SERVER, note_version

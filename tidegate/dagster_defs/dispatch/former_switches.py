@@ -9,11 +9,10 @@ from collections.abc import Collection
 from datetime import datetime
 
 from dagster import DagsterInstance
-from dagster._core.definitions.run_request import InstigatorType
-from dagster._core.scheduler.instigation import InstigatorStatus
 
 from tidegate.dagster_defs.deployed.names import former_dispatcher
 from tidegate.dagster_defs.ingest.event_log import storage_id
+from tidegate.dagster_defs.internals.instigators import InstigatorStatus, InstigatorType
 from tidegate.scheduler.commands.by_hand.held_apps import hold_app
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.protocol import Store

@@ -17,9 +17,14 @@ from datetime import UTC, datetime
 from time import monotonic
 
 from dagster import DagsterInstance
-from dagster._core.definitions.run_request import InstigatorType
-from dagster._core.remote_origin import RemoteRepositoryOrigin
-from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus, ScheduleInstigatorData
+
+from tidegate.dagster_defs.internals.instigators import (
+    InstigatorState,
+    InstigatorStatus,
+    InstigatorType,
+    ScheduleInstigatorData,
+)
+from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 
 PARKED_AT = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 

@@ -15,17 +15,17 @@ from datetime import datetime
 from enum import StrEnum
 
 from dagster import DagsterInstance
-from dagster._core.definitions.run_request import InstigatorType
-from dagster._core.remote_origin import RemoteRepositoryOrigin
-from dagster._core.scheduler.instigation import (
-    InstigatorState,
-    InstigatorStatus,
-    ScheduleInstigatorData,
-    SensorInstigatorData,
-)
 
 from tidegate.dagster_defs.dispatch.parking import forget, park, parked_data
 from tidegate.dagster_defs.ingest.event_log import storage_id
+from tidegate.dagster_defs.internals.instigators import (
+    InstigatorState,
+    InstigatorStatus,
+    InstigatorType,
+    ScheduleInstigatorData,
+    SensorInstigatorData,
+)
+from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.model.deployed import ScheduleState, Status

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dagster import SensorDefinition
-from dagster._core.definitions.target import AutomationTarget  # what SensorDefinition(job_name=…) makes
+
+from tidegate.dagster_defs.internals.sensor_target import AutomationTarget
 
 
 def sensor_of(jobs: Sequence[str], **settings: Any) -> SensorDefinition:

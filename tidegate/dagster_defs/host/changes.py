@@ -14,8 +14,8 @@ from typing import Any
 
 import sqlalchemy as sa
 from dagster import DagsterInstance
-from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 
+from tidegate.dagster_defs.internals.event_log import SqlEventLogStorage
 from tidegate.dagster_defs.sqlite.connections import identity_of
 from tidegate.scheduler.store.protocol import Store
 

@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from threading import Event
 
 from dagster import DagsterInstance, RunRequest
-from dagster._core.workspace.context import IWorkspaceProcessContext
 
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import DISPATCHER
@@ -21,6 +20,7 @@ from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.host.changes import Changes
 from tidegate.dagster_defs.host.runs import Runs, Unanswered, would_meet_every_launch
+from tidegate.dagster_defs.internals.workspace import IWorkspaceProcessContext
 from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.launch.active_host import CLOCKS, LEASE, ActiveHost, Lookout, host_of, release, take
 from tidegate.scheduler.launch.outbox import LaunchRequest, postpone, resume_launches

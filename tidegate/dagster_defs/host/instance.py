@@ -12,8 +12,9 @@ from time import monotonic
 from typing import Any
 
 from dagster import DagsterInstance
-from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
-from dagster._core.storage.runs import SqlRunStorage
+
+from tidegate.dagster_defs.internals.event_log import SqlEventLogStorage
+from tidegate.dagster_defs.internals.run_storage import SqlRunStorage
 
 KEPT_SECONDS = 10.0
 """How long an answer holds: a wipe of all runs while the host works is noticed after this."""

@@ -16,28 +16,31 @@ from uuid import UUID, uuid5
 
 # What Dagster's sensor daemon uses for the same purpose (dagster/_daemon/sensor.py).
 from dagster import AssetKey, DagsterInstance, DagsterRun, DagsterRunStatus, RunRequest
-from dagster._core.definitions.selector import JobSubsetSelector
-from dagster._core.errors import (
-    DagsterCodeLocationLoadError,
-    DagsterRunAlreadyExists,
-    DagsterUserCodeUnreachableError,
-)
-from dagster._core.remote_representation.code_location import CodeLocation
-from dagster._core.remote_representation.external import RemoteJob, RemoteRepository
-from dagster._core.scheduler.instigation import InstigatorStatus
-from dagster._core.snap.execution_plan_snapshot import ExecutionPlanSnapshot
-from dagster._core.storage.tags import RUN_KEY_TAG
-from dagster._core.workspace.context import (
-    BaseWorkspaceRequestContext,
-    IWorkspaceProcessContext,
-    WorkspaceProcessContext,
-)
-from dagster_shared.error import SerializableErrorInfo
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.deployed.tags import PROJECT
+from tidegate.dagster_defs.internals.errors import (
+    DagsterCodeLocationLoadError,
+    DagsterRunAlreadyExists,
+    DagsterUserCodeUnreachableError,
+    SerializableErrorInfo,
+)
+from tidegate.dagster_defs.internals.instigators import InstigatorStatus
+from tidegate.dagster_defs.internals.remote_jobs import (
+    RUN_KEY_TAG,
+    CodeLocation,
+    ExecutionPlanSnapshot,
+    JobSubsetSelector,
+    RemoteJob,
+    RemoteRepository,
+)
+from tidegate.dagster_defs.internals.workspace import (
+    BaseWorkspaceRequestContext,
+    IWorkspaceProcessContext,
+    WorkspaceProcessContext,
+)
 from tidegate.scheduler.store.error import StoreError
 
 RUN_IDS = UUID("6f0c1d4e-6d5b-5c39-9f0e-5a6d0c2f7b11")

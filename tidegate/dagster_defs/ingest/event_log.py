@@ -11,16 +11,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from dagster import DagsterEventType, DagsterInstance, EventLogEntry
-from dagster._core.storage.event_log.schema import (
-    SqlEventLogStorageTable,
-)  # the table is not exported
-from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
-from dagster._core.storage.runs import SqlRunStorage
-from dagster._serdes import deserialize_value
+from dagster import DagsterEventType, DagsterInstance, EventLogEntry, deserialize_value
 
 from tidegate.dagster_defs.ingest.holes import Hole
 from tidegate.dagster_defs.ingest.position import Position, Row, fingerprint
+from tidegate.dagster_defs.internals.event_log import SqlEventLogStorage, SqlEventLogStorageTable
+from tidegate.dagster_defs.internals.run_storage import SqlRunStorage
 
 PAGE_ROWS = 1000
 

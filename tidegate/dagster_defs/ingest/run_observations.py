@@ -19,10 +19,8 @@ from dagster import (
     DagsterRunStatus,
     PartitionKeyRange,
     PartitionsDefinition,
-)
-from dagster._core.storage.dagster_run import (
     RunRecord,
-)  # what instance.get_run_records returns
+)
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
 from tidegate.dagster_defs.deployed.tags import (

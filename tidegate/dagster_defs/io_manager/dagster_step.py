@@ -24,9 +24,10 @@ from dagster import (
     IOManager,
     OutputContext,
     PartitionsDefinition,
+    StepExecutionContext,
 )
-from dagster._core.execution.context.system import StepExecutionContext
-from dagster._core.execution.plan.outputs import StepOutputHandle
+
+from tidegate.dagster_defs.internals.step import StepOutputHandle
 
 __all__ = [
     "StepExecutionContext",

@@ -10,11 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dagster._core.storage.sql import create_engine  # the one that its storages use
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from sqlalchemy import Connection, event
 from sqlalchemy.pool import QueuePool
 
+from tidegate.dagster_defs.internals.sqlite_connections import (
+    SQLITE_BUSY_TIMEOUT_SECONDS,
+    create_db_conn_string,
+    create_engine,
+)
 from tidegate.dagster_defs.sqlite.fork_gate import GATE
 
 CONNECTIONS_KEPT = 4

@@ -3,22 +3,21 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from dagster._core.event_api import EventHandlerFn
-from dagster._core.storage.event_log import sqlite
-from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
-from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
-from dagster._core.storage.event_log.sqlite.consolidated_sqlite_event_log import (
-    ConsolidatedSqliteEventLogStorage,
-)
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
-from dagster._core.storage.sql import (
-    AlembicVersion,
-    check_alembic_revision,
-    get_alembic_config,
-    stamp_alembic_rev,
-)
 from sqlalchemy import Connection
 
+from tidegate.dagster_defs.internals.sqlite_storage import (
+    INDEX_SHARD_NAME,
+    AlembicVersion,
+    ConsolidatedSqliteEventLogStorage,
+    EventHandlerFn,
+    SqlEventLogStorageMetadata,
+    SqliteEventLogStorage,
+    SqlPollingEventWatcher,
+    check_alembic_revision,
+    get_alembic_config,
+    sqlite,
+    stamp_alembic_rev,
+)
 from tidegate.dagster_defs.sqlite.connections import Connections
 
 CONSOLIDATED = str(sqlite.__file__)

@@ -7,11 +7,9 @@ and `dagster dev` has a temporary one.
 from collections.abc import Mapping
 
 import yaml
-from dagster import DagsterInstance
-from dagster._config.field import Field
-from dagster._core.instance.ref import InstanceRef
-from dagster._serdes import ConfigurableClassData
+from dagster import DagsterInstance, Field
 
+from tidegate.dagster_defs.internals.instance import ConfigurableClassData, InstanceRef
 from tidegate.dagster_defs.sqlite.storage import SqliteStorage
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
-from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
 from sqlalchemy import Connection
 
+from tidegate.dagster_defs.internals.run_storage import SqliteRunStorage
+from tidegate.dagster_defs.internals.sqlite_storage import SqliteScheduleStorage
 from tidegate.dagster_defs.sqlite.connections import Connections
 
 

@@ -16,15 +16,20 @@ from pathlib import Path
 from typing import Any, Self
 
 from dagster import DagsterInstance, StringSource
-from dagster._config.config_schema import UserConfigSchema
-from dagster._core.storage.base_storage import DagsterStorage
-from dagster._core.storage.event_log.sqlite.consolidated_sqlite_event_log import SQLITE_EVENT_LOG_FILENAME
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
-from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
-from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
-from dagster._serdes import ConfigurableClass, ConfigurableClassData
 from sqlalchemy import text
 
+from tidegate.dagster_defs.internals.instance import (
+    ConfigurableClass,
+    ConfigurableClassData,
+    UserConfigSchema,
+)
+from tidegate.dagster_defs.internals.run_storage import SqliteRunStorage
+from tidegate.dagster_defs.internals.sqlite_storage import (
+    INDEX_SHARD_NAME,
+    SQLITE_EVENT_LOG_FILENAME,
+    DagsterStorage,
+    SqliteScheduleStorage,
+)
 from tidegate.dagster_defs.sqlite.connections import Connections
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
 from tidegate.dagster_defs.sqlite.kept import KeptRunStorage, KeptScheduleStorage

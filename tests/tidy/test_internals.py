@@ -1,0 +1,24 @@
+"""The rule on private parts of Dagster catches what it must."""
+
+from tests.tidy.finding import Source
+from tests.tidy.internals import check_internals
+
+DOC = '"""What it is."""\n'
+
+
+def test_private_parts_of_dagster_elsewhere_are_caught() -> None:
+    need = "tidegate/dagster_defs/internals/cron.py"
+    text = '"""Fires.\n\nWhy: none.\nSince: Dagster 1.8.\n"""\nfrom dagster._utils import fires\n'
+    private = DOC + "from dagster._utils import fires, other\n"
+    assert [str(one) for one in check_internals([Source(path=need, text=text)])] == []
+    sources = (
+        Source(path=need, text=text.replace("Since", "From")),
+        Source(path="tidegate/server/x.py", text=private),
+        Source(path="tests/x.py", text=private),
+    )
+    assert [str(one) for one in check_internals(sources)] == [
+        f"{need}:1: error: says what it has, then `Why: …` and `Since: Dagster 1.N …`",
+        "tidegate/server/x.py:2: error: names a private part of Dagster; "
+        "take it from a file of tidegate/dagster_defs/internals/",
+        f"tests/x.py:2: error: take fires from {need}",
+    ]

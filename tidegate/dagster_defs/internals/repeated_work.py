@@ -1,0 +1,24 @@
+"""The functions that compute the same again for each program and each reader of a location, found by name.
+
+Why: `definitions.once` replaces those that are as expected. A Dagster without one goes on by itself.
+Since: Dagster 1.8.
+"""
+
+from importlib import import_module
+from typing import Any
+
+TABLE_FACTS = ("dagster._core.definitions.metadata.metadata_set", "TableMetadataSet")
+SCHEMAS = ("dagster._core.definitions.run_config",)
+INPUTS = ("dagster._core.definitions.input",)
+OUTPUTS = ("dagster._core.definitions.output",)
+# A run's process does not need the server, so `find` loads it only for those that ask.
+CODE_SERVER = ("dagster._grpc.server", "DagsterApiServer")
+
+
+def find(module: str, name: str = "") -> Any:
+    """Return a module of Dagster, or what it has by a name; None if there is no such thing."""
+    try:
+        found = import_module(module)
+    except ImportError:
+        return None
+    return getattr(found, name, None) if name else found
