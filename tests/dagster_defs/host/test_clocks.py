@@ -1,12 +1,11 @@
 """What hosts and sensors note of one another: whose clock differs, and which version is at work."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.dagster_defs.host.world import ELSEWHERE, HostWorld, loaded_here
+from tests.dagster_defs.host.world import ELSEWHERE, HostWorld
 from tests.dagster_defs.instance import evaluate, repository_of
 from tidegate.dagster_defs.host.host import POLL_SECONDS, WAITING_SECONDS, Host
 from tidegate.scheduler.launch.active_host import RENEWED_WITHIN, host_of
@@ -14,20 +13,6 @@ from tidegate.scheduler.launch.versions import CODE_SERVER, versions_at_work
 from tidegate.spark_jobs.commit.process import this_process
 
 pytestmark = pytest.mark.dagster
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
-    with loaded_here(tmp_path_factory.mktemp("clocks")) as world:
-        yield world
-
-
-@pytest.fixture
-def world(shared: HostWorld) -> HostWorld:
-    """The shared world, in which no host is active."""
-    shared.lapse()
-    shared.said.clear()
-    return shared
 
 
 def test_of_two_hosts_with_different_clocks_one_decides(world: HostWorld) -> None:

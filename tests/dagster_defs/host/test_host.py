@@ -42,14 +42,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
         yield world
 
 
-@pytest.fixture
-def world(shared: HostWorld) -> HostWorld:
-    """The shared world, in which no host is active and no job waits for an offer."""
-    shared.lapse()
-    shared.said.clear()
-    return shared
-
-
 def killed_at(monkeypatch: pytest.MonkeyPatch, instance: DagsterInstance, call: str) -> Callable[[], None]:
     """Let the process end at a call of Dagster's, before it does anything; return what takes this back."""
 

@@ -1,6 +1,5 @@
 """What would meet every launch is not counted against a job: it is said, holds no slots, and passes."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from threading import Event
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from tests.dagster_defs.host.world import HostWorld, loaded_here
+from tests.dagster_defs.host.world import HostWorld
 from tidegate.dagster_defs.host import host as hosts
 from tidegate.dagster_defs.host import runs
 from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
@@ -17,20 +16,6 @@ from tidegate.scheduler.launch.outbox import OFFERS_MAX
 from tidegate.scheduler.model.job import JobState
 
 pytestmark = pytest.mark.dagster
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
-    with loaded_here(tmp_path_factory.mktemp("postponed")) as world:
-        yield world
-
-
-@pytest.fixture
-def world(shared: HostWorld) -> HostWorld:
-    """The shared world, in which no host is active."""
-    shared.lapse()
-    shared.said.clear()
-    return shared
 
 
 def lease_in(world: HostWorld) -> ActiveHost:
