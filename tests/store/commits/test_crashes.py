@@ -151,7 +151,7 @@ def test_a_client_that_hangs_in_the_middle_does_not_stop_the_others(
     postgres: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a driver whose machine is suspended. The server ends its transaction, and the next one gets in."""
-    monkeypatch.setattr(commit_transaction, "HUNG_SECONDS", 0.2)
+    monkeypatch.setattr(commit_transaction, "COMMIT_HUNG_SECONDS", 0.2)
     store = SqlCommitStepStore(postgres.engine)
     with (
         pytest.raises(StoreError, match="failed"),

@@ -14,13 +14,10 @@ from sqlalchemy import Connection, Engine, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tidegate.scheduler.store.sql.commit_tables import commit_tokens
-from tidegate.scheduler.store.sql.connection.engine import BUSY_SECONDS
+from tidegate.scheduler.store.sql.connection.engine import COMMIT_HUNG_SECONDS, limit_writer
 from tidegate.scheduler.store.sql.store import MAYBE_KEPT, NOTHING_KEPT, connect_and_lock, store_errors
 
 TOKEN_ROW = 1
-
-HUNG_SECONDS = 45
-"""How long PostgreSQL lets an idle client keep the lock: shorter than other writers wait."""
 
 
 @contextmanager
@@ -73,11 +70,7 @@ def insert_or_replace(connection: Connection, table: Table, row: dict[str, Any])
 
 
 def _lock(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(
-            f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s';"
-            f" SET LOCAL idle_in_transaction_session_timeout = '{HUNG_SECONDS}s'"
-        )
+    limit_writer(connection, COMMIT_HUNG_SECONDS)
     row = _insert(connection, commit_tokens).values(id=TOKEN_ROW, value=0)
     same = {"value": commit_tokens.c.value}
     connection.execute(row.on_conflict_do_update(index_elements=["id"], set_=same))

@@ -26,6 +26,9 @@ HUNG_SECONDS = 15
 """How long a writer may compute between two statements before the server ends its transaction: as long as
 one attempt of another one to begin. A tick asks the store at each of its instants."""
 
+COMMIT_HUNG_SECONDS = 45
+"""The same for a driver in a commit transaction (`store.commits`): shorter than other writers wait."""
+
 ALIVE = {"idle": 5, "interval": 2, "count": 3}
 """TCP keepalives, in seconds and tries: both sides know after eleven seconds that the other machine is away.
 The system's own default is more than two hours."""
@@ -91,6 +94,15 @@ def for_reading(engine: Engine) -> Engine:
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
+def limit_writer(connection: Connection, hung_seconds: float) -> None:
+    """Let PostgreSQL limit how long a transaction waits for locks, and keeps them between two statements."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(
+            f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s';"
+            f" SET LOCAL idle_in_transaction_session_timeout = '{hung_seconds}s'"
+        )
+
+
 def _prepare_sqlite(connection: Any, record: Any) -> None:
     # None: the driver leaves transactions to us.
     connection.isolation_level = None
@@ -116,8 +128,5 @@ def _prepare_postgres(connection: Any, record: Any) -> None:
 
 def _begin_postgres(connection: Connection) -> None:
     if connection.get_execution_options().get(WRITES, False):
-        connection.exec_driver_sql(
-            f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s';"
-            f" SET LOCAL idle_in_transaction_session_timeout = '{HUNG_SECONDS}s'"
-        )
+        limit_writer(connection, HUNG_SECONDS)
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
