@@ -12,9 +12,10 @@ from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patient_commits, patiently
+from tidegate.scheduler.store.sql import store as stores
 from tidegate.scheduler.store.sql.connection import engine
 from tidegate.scheduler.store.sql.open import open_sql_store
-from tidegate.scheduler.store.sql.store import clock_difference
+from tidegate.scheduler.store.sql.store import ServerClock, clock_difference
 
 pytestmark = pytest.mark.store  # a server of its own, which is stopped
 
@@ -83,3 +84,27 @@ def test_the_clock_of_the_server_is_compared(postgres_url: str, tmp_path: Path) 
     assert clock_difference(here, datetime.now(UTC) + minutes) == timedelta(0)
     in_postgres.close()
     here.close()
+
+
+def test_the_clock_of_the_server_is_asked_once_a_minute_and_after_a_step(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, asked, clock = open_sql_store(postgres_url), list[datetime](), ServerClock()
+
+    def ask(_: Any, now: datetime) -> timedelta:
+        asked.append(now)
+        return timedelta(minutes=5) if len(asked) in (2, 3) else timedelta(0)
+
+    monkeypatch.setattr(stores, "clock_difference", ask)
+    now = datetime.now(UTC)
+    assert [clock.difference(store, now) for _ in range(3)] == [timedelta(0)] * 3
+    assert len(asked) == 1
+    ahead = now + timedelta(minutes=5)
+    assert [clock.difference(store, ahead) for _ in range(2)] == [timedelta(minutes=5)] * 2
+    assert len(asked) == 3
+    assert [clock.difference(store, now) for _ in range(2)] == [timedelta(0)] * 2
+    assert len(asked) == 4
+    monkeypatch.setattr(stores, "CLOCK_SECONDS", 0)
+    clock.difference(store, now)
+    assert len(asked) == 5
+    store.close()

@@ -8,6 +8,7 @@ observed. So a tick that is lost, repeated, or overlaps the next one is harmless
 "Preview tick result" in the UI also runs the body, which then changes nothing.
 """
 
+import math
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER, MAINTENANCE, MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT
 from tidegate.dagster_defs.dispatch.host_text import host_text
-from tidegate.dagster_defs.dispatch.pace import Pace
+from tidegate.dagster_defs.dispatch.pace import Pace, Turns
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.dispatch.skip_reason import skip_reason, waiting_jobs
@@ -56,6 +57,7 @@ class Dispatcher:
         rounds: the ticks of an evaluation.
         shared: what its ticks have in common.
         switch_pace: how often the switches are compared.
+        version_note: the note of this process's version, once.
     """
 
     plan: AssetPlan
@@ -65,6 +67,7 @@ class Dispatcher:
     maintains: bool = False
     shared: Shared = field(default_factory=Shared)
     switch_pace: Pace = field(default_factory=Pace)
+    version_note: Turns = field(default_factory=lambda: Turns(math.inf))
 
     def sensor(self) -> SensorDefinition:
         """Return the sensor that Dagster evaluates."""
@@ -120,8 +123,7 @@ class Dispatch:
         if not is_real_tick(self._context.log_key):
             self._steps.attempt(self._steps.load_deployed, store)
             return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
-        location = self._location
-        note_version(store, location.project, CODE_SERVER, location.version, this_process(), self._now())
+        self._dispatcher.version_note.run(lambda: self._note_version(store))
         host = self._host(store)
         if host is not None:
             self._steps.attempt(self._switches, store)
@@ -135,6 +137,10 @@ class Dispatch:
                 if self._steps.failures:
                     raise self._steps.failures[0]
         return SkipReason(self._waiting(store))
+
+    def _note_version(self, store: Store) -> None:
+        location = self._location
+        note_version(store, location.project, CODE_SERVER, location.version, this_process(), self._now())
 
     def _host(self, store: Store) -> ActiveHost | None:
         """Return the host that drives the engine, also one by another clock: then this process does not."""

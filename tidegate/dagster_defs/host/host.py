@@ -25,7 +25,7 @@ from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.launch.active_host import CLOCKS, LEASE, ActiveHost, Lookout, host_of, release, take
 from tidegate.scheduler.launch.outbox import LaunchRequest, postpone, resume_launches
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.store.sql.store import clock_difference
+from tidegate.scheduler.store.sql.store import ServerClock
 from tidegate.scheduler.tick.due import is_anything_due
 from tidegate.spark_jobs.commit.process import is_gone, shown
 
@@ -84,6 +84,7 @@ class Host:
         self._changes = Changes(instance)
         self._rest: tuple[tuple[object, ...], datetime] | None = None
         self._lookout = Lookout()
+        self._server_clock = ServerClock()
         self._steps = Steps(location, instance, Shared(), self._log)
         self._switches = Turns(SWITCHES_SECONDS)
         self._measuring = Turns(MEASURING_SECONDS)
@@ -151,7 +152,7 @@ class Host:
         with store.reading() as reader:
             found = host_of(reader, project)
         self.active = None
-        apart = clock_difference(store, now)
+        apart = self._server_clock.difference(store, now)
         if abs(apart) >= LEASE:
             self._log(f"does not decide: {_difference(apart)} of the store's server; {CLOCKS}")
             return False

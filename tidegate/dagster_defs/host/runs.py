@@ -8,7 +8,7 @@ makes it. After a crash between creation and submission the next offer of the jo
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from threading import Thread
@@ -108,11 +108,12 @@ class Runs:
         A location that is not loaded is loaded again, in a thread of its own: its server may hang.
         """
         context = self._workspace.create_request_context()
-        problems: list[str] = []
-        for _ in self._repositories(context, problems):
-            return ""
-        self._load_again(context)
-        return _not_loaded(problems)
+        try:
+            self._find(context)
+        except NotLoaded as error:
+            self._load_again(context)
+            return str(error)
+        return ""
 
     def _load_again(self, context: BaseWorkspaceRequestContext) -> None:
         if self._loading is not None and self._loading.is_alive():
@@ -130,11 +131,13 @@ class Runs:
 
     def dispatcher_is_off(self) -> bool:
         """Return whether a person has switched off the sensor of the project's code location."""
-        for _, repository in self._repositories(self._workspace.create_request_context(), []):
-            sensor = repository.get_sensor(DISPATCHER)
-            state = self._instance.get_instigator_state(sensor.get_remote_origin_id(), sensor.selector_id)
-            return state is not None and state.status is InstigatorStatus.STOPPED
-        return False
+        try:
+            _, repository = self._find(self._workspace.create_request_context())
+        except NotLoaded:
+            return False
+        sensor = repository.get_sensor(DISPATCHER)
+        state = self._instance.get_instigator_state(sensor.get_remote_origin_id(), sensor.selector_id)
+        return state is not None and state.status is InstigatorStatus.STOPPED
 
     def submit(self, request: RunRequest, tags: Mapping[str, str]) -> str | None:
         """Create and submit the run of a request.
@@ -164,7 +167,7 @@ class Runs:
         tags: Mapping[str, str],
         context: BaseWorkspaceRequestContext,
     ) -> DagsterRun | None:
-        location, repository = self._found(context)
+        location, repository = self._find(context)
         job, plan = self._snapshot(location, repository, str(request.job_name), request.asset_selection)
         selection = None if request.asset_selection is None else frozenset(request.asset_selection)
         try:
@@ -191,17 +194,13 @@ class Runs:
         except DagsterRunAlreadyExists:
             return self._instance.get_run_by_id(run_id)
 
-    def _found(self, context: BaseWorkspaceRequestContext) -> tuple[CodeLocation, RemoteRepository]:
-        """Return the code location with the dispatcher of the project."""
-        problems: list[str] = []
-        for found in self._repositories(context, problems):
-            return found
-        raise NotLoaded(_not_loaded(problems))
+    def _find(self, context: BaseWorkspaceRequestContext) -> tuple[CodeLocation, RemoteRepository]:
+        """Return the code location with the dispatcher of the project.
 
-    def _repositories(
-        self, context: BaseWorkspaceRequestContext, problems: list[str]
-    ) -> Iterator[tuple[CodeLocation, RemoteRepository]]:
-        """Yield the repositories with a dispatcher of the project; note the locations that are not loaded."""
+        Raises:
+            NotLoaded: there is none; the message names the locations that are not loaded.
+        """
+        problems: list[str] = []
         for name, entry in context.get_code_location_entries().items():
             if entry.code_location is None:
                 why = "" if entry.load_error is None else f": {_first_line(entry.load_error)}"
@@ -211,7 +210,9 @@ class Runs:
                 if not repository.has_sensor(DISPATCHER):
                     continue
                 if repository.get_sensor(DISPATCHER).tags.get(PROJECT, NO_PROJECT) == self._project:
-                    yield entry.code_location, repository
+                    return entry.code_location, repository
+        nowhere = "no code location of the workspace has a dispatcher of the project"
+        raise NotLoaded("; ".join(problems) or nowhere)
 
     def _snapshot(
         self,
@@ -271,10 +272,6 @@ class Runs:
             if asked[1].done():
                 self._questions.pop(location.name, None)
         return found
-
-
-def _not_loaded(problems: Sequence[str]) -> str:
-    return "; ".join(problems) or "no code location of the workspace has a dispatcher of the project"
 
 
 def _first_line(error: SerializableErrorInfo) -> str:

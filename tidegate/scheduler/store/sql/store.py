@@ -28,6 +28,12 @@ from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.snapshot import SnapshotReader
 from tidegate.scheduler.store.sql.writer import SqlTransaction
 
+CLOCK_SECONDS = 60
+"""From one question about the time of the server to the next."""
+
+CLOCK_STEP = timedelta(seconds=1)
+"""What the clock of a process may be wrong by between two questions."""
+
 LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
 """What SQLite and PostgreSQL say when another writer held the lock for too long."""
 
@@ -178,3 +184,25 @@ def clock_difference(store: Store, now: datetime) -> timedelta:
     # The answer may have been on its way for as long as the question took.
     took, ahead = timedelta(seconds=time.monotonic() - began), now - server
     return ahead if ahead > timedelta(0) else min(ahead + took, timedelta(0))
+
+
+class ServerClock:
+    """By how much the clock of this process differs from the server's; it is asked once a minute.
+
+    It is asked at once where the clock of this process was put forward or back since, and while it differs.
+    """
+
+    def __init__(self) -> None:
+        self._asked: tuple[float, datetime] | None = None
+
+    def difference(self, store: Store, now: datetime) -> timedelta:
+        """Return what `clock_difference` does, to `CLOCK_STEP`."""
+        steady = time.monotonic()
+        if self._asked is not None:
+            passed = steady - self._asked[0]
+            moved = now - self._asked[1] - timedelta(seconds=passed)
+            if passed < CLOCK_SECONDS and abs(moved) < CLOCK_STEP:
+                return timedelta(0)
+        difference = clock_difference(store, now)
+        self._asked = (steady, now) if abs(difference) < CLOCK_STEP else None
+        return difference
