@@ -11,6 +11,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from tests.doubles.stopped_process import WRITES_TO_A_STORE, stopped
 from tests.worlds.samples import app
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.open import open_store
@@ -104,6 +105,23 @@ def test_a_store_that_stays_locked_is_told_so(tmp_path: Path, monkeypatch: pytes
     store = open_store(f"sqlite:///{tmp_path}/store.db")
     with store.transaction(), pytest.raises(StoreError, match="stayed locked"), store.transaction():
         pass
+    store.close()
+
+
+def test_a_writer_that_hangs_is_named_with_the_remedy_and_loses_only_what_it_has_not_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite has no limit for a process that hangs in its transaction: the others say who it is."""
+    monkeypatch.setattr("tidegate.scheduler.store.sql.connection.engine.BUSY_SECONDS", 0)
+    monkeypatch.setattr(sql, "BUSY_SECONDS", 0)
+    store = open_sql_store(f"sqlite:///{tmp_path}/store.db")
+    with stopped(WRITES_TO_A_STORE, tmp_path / "store.db") as pid:
+        with pytest.raises(StoreError, match=rf"by process {pid} \(.*\), which is stopped") as raised:
+            store.transaction().__enter__()
+        assert raised.value.hint.startswith("end that process")
+    with store.transaction() as after:
+        after.set_cursor("written", 1)
+    assert sql.writer_of(store.engine) is None
     store.close()
 
 

@@ -1,6 +1,6 @@
 """Requests to the run server of a place, which is started at the first one.
 
-connect ──refused──► lock ─► connect again ─► start a server, wait until it listens
+connect ──refused──► my turn, or another launcher has started one ─► start a server, wait until it listens
    └──► request ─► answer            stale: the server has left its socket, and the next one is started
 """
 
@@ -13,21 +13,38 @@ import subprocess
 import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
 from tidegate.launcher.place import Place, servers_of
-from tidegate.launcher.protocol import Answer, Cancel, Launch, Request, connect, receive_line, send
+from tidegate.launcher.protocol import (
+    ANSWER_SECONDS,
+    Answer,
+    Cancel,
+    Launch,
+    Request,
+    connect,
+    receive_line,
+    send,
+)
 from tidegate.launcher.records import NO_PROCESS, Records, RunRecord
-from tidegate.spark_jobs.commit.process import is_gone
+from tidegate.scheduler.store.lock_holder import ANOTHER, lock_holder
+from tidegate.spark_jobs.commit.process import is_gone, shown
 
 PLACE_FILE = "place.json"
 LOG_FILE = "server.log"
 LOG_BYTES_MAX = 10_000_000
 """A longer log is renamed when the next server starts, and replaces the one before."""
 
+LOCK_FILE = "lock"
+
 TRIES = 5
 START_SECONDS = 120
+
+TURN_SECONDS = START_SECONDS + 10
+"""How long a launcher lets another one start the server: longer than that can take, unless it hangs."""
+
 STOP_SECONDS = 20
 POLL_SECONDS = 0.02
 LOG_TAIL_LINES = 20
@@ -50,6 +67,12 @@ def launch(place: Place, run: Launch) -> Answer:
         try:
             with _connected(place) as connection:
                 answer = _asked(connection, run)
+        except TimeoutError as error:
+            names = " or ".join(shown(name) for name in Records(place.directory).servers())
+            raise ServerFailed(
+                f"the run server in {place.directory} has not answered within {ANSWER_SECONDS} s:"
+                f" if {names or 'it'} hangs, kill it: its runs go on, and the next launch starts another one"
+            ) from error
         except OSError as error:
             # The run has its record if the request was read, so asking again launches nothing twice.
             problem = f"{type(error).__name__}: {error}"
@@ -135,13 +158,11 @@ def _has_ended(name: str) -> bool:
 
 def _connected(place: Place) -> socket.socket:
     """Return a connection to the server of a place, which is started if there is none."""
-    connection = connect(place.directory) if place.directory.is_dir() else None
-    if connection is None:
-        with _locked(place.directory):
+    place.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _turn(place.directory) as connection:
+        if connection is None:
+            _start(place)
             connection = connect(place.directory)
-            if connection is None:
-                _start(place)
-                connection = connect(place.directory)
     if connection is None:
         raise ConnectionRefusedError("the server ended")
     return connection
@@ -153,12 +174,44 @@ def _asked(connection: socket.socket, request: Request) -> Answer:
 
 
 @contextlib.contextmanager
-def _locked(directory: Path) -> Generator[None]:
-    """Let one launcher at a time start a server."""
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (directory / "lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def _turn(directory: Path) -> Generator[socket.socket | None]:
+    """Yield a connection to the server; None where this launcher has the turn to start it.
+
+    A launcher that hangs in its turn stops no other: the lock file is replaced. If it goes on later, there
+    are two servers, as after a change of the code: one has the socket, the other one ends after its runs.
+    """
+    path = directory / LOCK_FILE
+    while True:
+        with path.open("a") as file:
+            until = time.monotonic() + TURN_SECONDS
+            while _is_at(path, file) and time.monotonic() < until:
+                connection = connect(directory)
+                if connection is not None or _lock(file):
+                    # The one that had the turn before may have started a server.
+                    yield connection or connect(directory)
+                    return
+                time.sleep(POLL_SECONDS)
+            if _is_at(path, file):
+                held = f"{lock_holder(path) or ANOTHER} hung while it started the run server"
+                with (directory / LOG_FILE).open("a") as log:
+                    log.write(f"{held}; another launcher starts it\n")
+                path.unlink(missing_ok=True)
+
+
+def _lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_at(path: Path, file: IO[str]) -> bool:
+    """Return whether an open file still has its name."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def _start(place: Place) -> None:

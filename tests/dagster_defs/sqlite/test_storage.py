@@ -19,10 +19,12 @@ from dagster._core.test_utils import create_run_for_test
 
 from tests.crashes.processes import in_children
 from tests.dagster_defs.conftest import KEPT, ONE_FILE, SHARDED
+from tests.doubles.stopped_process import LOCKS_A_FILE, stopped
 from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
 from tidegate.dagster_defs.sqlite.fork_gate import GATE
 from tidegate.dagster_defs.sqlite.storage import CREATING, HISTORY, SqliteStorage
+from tidegate.domain.error import UserError
 
 pytestmark = pytest.mark.dagster
 
@@ -98,6 +100,22 @@ def test_a_home_that_another_process_is_creating_is_not_opened_before_it_is_done
         creating.result()
 
     assert storage.run_storage.get_runs() == []
+
+
+def test_a_process_that_hangs_while_it_creates_a_home_is_named_to_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tidegate.dagster_defs.sqlite.storage.LOCK_SECONDS", 0.1)
+    (tmp_path / HISTORY).mkdir()
+    with (
+        stopped(LOCKS_A_FILE, tmp_path / HISTORY / CREATING) as pid,
+        pytest.raises(
+            UserError, match=rf"is being created .* by process {pid} \(.*\), which is stopped"
+        ) as raised,
+    ):
+        SqliteStorage(str(tmp_path))
+    assert raised.value.hint.startswith("end that process, and start again")
+    assert SqliteStorage(str(tmp_path)).run_storage.get_runs() == []
 
 
 def test_a_creation_that_was_cut_short_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

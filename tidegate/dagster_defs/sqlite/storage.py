@@ -10,6 +10,7 @@ meet the locks that SQLite takes at once or not at all, as that of a change to w
 """
 
 import fcntl
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,12 +34,19 @@ from tidegate.dagster_defs.internals.sqlite_storage import (
 from tidegate.dagster_defs.sqlite.connections import Connections
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
 from tidegate.dagster_defs.sqlite.kept import KeptRunStorage, KeptScheduleStorage
+from tidegate.domain.error import UserError
+from tidegate.scheduler.store.lock_holder import ANOTHER, lock_holder
 
 HISTORY = "history"
 SHARDS = Path(HISTORY, "runs")
 SCHEDULES = "schedules"
 CREATING = "creating.lock"
 NOTES = "secondary_indexes"
+
+LOCK_SECONDS = 60.0
+"""How long a process waits for another one that creates a file, which takes seconds."""
+
+LOOK_SECONDS = 0.02
 
 
 class SqliteStorage(DagsterStorage, ConfigurableClass):
@@ -172,6 +180,29 @@ def _create_schedules(connections: Connections) -> None:
 
 @contextmanager
 def _locked(path: Path, kind: int) -> Generator[None]:
+    """Wait for a lock that a process has for as long as it creates files.
+
+    Raises:
+        UserError: the process that has it hangs.
+    """
     with path.open("a") as file:
-        fcntl.flock(file, kind)
+        until = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(file, kind | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise _stays_locked(path) from None
+            time.sleep(LOOK_SECONDS)
         yield
+
+
+def _stays_locked(path: Path) -> UserError:
+    holder = lock_holder(path)
+    named = "" if holder else f" (`fuser {path}` names it)"
+    return UserError(
+        f"Dagster's storage in {path.parent} is being created for more than {LOCK_SECONDS:.0f} s"
+        f" by {holder or ANOTHER}",
+        f"end that process{named}, and start again: the creation goes on where it has stopped",
+    )

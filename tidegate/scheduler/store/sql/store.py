@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import msgspec
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
 from tidegate.scheduler.store.error import StoreAway, StoreError
+from tidegate.scheduler.store.lock_holder import lock_holder
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.connection.engine import (
     BEGIN_ATTEMPTS,
@@ -33,6 +35,9 @@ CLOCK_SECONDS = 60
 
 CLOCK_STEP = timedelta(seconds=1)
 """What the clock of a process may be wrong by between two questions."""
+
+WAL_WRITE_LOCK = 120
+"""The byte of SQLite's file `-shm` that a writer locks."""
 
 LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
 """What SQLite and PostgreSQL say when another writer held the lock for too long."""
@@ -84,10 +89,20 @@ def connect_and_lock(engine: Engine, lock: Callable[[Connection], object]) -> Co
         except BaseException:
             connection.close()
             raise
+    holder = writer_of(engine)
+    seconds = f"{BEGIN_ATTEMPTS * BUSY_SECONDS} s"
     raise StoreError(
-        f"the store {shown(engine.url)} stayed locked for {BEGIN_ATTEMPTS * BUSY_SECONDS} s",
-        "find the process that holds a transaction open, and end it",
+        f"the store {shown(engine.url)} stayed locked for {seconds}" + (f" by {holder}" if holder else ""),
+        f"{'end that process' if holder else 'find the process that holds a transaction open, and end it'}:"
+        " what it has not committed is rolled back, and everything else is kept",
     )
+
+
+def writer_of(engine: Engine) -> str | None:
+    """Return the process that writes to a SQLite store now, in words; None if none is known."""
+    if engine.dialect.name != "sqlite" or not engine.url.database:
+        return None
+    return lock_holder(Path(f"{engine.url.database}-shm"), WAL_WRITE_LOCK)
 
 
 def _is_its_fault(error: Exception) -> bool:
