@@ -4,7 +4,7 @@ import platform
 
 import typer
 
-from tidegate.project.release import release
+from tidegate.release import release
 
 
 def version() -> None:

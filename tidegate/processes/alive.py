@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance
 
     from tidegate.project.settings.settings import Settings
+    from tidegate.scheduler.launch.versions import AtWork
 
 SENSOR_DAEMON = "SENSOR"
 CONNECT_SECONDS = 2.0
@@ -63,6 +64,7 @@ class DagsterState:
     Attributes:
         home: the folder of the instance.
         heartbeat: the last one of the daemon that evaluates sensors; None if it never ran.
+        daemon: the daemon that has loaded code of Tidegate; None where the instance names none for it.
         servers: the code servers of the workspace; none where Dagster's processes load the code themselves.
         dispatchers: the dispatcher of each code location of the workspace that the daemon has seen.
         outdated: Dagster's databases whose schema is not that of the installed version.
@@ -71,6 +73,7 @@ class DagsterState:
 
     home: Path
     heartbeat: datetime | None
+    daemon: "AtWork | None" = None
     servers: tuple[CodeServer, ...] = ()
     dispatchers: tuple[Dispatcher, ...] = ()
     outdated: tuple[str, ...] = ()
@@ -89,6 +92,7 @@ def dagster_state(settings: "Settings") -> DagsterState | str:
     try:
         with DagsterInstance.from_config(str(home)) as instance:
             heartbeat = instance.get_daemon_heartbeats().get(SENSOR_DAEMON)
+            daemon = _daemon(instance)
             found = tuple(_dispatchers(instance, locations if len(locations) == len(entries) else None))
             outdated = tuple(_outdated(instance))
             sharded = instance.event_log_storage.is_run_sharded
@@ -99,11 +103,23 @@ def dagster_state(settings: "Settings") -> DagsterState | str:
     return DagsterState(
         home=home,
         heartbeat=at,
+        daemon=daemon,
         servers=servers,
         dispatchers=found,
         outdated=outdated,
         sharded=sharded,
     )
+
+
+def _daemon(instance: "DagsterInstance") -> "AtWork | None":
+    """Return the daemon that began last; one that has not noted its version, as older ones, has none."""
+    from tidegate.dagster_defs.coordinator.coordinator import LaunchingCoordinator
+    from tidegate.dagster_defs.coordinator.daemon import noted_daemon
+    from tidegate.scheduler.launch.versions import AtWork
+
+    if not isinstance(instance.run_coordinator, LaunchingCoordinator):
+        return None
+    return noted_daemon(instance) or AtWork(version="", process="", since=datetime.now(UTC))
 
 
 def _outdated(instance: "DagsterInstance") -> Iterator[str]:

@@ -3,9 +3,9 @@
 from functools import cache
 
 from tidegate.dagster_defs.deployed.location import Location
-from tidegate.project.release import release
 from tidegate.project.settings.settings import Settings
 from tidegate.project.spark import spark_settings, warehouse
+from tidegate.release import release
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.patience import patient_commits
 from tidegate.scheduler.store.sql.open import open_sql_store

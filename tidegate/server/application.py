@@ -7,7 +7,7 @@ import anyio.to_thread
 from fastapi import APIRouter, Depends, FastAPI, Request
 from starlette.datastructures import State
 
-from tidegate.project.release import release
+from tidegate.release import release
 from tidegate.server.access import known_namespace
 from tidegate.server.board import BOARD
 from tidegate.server.contract import describe

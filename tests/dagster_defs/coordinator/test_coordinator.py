@@ -17,15 +17,18 @@ from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobO
 from dagster._core.storage.dagster_run import RunOpConcurrency
 from dagster._core.test_utils import MockedRunLauncher, create_run_for_test, instance_for_test
 from dagster._core.workspace.load_target import EmptyWorkspaceTarget
+from dagster._daemon.controller import create_daemon_of_type
 from dagster._daemon.run_coordinator.queued_run_coordinator_daemon import QueuedRunCoordinatorDaemon
 
 from tests.dagster_defs.conftest import KEPT, ONE_FILE, in_postgres, kept_storage
 from tests.databases import POSTGRES
 from tidegate.dagster_defs.coordinator import turn
 from tidegate.dagster_defs.coordinator.coordinator import DEQUEUE_SECONDS, LaunchingCoordinator
+from tidegate.dagster_defs.coordinator.daemon import noted_daemon
 from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
 from tidegate.dagster_defs.internals.origins import ModuleCodePointer, RemoteRepositoryOrigin
 from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
+from tidegate.spark_jobs.commit.process import this_process
 
 pytestmark = pytest.mark.dagster
 
@@ -161,6 +164,15 @@ def test_the_daemon_looks_as_often_as_it_can_unless_the_configuration_says_more(
     for configured, expected in ((None, 5), (1, DEQUEUE_SECONDS), (7, 7)):
         coordinator = LaunchingCoordinator(dequeue_interval_seconds=configured)
         assert coordinator.dequeue_interval_seconds == expected
+
+
+def test_the_daemon_notes_its_version_when_it_begins(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `status` and `doctor` read it: after an upgrade in place the old daemon goes on."""
+    assert noted_daemon(queue.instance) is None
+    monkeypatch.setattr("tidegate.dagster_defs.coordinator.daemon.release", lambda: "1.2")
+    create_daemon_of_type(QueuedRunCoordinatorDaemon.daemon_type(), queue.instance)
+    noted = noted_daemon(queue.instance)
+    assert noted is not None and (noted.version, noted.process) == ("1.2", this_process())
 
 
 @pytest.mark.parametrize("retries", [0, 1])

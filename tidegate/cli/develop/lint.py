@@ -89,7 +89,7 @@ def _output(compilation: "Compilation", format: LintFormat, wrong: bool) -> str:
             return _indented((*diagnostics_json(found), *detected_notes(apps)))
         case LintFormat.SARIF:
             from tidegate.compiler.render.diagnostics.sarif import diagnostics_sarif
-            from tidegate.project.release import release
+            from tidegate.release import release
 
             return _indented(diagnostics_sarif(found, release()))
         case LintFormat.GITHUB:

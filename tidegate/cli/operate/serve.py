@@ -29,8 +29,8 @@ def serve(
     from tidegate.cli.opened_store import opened_store
     from tidegate.processes.home import check_home, home_in_use
     from tidegate.processes.server_address import address_file, forget_address
-    from tidegate.project.release import release
     from tidegate.project.settings.settings import load_settings
+    from tidegate.release import release
     from tidegate.scheduler.launch.versions import SERVER, note_version
     from tidegate.server.access import is_loopback
     from tidegate.server.host import HostProcess

@@ -26,6 +26,7 @@ from dagster import (
     RunsFilter,
 )
 
+from tidegate.dagster_defs.coordinator.daemon import note_daemon
 from tidegate.dagster_defs.coordinator.turn import submitters_turn
 from tidegate.dagster_defs.internals.errors import (
     DagsterCodeLocationLoadError,
@@ -59,6 +60,9 @@ class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
     @property
     def dequeue_interval_seconds(self) -> int:
         """How often Dagster's daemon looks into the queue, which it does not have to for most runs."""
+        # Only the daemon asks this, once when it begins; nothing else of ours is called in its process then.
+        if self.has_instance:
+            note_daemon(self._instance)
         configured = super().dequeue_interval_seconds
         # The daemon takes any number, and Dagster's configuration only whole ones.
         return configured if configured > 1 else cast(int, DEQUEUE_SECONDS)

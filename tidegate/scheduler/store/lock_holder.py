@@ -33,7 +33,7 @@ def lock_holder(file: Path, at: int = 0) -> str | None:
 
 
 def _has_open(pid: str, file: Path) -> bool:
-    """Return whether a process has a file open, so that a number of another file system misleads nobody."""
+    """Return whether a process has a file open, not one with its number elsewhere."""
     try:
         return any(each.exists() and each.samefile(file) for each in (PROCESSES / pid / "fd").iterdir())
     except OSError:

@@ -4,17 +4,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import pytest
 
+from tests.doubles.dead_process import DEAD, process_of
 from tests.tidegate.project import Project
 from tidegate.cli.operate.health.findings import Engine, Finding, Health, dagster_findings, engine_findings
+from tidegate.cli.operate.health.permissions import permission_findings
+from tidegate.processes import alive
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher
+from tidegate.release import release
 from tidegate.scheduler.launch.active_host import ActiveHost
+from tidegate.scheduler.launch.versions import AtWork
 from tidegate.scheduler.model.records.watched import WatchedFolder
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(hours=1)
 PROCESS = "machine/77/m/b/s/9"
+SEEN_BY_OTHERS = ("permissions of store.db", "permissions of store.db-wal")
 
 FOLDER = WatchedFolder(dataset="a/d", project="p", folder="/landing", since=NOW)
 FAILING = WatchedFolder(
@@ -53,6 +60,8 @@ def off(health: Health, found: list[Finding]) -> list[str]:
         (engine(folders=[FOLDER]), [], []),
         (engine(folders=[FAILING]), [], ["watched folder of a/d"]),
         (engine(ticked_at=LONG_AGO), [], ["engine"]),
+        (engine(writer="process 7 (python), which is stopped"), [], []),
+        (engine(ticked_at=LONG_AGO, writer="process 7 (python), which is stopped"), [], ["engine"]),
         (engine(ticked_at=NOW + timedelta(minutes=1)), [], ["engine"]),
         (engine(host=lease(NOW, problem="the location is not loaded", problem_since=NOW)), [], ["host"]),
         (engine(version="2", versions=[("2", "host"), ("2", "3 runs")]), [], []),
@@ -101,3 +110,58 @@ def test_it_says_what_is_wrong_with_a_project(project: Project, monkeypatch: pyt
         "version": "ok",
         "Dagster's database": "wrong",
     }
+
+
+@pytest.mark.parametrize(
+    ("modes", "expected"),
+    [
+        ({}, {}),
+        ({".": 0o755}, {"permissions of .tidegate": "note"}),
+        ({"store.db": 0o644, "store.db-wal": 0o640}, dict.fromkeys(SEEN_BY_OTHERS, "note")),
+        ({".": 0o777}, {"permissions of .tidegate": "wrong"}),
+    ],
+    ids=["private", "an older folder", "older files", "all may write"],
+)
+def test_files_of_the_store_that_others_can_use_are_named_with_the_remedy(
+    tmp_path: Path, modes: dict[str, int], expected: dict[str, str]
+) -> None:
+    folder = tmp_path / ".tidegate"
+    folder.mkdir(mode=0o700)
+    for name in ("store.db", "store.db-wal", "store.db-shm"):
+        (folder / name).touch(mode=0o600)
+    for name, mode in modes.items():
+        (folder / name).chmod(mode)
+    found = list(permission_findings(f"sqlite:///{folder}/store.db"))
+    assert {each.part: each.health for each in found} == expected
+    assert all("`chmod " in each.remedy and str(folder) in each.text for each in found)
+
+
+@pytest.mark.parametrize(
+    ("daemon", "version"),
+    [
+        (None, "ok"),
+        (AtWork(version=release(), process=PROCESS, since=NOW), "ok"),
+        (AtWork(version="0.0.1", process=PROCESS, since=NOW), "wrong"),
+        (AtWork(version="0.0.1", process=DEAD, since=NOW), "ok"),
+        (AtWork(version="", process="", since=NOW), "wrong"),
+    ],
+    ids=["not ours", "of this version", "old", "ended", "older than the note"],
+)
+def test_an_old_daemon_is_named_after_an_upgrade(
+    project: Project, monkeypatch: pytest.MonkeyPatch, daemon: AtWork | None, version: str
+) -> None:
+    project.run("deploy")
+    if daemon is not None:
+        daemon = msgspec.structs.replace(daemon, process=process_of(daemon.process))
+    state = DagsterState(home=Path("home"), heartbeat=datetime.now(UTC), daemon=daemon)
+    monkeypatch.setattr(alive, "dagster_state", lambda settings: state)
+    for command in ("doctor", "status"):
+        printed = project.json(command, exit_code=1)
+        (found,) = [
+            each
+            for each in cast(Any, printed if command == "doctor" else printed["parts"])
+            if each["part"] == "version"
+        ]
+        assert found["health"] == version
+        if version == "wrong":
+            assert ": daemon" in found["text"] and "restart" in found["remedy"]

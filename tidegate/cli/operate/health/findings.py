@@ -62,6 +62,7 @@ class Engine:
         versions: of the processes at work, each with what it is.
         damage: damaged parts of the store.
         tables: what the recovery job has found of the tables; None before its first look.
+        writer: the process that writes to the store now, in words; None if none is known.
         silent: active schedules whose next fire is later than their crons say.
     """
 
@@ -76,6 +77,7 @@ class Engine:
     tables: TableChecks | None = None
     damage: Sequence[Damage] = ()
     silent: Sequence[SilentCron] = ()
+    writer: str | None = None
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:
@@ -94,7 +96,7 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
             remedy="run `tidegate deploy`",
         )
     yield _host(engine.host, now, renewed=engine.renewed)
-    yield _tick(engine.ticked_at, now, every)
+    yield _tick(engine, now, every)
     yield from (_silent(each) for each in engine.silent[:SILENT_SHOWN])
     yield _versions(engine)
     yield from (_damaged(each) for each in engine.damage)
@@ -137,7 +139,8 @@ def _folder(folder: WatchedFolder) -> Finding:
     return Finding(part=part, health=Health.WRONG, text=f"{folder.problem}{since}", remedy=folder.remedy)
 
 
-def _tick(ticked: datetime | None, now: datetime, every: int) -> Finding:
+def _tick(engine: Engine, now: datetime, every: int) -> Finding:
+    ticked = engine.ticked_at
     if ticked is not None and is_ahead(ticked, now):
         return Finding(
             part="engine",
@@ -146,6 +149,13 @@ def _tick(ticked: datetime | None, now: datetime, every: int) -> Finding:
             remedy="compare the clocks of this machine and of the one that ticks, and synchronize them",
         )
     late = is_late(ticked, now, every)
+    if late and engine.writer is not None:
+        return Finding(
+            part="engine",
+            health=Health.WRONG,
+            text=f"last tick at {instant(ticked)}; {engine.writer} holds a transaction of the store open",
+            remedy="if it hangs, end it: what it has not committed is rolled back, and the next tick goes on",
+        )
     return Finding(
         part="engine",
         health=Health.WRONG if late else Health.OK,
@@ -264,8 +274,13 @@ def _database(state: "DagsterState") -> Finding:
     )
 
 
+def is_daemon_alive(heartbeat: datetime | None, now: datetime) -> bool:
+    """Return whether the last heartbeat of Dagster's daemon is one of a daemon at work."""
+    return heartbeat is not None and now - heartbeat <= HEARTBEAT_WITHIN
+
+
 def _daemon(heartbeat: datetime | None, now: datetime) -> Finding:
-    if heartbeat is not None and now - heartbeat <= HEARTBEAT_WITHIN:
+    if heartbeat is not None and is_daemon_alive(heartbeat, now):
         return Finding(part="daemon", health=Health.OK, text=f"alive: heartbeat at {instant(heartbeat)}")
     said = "it has never run" if heartbeat is None else f"last heartbeat at {instant(heartbeat)}"
     return Finding(

@@ -2,10 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from tidegate.cli.operate.health.findings import Engine, Finding, Health, dagster_findings, engine_findings
+from tidegate.cli.operate.health.findings import (
+    Engine,
+    Finding,
+    Health,
+    dagster_findings,
+    engine_findings,
+    is_daemon_alive,
+)
 from tidegate.domain.error import UserError
 from tidegate.domain.wording import plural
 
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from tidegate.processes.alive import DagsterState
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.explain.work import Work
     from tidegate.scheduler.launch.active_host import ActiveHost
@@ -35,8 +44,10 @@ def findings(
         thorough: also look for damage in the store and in tables of files, which reads much of them.
     """
     from tidegate.cli.operate.health.channels import channel_findings
+    from tidegate.cli.operate.health.permissions import permission_findings
     from tidegate.processes.alive import dagster_state
 
+    state = dagster_state(settings)
     try:
         engine, work, alerts = _store(settings, now, thorough=thorough)
     except UserError as error:
@@ -44,12 +55,26 @@ def findings(
         work, hosted = None, False
     else:
         found = [Finding(part="store", health=Health.OK, text=_reached(engine))]
+        engine = replace(engine, versions=[*engine.versions, *_daemon_version(state, now)])
+        found += permission_findings(settings.store_url)
         found += engine_findings(engine, now, settings.tick_seconds)
         found += channel_findings(settings.alerts.channels, alerts)
         found += _damaged_tables(settings, engine.apps) if thorough else []
         hosted = engine.host is not None and engine.host.holds(now)
-    # Asked last: Dagster may take seconds to answer.
-    return found + list(dagster_findings(dagster_state(settings), now, hosted=hosted)), work
+    return found + list(dagster_findings(state, now, hosted=hosted)), work
+
+
+def _daemon_version(state: "DagsterState | str", now: datetime) -> Iterator[tuple[str, str]]:
+    """Yield the version of Dagster's daemon, if it is at work and has loaded Tidegate."""
+    from tidegate.spark_jobs.commit.process import is_gone, shown
+
+    if isinstance(state, str) or state.daemon is None or not is_daemon_alive(state.heartbeat, now):
+        return
+    process = state.daemon.process
+    if not process:
+        yield "", "daemon"
+    elif not is_gone(process):
+        yield state.daemon.version, f"daemon {shown(process)}"
 
 
 def _store(
@@ -62,11 +87,12 @@ def _store(
     """
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.health.channels import newest_alerts
-    from tidegate.project.release import release
+    from tidegate.release import release
     from tidegate.scheduler.explain.silent import silent_crons
     from tidegate.scheduler.explain.work import work_of
     from tidegate.scheduler.intake.table_checks import table_checks
     from tidegate.scheduler.launch.active_host import host_of
+    from tidegate.scheduler.store.sql.store import SqlStore, writer_of
     from tidegate.scheduler.tick.tick import engine_clock
 
     with opened_store(settings) as store, store.reading() as reader:
@@ -87,6 +113,7 @@ def _store(
             ),
             tables=table_checks(reader, settings.name),
             damage=reader.damage() if thorough else (),
+            writer=writer_of(store.engine) if isinstance(store, SqlStore) else None,
         )
         alerts = newest_alerts(reader, settings.name, settings.alerts.channels)
         return engine, work_of(reader, frozenset(apps), now), alerts

@@ -24,7 +24,7 @@ from tidegate.scheduler.store.sql.connection.engine import (
     for_reading,
     for_writing,
 )
-from tidegate.scheduler.store.sql.connection.read_only import not_permitted, refused
+from tidegate.scheduler.store.sql.connection.read_only import file_of, not_permitted, refused
 from tidegate.scheduler.store.sql.connection.shown_url import shown
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.snapshot import SnapshotReader
@@ -100,9 +100,9 @@ def connect_and_lock(engine: Engine, lock: Callable[[Connection], object]) -> Co
 
 def writer_of(engine: Engine) -> str | None:
     """Return the process that writes to a SQLite store now, in words; None if none is known."""
-    if engine.dialect.name != "sqlite" or not engine.url.database:
+    if engine.dialect.name != "sqlite":
         return None
-    return lock_holder(Path(f"{engine.url.database}-shm"), WAL_WRITE_LOCK)
+    return lock_holder(Path(f"{file_of(engine.url)}-shm"), WAL_WRITE_LOCK)
 
 
 def _is_its_fault(error: Exception) -> bool:

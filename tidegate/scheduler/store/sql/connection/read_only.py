@@ -40,14 +40,14 @@ def refused(message: str) -> bool:
 def not_permitted(url: URL, message: str, *, writes: bool) -> StoreReadOnly:
     """Return the error of a store that this user may not write, or not read."""
     verb, hint = ("written", WRITE_HINT) if writes else ("read", READ_HINT)
-    if NOT_OPENED in message and _has_changes_beside_it(_file_of(url)):
+    if NOT_OPENED in message and _has_changes_beside_it(file_of(url)):
         hint = LEFT_HINT
     return StoreReadOnly(f"the store {_shown(url)} cannot be {verb} by this user: {message}", hint)
 
 
 def closed_read_only(url: URL) -> URL | None:
     """Return the URL that reads a closed SQLite file that this user may not write; else None."""
-    file = _file_of(url)
+    file = file_of(url)
     if url.get_backend_name() != "sqlite" or not file.is_file():
         return None
     if all(os.access(path, os.W_OK, effective_ids=True) for path in (file, file.parent)):
@@ -69,7 +69,8 @@ def _beside(file: Path, kind: str) -> Path:
     return file.with_name(f"{file.name}-{kind}")
 
 
-def _file_of(url: URL) -> Path:
+def file_of(url: URL) -> Path:
+    """Return the file of a SQLite store."""
     name = str(url.database)
     return Path(unquote(name.removeprefix(_FILE_SCHEME)) if name.startswith(_FILE_SCHEME) else name)
 
@@ -77,5 +78,5 @@ def _file_of(url: URL) -> Path:
 def _shown(url: URL) -> str:
     """Return a URL as the user wrote it, without a password."""
     if str(url.database).startswith(_FILE_SCHEME):
-        return f"sqlite:///{_file_of(url)}"
+        return f"sqlite:///{file_of(url)}"
     return shown(url)

@@ -1,0 +1,29 @@
+"""The version of Tidegate that Dagster's daemon has loaded, in Dagster's database, as its heartbeat is.
+
+The daemon does not know our store. It loads this package to launch what is in the queue, and goes on with
+that code after an upgrade in place, until it is restarted.
+"""
+
+from datetime import UTC, datetime
+
+import msgspec
+from dagster import DagsterInstance
+
+from tidegate.release import release
+from tidegate.scheduler.launch.versions import AtWork
+from tidegate.spark_jobs.commit.process import this_process
+
+KEY = "tidegate_daemon"
+"""In the table of keys and values in which Dagster's daemons keep their cursors."""
+
+
+def note_daemon(instance: DagsterInstance) -> None:
+    """Note that this process is the daemon."""
+    note = AtWork(version=release(), process=this_process(), since=datetime.now(UTC))
+    instance.daemon_cursor_storage.set_cursor_values({KEY: msgspec.json.encode(note).decode()})
+
+
+def noted_daemon(instance: DagsterInstance) -> AtWork | None:
+    """Return the daemon that began last; None if none has noted itself."""
+    text = instance.daemon_cursor_storage.get_cursor_values({KEY}).get(KEY)
+    return None if text is None else msgspec.json.decode(text, type=AtWork)
