@@ -49,9 +49,6 @@ class MemoryCommitStepStore(CommitStepStore):
         self._outputs: dict[str, dict[str, OutputRecord]] = {}
         self._token = 0
 
-    def create(self) -> None:
-        """See `CommitStepStore.create`."""
-
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
         """See `CommitStepStore.begin`."""
         with self._lock:

@@ -143,13 +143,6 @@ def test_the_migrations_make_exactly_the_tables(sql_url: str) -> None:
     assert found == []
 
 
-def test_commit_tables_that_stand_already_are_no_obstacle(sql_url: str) -> None:
-    engine = sqlalchemy.create_engine(sql_url.replace("postgresql://", "postgresql+psycopg2://"))
-    metadata.create_all(engine, tables=[commit_tables.commit_sequences, commit_tables.commit_tokens])
-    engine.dispose()
-    open_store(sql_url).close()
-
-
 def test_the_newest_revision_is_the_one_that_the_engine_knows() -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))

@@ -5,9 +5,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from alembic.migration import MigrationContext
-from alembic.operations import Operations
-from sqlalchemy import text
 
 from tests.worlds.samples import NOON, delivery, event, job, launched, operation_job, run, schedule
 from tidegate.compiler.plan.renames import Renames
@@ -18,8 +15,6 @@ from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.parts.counts import Count
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
-from tidegate.scheduler.store.sql.migrations.versions import rev_0037_totals
-from tidegate.scheduler.store.sql.open import open_sql_store
 
 FAILED: dict[str, Any] = {"state": JobState.FAILED, "reason": Reason.F_RUN}
 SEVERAL = event("several", key="fire:a/s:0", expired=True, number=7, first_at=NOON)
@@ -122,25 +117,6 @@ def test_what_is_rolled_back_does_not_count(sql_store: Store) -> None:
         raise ZeroDivisionError
     with sql_store.reading() as reader:
         assert counted(reader) == before
-
-
-@pytest.mark.parametrize("steps", range(12, len(STEPS) - OF_SEVERAL + 1, 2))
-def test_the_rows_of_an_older_store_are_counted(sql_url: str, steps: int) -> None:
-    store = open_sql_store(sql_url)
-    for step in STEPS[:steps]:
-        with store.transaction() as transaction:
-            step(transaction)
-    with store.reading() as reader:
-        kept = counted(reader)
-    with store.engine.begin() as connection:
-        connection.execute(text("DROP TABLE totals"))
-        for index in ("ix_schedules_app_status", "ix_journal_deployments"):
-            connection.execute(text(f"DROP INDEX {index}"))
-        with Operations.context(MigrationContext.configure(connection)):
-            rev_0037_totals.upgrade()
-    with store.reading() as reader:
-        assert counted(reader) == kept
-    store.close()
 
 
 DEAD: dict[str, Any] = {"state": JobState.FAILED, "reason": Reason.F_LAUNCH}

@@ -22,6 +22,7 @@ def opened_store(
     create: bool = False,
     missing_is_empty: bool = False,
     as_it_is: bool = False,
+    may_be_unreleased: bool = False,
 ) -> Generator[Store, None, None]:
     """Open the project's store and close it at the end; local times are from now on those of the project.
 
@@ -30,23 +31,22 @@ def opened_store(
         create: create a store that does not exist.
         missing_is_empty: return an empty store in memory if the store does not exist.
         as_it_is: refuse a store of an older version in place of bringing its schema up to date.
+        may_be_unreleased: open a store of an unreleased version too, to read its journal.
 
     Raises:
         StoreError: the store cannot be used.
     """
     settings = settings or load_settings()
     use_zone(settings.timezone)
-    store = _open(settings.store_url, create, missing_is_empty, as_it_is)
+    try:
+        store: Store = open_store(
+            settings.store_url, create=create, migrate=not as_it_is, may_be_unreleased=may_be_unreleased
+        )
+    except StoreMissing:
+        if not missing_is_empty:
+            raise
+        store = MemoryStore()
     try:
         yield store
     finally:
         store.close()
-
-
-def _open(url: str, create: bool, missing_is_empty: bool, as_it_is: bool) -> Store:
-    try:
-        return open_store(url, create=create, migrate=not as_it_is)
-    except StoreMissing:
-        if not missing_is_empty:
-            raise
-        return MemoryStore()

@@ -32,10 +32,6 @@ from tidegate.domain.commits import (
 class CommitStepStore(Protocol):
     """A store that keeps commit sequences across crashes."""
 
-    def create(self) -> None:
-        """Prepare the store for use. A second call changes nothing."""
-        ...
-
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
         """Open an attempt and return its fencing token, larger than `at_least` and all earlier tokens."""
         ...

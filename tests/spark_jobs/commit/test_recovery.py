@@ -25,6 +25,7 @@ from tests.spark_jobs.commit.notes import empty_world as empty_world
 from tests.spark_jobs.staging import begin
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.schema import bring_up_to_date
 from tidegate.spark_jobs.commit.context import NoEvents
 from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
 from tidegate.spark_jobs.commit.recovery import (
@@ -53,9 +54,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CommitStep
         yield MemoryCommitStepStore()
         return
     engine = create_engine(f"sqlite:///{tmp_path}/commits.db")
-    made = SqlCommitStepStore(engine)
-    made.create()
-    yield made
+    bring_up_to_date(engine, create=True)
+    yield SqlCommitStepStore(engine)
     engine.dispose()
 
 

@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, Table, select
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Put, WatermarkMove
-from tidegate.scheduler.store.sql.commit_tables import COMMIT_TABLES
+from tidegate.scheduler.store.sql import commit_tables
 
 HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+COMMIT_TABLES = [table for table in vars(commit_tables).values() if isinstance(table, Table)]
 
 LEASE = timedelta(seconds=120)
 

@@ -15,6 +15,7 @@ from tests.crashes.statements import listening
 from tests.store.commits.sequences import LEASE, NOON, begin, put
 from tidegate.domain.commits import WatermarkMove
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.schema import bring_up_to_date
 
 STEPS = 1_000
 BODY = json.dumps([{"kind": "publish_folder", "source": f"{'x' * 200}/{n}"} for n in range(STEPS)])
@@ -24,9 +25,8 @@ MOVES: list[WatermarkMove] = [("app/p", "app/s", f"2026-01-01-{n}", 1) for n in 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqlCommitStepStore]:
     engine = create_engine(f"sqlite:///{tmp_path}/commits.db")
-    made = SqlCommitStepStore(engine)
-    made.create()
-    yield made
+    bring_up_to_date(engine, create=True)
+    yield SqlCommitStepStore(engine)
     engine.dispose()
 
 

@@ -18,11 +18,10 @@ from sqlalchemy import Engine, delete
 from tests.databases import new_url
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import much
-from tests.store.commits.sequences import NOON
+from tests.store.commits.sequences import COMMIT_TABLES, NOON
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import NewWatermark
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.sql.commit_tables import COMMIT_TABLES
 from tidegate.scheduler.store.sql.open import open_sql_store
 
 NAMES = ("c1", "c2", "c3", "c4", "c5")

@@ -1,10 +1,9 @@
 """The contract of a commit step store: sequences, their tokens and what is left of a torn one."""
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine, text
 
 from tests.store.commits.sequences import HOSTILE_NAMES, begin, put
 from tidegate.domain.commit_store import CommitStepStore
@@ -113,11 +112,3 @@ def test_a_torn_record_was_never_committed(engine: Engine, damage: str) -> None:
 def test_it_keeps_what_another_process_has_put(engine: Engine) -> None:
     put(SqlCommitStepStore(engine), "c1")
     assert SqlCommitStepStore(engine).get("c1") == "steps"
-
-
-def test_it_can_stand_alone_in_a_database_without_a_schedule_store(tmp_path: Path) -> None:
-    alone = create_engine(f"sqlite:///{tmp_path}/commits.db")
-    for _ in range(2):
-        SqlCommitStepStore(alone).create()
-    assert put(SqlCommitStepStore(alone), "c1") == "stored"
-    alone.dispose()

@@ -45,7 +45,7 @@ def export_journal(
         raise UserError(f"{to} exists", "name another file, or remove it")
     part = to.with_name(f".{to.name}.part")
     try:
-        with opened_store() as store, store.reading() as reader:
+        with opened_store(may_be_unreleased=True) as store, store.reading() as reader:
             write = _write_lines if format is FileFormat.JSONL else _write_parquet
             count = write(part, _pages(reader, first, last))
         part.replace(to)

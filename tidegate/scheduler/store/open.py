@@ -17,20 +17,24 @@ def shown_url(url: str) -> str:
     return shown(make_url(url))
 
 
-def open_store(url: str, *, create: bool = True, migrate: bool = True) -> Store:
+def open_store(
+    url: str, *, create: bool = True, migrate: bool = True, may_be_unreleased: bool = False
+) -> Store:
     """The store at a URL, its schema brought up to date.
 
     Args:
         url: "sqlite:///relative.db", "sqlite:////absolute.db", or "postgresql://…".
         create: make a store that does not exist yet; False refuses instead.
         migrate: bring the schema of an older store up to date; False refuses instead.
+        may_be_unreleased: open a store of an unreleased version as it is. Only its journal can be read.
 
     Raises:
-        StoreError: the URL is wrong, the store cannot be reached or made, or a newer version wrote it.
+        StoreError: the URL is wrong, the store cannot be reached or made, or a newer or an unreleased version
+            wrote it.
     """
     from tidegate.scheduler.store.sql.open import open_sql_store
 
-    return open_sql_store(url, create=create, migrate=migrate)
+    return open_sql_store(url, create=create, migrate=migrate, may_be_unreleased=may_be_unreleased)
 
 
 def commits_of(store: Store) -> CommitStepStore:

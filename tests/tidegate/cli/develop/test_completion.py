@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -185,20 +186,14 @@ def test_without_a_store_nothing_is_offered_and_nothing_is_made(project: Project
     assert not (project.folder / ".tidegate").exists()
 
 
-@pytest.mark.slow
-def test_an_older_store_is_left_as_it_is(
-    deployed: Project, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sqlite3
+def test_an_older_store_is_left_as_it_is(deployed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(deployed.folder)
+    assert names.completed(("schedules",), "r") != []
+    monkeypatch.setattr(schema, "HEAD", "9998")
 
-    store = deployed.folder / ".tidegate/store.db"
-    with sqlite3.connect(store) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0001'")
-
-    assert completed(deployed, path, "tidegate schedules suspend r") == []
-    with sqlite3.connect(store) as connection:
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
-    assert schema.HEAD != "0001"
+    assert names.completed(("schedules",), "r") == []
+    with sqlite3.connect(deployed.folder / ".tidegate/store.db") as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (schema.FIRST,)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,6 +1,7 @@
 """`tidegate store`: the size of the store, what retention removes, and the journal as a file."""
 
 import json
+import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -82,6 +83,25 @@ def test_export_writes_the_journal_as_json_lines_and_as_parquet(used: Project, t
 def test_export_takes_a_span_of_time(used: Project, tmp_path: Path) -> None:
     assert "0 entries" in used.run("store", "export", "--to", "a.jsonl", "--since", "2999-01-01T00:00:00Z")
     assert "0 entries" in used.run("store", "export", "--to", "b.jsonl", "--until", "2000-01-01T00:00:00Z")
+
+
+def test_a_store_of_an_unreleased_version_is_refused_and_only_its_journal_can_be_exported(
+    used: Project, tmp_path: Path
+) -> None:
+    with sqlite3.connect(used.folder / ".tidegate/store.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0043'")
+        connection.execute("DROP TABLE totals")
+
+    for command in (["jobs", "list"], ["plan"], ["deploy"]):
+        refused = used.refused(*command)
+        assert "store.db has schema 0043 of an unreleased tidegate" in refused.message
+        assert "export what you need and deploy again" in refused.hint
+
+    used.run("store", "export", "--to", str(tmp_path / "journal.jsonl"))
+    kinds = {json.loads(line)["kind"] for line in (tmp_path / "journal.jsonl").read_text().splitlines()}
+    assert {"deploy", "job-opened"} <= kinds
+    with sqlite3.connect(used.folder / ".tidegate/store.db") as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0043",)
 
 
 def test_a_wrong_export_says_what_to_write(used: Project, tmp_path: Path) -> None:

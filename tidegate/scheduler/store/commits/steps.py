@@ -33,9 +33,7 @@ from tidegate.scheduler.store.commits.deed import Deed
 from tidegate.scheduler.store.commits.fence import is_fenced
 from tidegate.scheduler.store.commits.former_names import refuse_former_names
 from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
-from tidegate.scheduler.store.sql.commit_tables import COMMIT_TABLES, commit_datasets, commit_sequences
-from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.tables import cursors, jobs
+from tidegate.scheduler.store.sql.commit_tables import commit_datasets, commit_sequences
 
 
 class SqlCommitStepStore(CommitStepStore):
@@ -43,10 +41,6 @@ class SqlCommitStepStore(CommitStepStore):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-
-    def create(self) -> None:
-        """Create the tables that do not exist."""
-        metadata.create_all(self._engine, tables=(*COMMIT_TABLES, cursors, jobs))
 
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
         """Open an attempt, and return its token: larger than `at_least` and than every earlier one.

@@ -117,15 +117,3 @@ commit_outputs = Table(
     Column("note", Text, nullable=False),
     Column("at", Instant, nullable=False),
 )
-
-COMMIT_TABLES = (
-    commit_sequences,
-    commit_datasets,
-    commit_tokens,
-    commit_attempts,
-    commit_owners,
-    commit_moves,
-    commit_watermarks,
-    commit_abandoned,
-    commit_outputs,
-)

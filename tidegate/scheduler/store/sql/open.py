@@ -22,13 +22,15 @@ from tidegate.scheduler.store.sql.store import SqlStore, is_away
 URL_FORMS = "write sqlite:///relative/path.db, sqlite:////absolute/path.db or postgresql://user@host/database"
 
 
-def open_sql_store(url: str, *, create: bool = True, migrate: bool = True) -> SqlStore:
+def open_sql_store(
+    url: str, *, create: bool = True, migrate: bool = True, may_be_unreleased: bool = False
+) -> SqlStore:
     """The store at a URL of SQLite or PostgreSQL; see `open_store`."""
     engine = _engine(_parsed(url), create=create)
     try:
         if engine.dialect.name == "sqlite":
             _use_wal(engine)
-        bring_up_to_date(engine, create=create, may_migrate=migrate)
+        bring_up_to_date(engine, create=create, may_migrate=migrate, may_be_unreleased=may_be_unreleased)
     except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
         said = str(error.orig if isinstance(error, DBAPIError) else error).strip()

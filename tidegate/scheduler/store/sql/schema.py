@@ -15,7 +15,10 @@ from tidegate.scheduler.store.error import StoreError, StoreMissing
 from tidegate.scheduler.store.sql.connection.shown_url import shown
 from tidegate.scheduler.store.sql.store import NOTHING_KEPT, begin_writing, store_errors
 
-HEAD = "0043"
+FIRST = "0100"
+"""The revision of the first release. Nothing brings up to date what an unreleased version made before it."""
+
+HEAD = "0100"
 """The newest revision in `migrations/versions`; a test holds the two together."""
 
 REVISION = text("SELECT version_num FROM alembic_version")
@@ -42,15 +45,18 @@ def _found(engine: Engine) -> str | None:
                 return version(connection)
 
 
-def bring_up_to_date(engine: Engine, *, create: bool, may_migrate: bool = True) -> None:
+def bring_up_to_date(
+    engine: Engine, *, create: bool, may_migrate: bool = True, may_be_unreleased: bool = False
+) -> None:
     """Migrate the schema to `HEAD` if it is missing or behind.
 
     Args:
         create: make the schema in a database that has none; False refuses instead.
         may_migrate: change an older schema; False refuses instead.
+        may_be_unreleased: leave a schema from before `FIRST` as it is; False refuses it.
 
     Raises:
-        StoreError: there is no store and `create` is off, or a newer version wrote it.
+        StoreError: there is no store and `create` is off, or a newer or an unreleased version wrote it.
     """
     name = shown(engine.url)
     found = _found(engine)
@@ -62,6 +68,14 @@ def bring_up_to_date(engine: Engine, *, create: bool, may_migrate: bool = True) 
         raise StoreError(
             f"the store {name} has schema {found}, which a newer tidegate wrote; this one knows {HEAD}",
             "run it with the newer version",
+        )
+    if found is not None and found < FIRST:
+        if may_be_unreleased:
+            return
+        raise StoreError(
+            f"the store {name} has schema {found} of an unreleased tidegate; this one begins with {FIRST}",
+            "export what you need and deploy again: `tidegate store export --to FILE` reads its journal; "
+            "then move the store away, or name another, and run `tidegate deploy`",
         )
     if found is not None and not may_migrate:
         raise StoreError(

@@ -7,7 +7,7 @@ hold just what is still to be done, however much history the tables keep.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text, false, text
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text
 
 from tidegate.domain.model import App, Priority, Schedule
 from tidegate.domain.upstream_run import UpstreamRun
@@ -37,8 +37,8 @@ apps = Table(
     Column("spec", Json(App, kept=APPS_KEPT), nullable=False),
     Column("revision", Integer, nullable=False),
     Column("deployed_at", Instant, nullable=False),
-    Column("project", Name, nullable=False, server_default=text("''")),
-    Column("namespace", Name, nullable=False, server_default=text("'default'")),
+    Column("project", Name, nullable=False),
+    Column("namespace", Name, nullable=False),
 )
 
 schedules = Table(
@@ -54,14 +54,14 @@ schedules = Table(
     Column("fires_after", Instant),
     Column("next_fire_at", Instant),
     Column("deployed_at", Instant, nullable=False),
-    Column("clocks", Json(dict[str, datetime]), nullable=False, server_default=text("'{}'")),
-    Column("revision", Integer, nullable=False, server_default=text("1")),
-    Column("source", Text, nullable=False, server_default=text("'deploy'")),
-    Column("overridden", Boolean, nullable=False, server_default=false()),
+    Column("clocks", Json(dict[str, datetime]), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("overridden", Boolean, nullable=False),
     Column("suspended_at", Instant),
     # Of `spec`, for lists.
-    Column("program", Name, nullable=False, server_default=text("''")),
-    Column("trigger_kind", Text, nullable=False, server_default=text("''")),
+    Column("program", Name, nullable=False),
+    Column("trigger_kind", Text, nullable=False),
     # `next_fire_at` of a schedule that is active, or that takes events while it is suspended.
     Column("due_at", Instant),
     # `next_fire_at` of a task. A tick makes the instances of some tasks only, and must not read the others.
@@ -112,7 +112,7 @@ events = Table(
     Column("run", Json(UpstreamRun)),
     Column("own_job", Boolean, nullable=False),
     Column("expired", Boolean, nullable=False),
-    Column("number", Integer, nullable=False, server_default=text("1")),
+    Column("number", Integer, nullable=False),
     Column("first_at", Instant),
     Column("origin", Name),
     Column("only_for", Name),
@@ -149,7 +149,7 @@ deliveries = Table(
     Column("reason", Text),
     Column("at", Instant, nullable=False),
     # Of the event, for lists of the events of a schedule.
-    Column("arrived", Instant, nullable=False, server_default=text("0")),
+    Column("arrived", Instant, nullable=False),
 )
 Index("ix_deliveries_event", deliveries.c.event)
 # They have all that deliveries are found and counted by: the table itself is not read for that.
@@ -184,30 +184,30 @@ jobs = Table(
     Column("satisfied_at", Instant),
     Column("next_check_at", Instant),
     Column("blocked_on", Name),
-    Column("needs", Json(tuple[tuple[str, int], ...]), nullable=False, server_default=text("'[]'")),
+    Column("needs", Json(tuple[tuple[str, int], ...]), nullable=False),
     Column("by_hand", Coded(ByHand)),
     Column("attempt", Integer, nullable=False),
     Column("offers", Integer, nullable=False),
     Column("offered_at", Instant),
-    Column("rejected", Integer, nullable=False, server_default=text("0")),
-    Column("gave_back", Boolean, nullable=False, server_default=false()),
+    Column("rejected", Integer, nullable=False),
+    Column("gave_back", Boolean, nullable=False),
     Column("run_id", Name),
     Column("launch", Json(LaunchPlan)),
     Column("resources", Json(tuple[str, ...]), nullable=False),
     Column("decided_at", Instant),
     Column("launched_at", Instant),
     Column("ended_at", Instant),
-    Column("closed", Boolean, nullable=False, server_default=false()),
-    Column("retried", Integer, nullable=False, server_default=text("0")),
+    Column("closed", Boolean, nullable=False),
+    Column("retried", Integer, nullable=False),
     Column("retry_at", Instant),
-    Column("raised", Boolean, nullable=False, server_default=false()),
+    Column("raised", Boolean, nullable=False),
     Column("failed_run", Json(UpstreamRun)),
-    Column("recovered", Boolean, nullable=False, server_default=false()),
+    Column("recovered", Boolean, nullable=False),
     Column("held_at", Instant),
-    Column("held_for", Span, nullable=False, server_default=text("0")),
+    Column("held_for", Span, nullable=False),
     Column("instance", Json(Instance)),
     Column("maintenance", Json(Work)),
-    Column("commit", Integer, nullable=False, server_default=text("1")),
+    Column("commit", Integer, nullable=False),
     Column("detail", Text, nullable=False),
     Column("late_at", Instant),
     # `next_check_at` of a job that waits, or that gave back its slots.
