@@ -10,7 +10,7 @@ from tests.simulation.maintenance.world import history
 from tests.tally import reach
 from tidegate.scheduler.store.memory.store import MemoryStore
 
-FEW = (1, 46)
+FEW = (1, 4)
 """They meet all that is below, with as few histories as can."""
 
 HAPPENS = {

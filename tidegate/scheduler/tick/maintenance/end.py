@@ -12,6 +12,7 @@ import msgspec
 from tidegate.domain.model import Operation
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.history import after_run
+from tidegate.scheduler.decision.maintenance.judge import Asked, judge
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending, OperationRun, Record
@@ -66,6 +67,35 @@ def close_run(
         _close(transaction, policies, run, ended, now)
         if job.work.by_hand:
             _go_on(transaction, policies, job, ended, now)
+        _want_measures(transaction, policies, run.table, now)
+
+
+def _want_measures(transaction: Transaction, policies: Policies, name: str, now: datetime) -> None:
+    """Ask for the measures that the next poll needs of a table, so that it does not ask and wait itself.
+
+    The end has made the store forget what was known. Where the next operation runs already, its end asks.
+    """
+    if any(run.table == name for run in transaction.operation_runs(running=True)):
+        return
+    poll = policies.poll_from(now)
+    for table in transaction.tables(names=(name,)):
+        judged = (
+            judge(
+                Asked(
+                    record=record,
+                    plan=policies.plan_of(record),
+                    table=table,
+                    settings=policies.settings,
+                    running=False,
+                    next_poll=policies.poll_after(poll, poll),
+                ),
+                poll,
+            )
+            for record in transaction.records(tables=(name,))
+            if record.counts
+        )
+        if table.wanted_at is None and any(each.reason is Reason.M_HEALTH for each in judged):
+            transaction.put_tables([msgspec.structs.replace(table, wanted_at=now)])
 
 
 def _close(
