@@ -10,6 +10,7 @@ from tidegate.scheduler.model.job import JobState
 
 RAW = "s: {program: q, status: active, on_update: %s, trigger: {partitions: {dataset: raw, count: 2}}}"
 RUNS = "s: {program: q, status: active, on_update: %s, trigger: {run: {program: p}}}"
+OTHER = 's: {program: q, status: active, on_update: reset, trigger: {cron: "0 0 1 1 *"}}'
 EITHER = """
 s:
   program: q
@@ -61,6 +62,30 @@ def test_what_comes_at_the_change_or_later_is_not_of_the_old_text() -> None:
     world.arrive("12:01", "raw", "2026-03-03")
     world.tick("12:01")
     assert world.ledger("s").landed == 1
+
+
+def test_of_several_changes_in_one_downtime_each_text_has_its_rows() -> None:
+    world = World(RAW % "reset", start="08:00")
+    world.tick("08:00")
+    world.redeploy("10:00", RUNS % "reset")
+    world.redeploy("11:00", OTHER)
+    world.arrive("09:00", "raw", "2026-03-01")
+    world.run("09:30", "p", "succeeded", "by-hand")
+    # Between the changes nothing listened to the data, and after them nothing to the runs.
+    world.arrive("10:30", "raw", "2026-03-02")
+    world.run("11:30", "p", "succeeded", "later")
+    world.tick("12:00")
+    assert world.ledger("s").discarded == {"D-UPDATED": 2}
+
+
+def test_what_was_read_before_a_change_is_forgotten() -> None:
+    world = World(RAW % "reset", start="08:00")
+    for clock, text in (("08:10", RUNS % "reset"), ("08:20", OTHER), ("08:40", RUNS % "reset")):
+        world.tick(clock)
+        world.redeploy(clock, text)
+    with world.store.reading() as reader:
+        found = reader.subscriptions(schedules=["a/s"])
+    assert [each.former is None for each in found] == [True]
 
 
 def test_the_runs_of_an_old_text_have_a_row_too() -> None:

@@ -76,9 +76,10 @@ class Router:
         Args:
             app: the schedule's app, for the partition schemes of its datasets.
         """
-        if listener.former_leaf is not None:
-            if event.arrived < state.deployed_at:
-                former = msgspec.structs.replace(listener, leaf=listener.former_leaf)
+        if listener.former is not None:
+            until, leaf = listener.former
+            if event.arrived < until:
+                former = msgspec.structs.replace(listener, leaf=leaf)
                 self._refuse(event, former, _refusal(event, state) or Reason.D_UPDATED, now)
             return
         refusal = _refusal(event, state)

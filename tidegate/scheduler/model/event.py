@@ -150,14 +150,14 @@ def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, 
 
 
 FORMER = "former "
-"""What the leaf of a subscription begins with if only the text before the last change had it."""
+"""What the leaf of a subscription begins with if only a former text had it."""
 
 
 class Subscription(Value, kw_only=True):
     """One row of the reverse index: a leaf of a schedule listens to an event key.
 
-    Where only the text before the last change listened, the leaf is that of the former text, after `FORMER`:
-    events from before the change may be read after it.
+    Where only a former text listened, the leaf is that of this text, after `FORMER` and the instant of the
+    change: events from before the change may be read after it.
     """
 
     event_key: str
@@ -165,9 +165,12 @@ class Subscription(Value, kw_only=True):
     leaf: str
 
     @property
-    def former_leaf(self) -> str | None:
-        """The leaf of the former text; None if the present text listens."""
-        return self.leaf.removeprefix(FORMER) if self.leaf.startswith(FORMER) else None
+    def former(self) -> tuple[datetime, str] | None:
+        """When the text changed that listened, and its leaf; None if the present text listens."""
+        if not self.leaf.startswith(FORMER):
+            return None
+        until, _, leaf = self.leaf.removeprefix(FORMER).partition(" ")
+        return datetime.fromisoformat(until), leaf
 
 
 class Delivery(Value, kw_only=True):

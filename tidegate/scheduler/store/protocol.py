@@ -93,8 +93,10 @@ class Reader(
 ):
     """Reads one consistent state of the store."""
 
-    def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
-        """The leaves that listen to any of these keys, by schedule and leaf."""
+    def subscriptions(
+        self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
+    ) -> tuple[Subscription, ...]:
+        """The leaves that listen to any of these keys, or those of some schedules, by schedule and leaf."""
         ...
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:

@@ -238,7 +238,7 @@ def _put_schedules(
         [_overriding(state, state.ref in overridden) for state in each] for each in (started, amended)
     )
     transaction.put_schedules([*started, *amended])
-    subscribe(transaction, states, started)
+    subscribe(transaction, states, started, now)
     after = {state.ref: state for state in (*started, *amended)}
     wake_consumers(transaction, {*after, *gone}, now)
     transaction.add_journal(list(_schedule_entries(changes, after, now)))

@@ -35,6 +35,7 @@ from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.tick import AWAY_AFTER, engine_clock
 from tidegate.scheduler.tick.upstream import backfill_cursor
 
 RECORD = "renamed"
@@ -197,23 +198,38 @@ def subscriptions(state: ScheduleState) -> Iterator[Subscription]:
 
 
 def subscribe(
-    transaction: Transaction, before: Mapping[str, ScheduleState], after: Sequence[ScheduleState]
+    transaction: Transaction,
+    before: Mapping[str, ScheduleState],
+    after: Sequence[ScheduleState],
+    now: datetime,
 ) -> None:
     """Let changed schedules listen to what their texts name.
 
-    What only the text before listened to is remembered: an event of it that arrived before the change, and
-    is read after it, has a row in the ledger (rule 11).
+    What only a former text listened to is remembered: an event of it that arrived before the change, and is
+    read after it, has a row in the ledger (rule 11). A schedule may change several times before that.
     """
+    clock = engine_clock(transaction)
+    read = None if clock is None else clock - AWAY_AFTER
     rows = [each for state in after for each in subscriptions(state)]
+    refs = [state.ref for state in after]
+    kept = [each for each in transaction.subscriptions(schedules=refs) if _is_unread(each, read)]
     for state in after:
         counted = {key for key, _ in _counted(state)}
         old = () if state.ref not in before else _counted(before[state.ref])
-        rows += [
-            Subscription(event_key=key, schedule=state.ref, leaf=f"{FORMER}{path}")
-            for key, path in old
-            if key not in counted
+        former = [
+            *(each for each in kept if each.schedule == state.ref),
+            *(
+                Subscription(event_key=key, schedule=state.ref, leaf=f"{FORMER}{now.isoformat()} {path}")
+                for key, path in old
+            ),
         ]
-    transaction.put_subscriptions([state.ref for state in after], rows)
+        rows += [each for each in former if each.event_key not in counted]
+    transaction.put_subscriptions(refs, rows)
+
+
+def _is_unread(listener: Subscription, read: datetime | None) -> bool:
+    """Return whether only a former text listened, and events from before its change may still come."""
+    return listener.former is not None and (read is None or listener.former[0] > read)
 
 
 def _counted(state: ScheduleState) -> list[tuple[str, str]]:

@@ -135,9 +135,17 @@ class MemoryReader(
         ]
         return tuple(state for _, _, state in sorted(due, key=lambda d: d[:2])[:limit])
 
-    def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
+    def subscriptions(
+        self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
+    ) -> tuple[Subscription, ...]:
         """See `Reader.subscriptions`."""
-        found = (s for each in self._tables.subscriptions.values() for s in each if s.event_key in event_keys)
+        found = (
+            each
+            for rows in self._tables.subscriptions.values()
+            for each in rows
+            if (event_keys is None or each.event_key in event_keys)
+            and (schedules is None or each.schedule in schedules)
+        )
         return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:

@@ -80,7 +80,7 @@ APP_HEADERS = select(
 ).order_by(tables.apps.c.name)
 REFS = select(tables.schedules.c.ref)
 ALL_SCHEDULES = every(SCHEDULES)
-ALL_SUBSCRIPTIONS = every(SUBSCRIPTIONS)
+ALL_SUBSCRIPTIONS, SUBSCRIBED = every(SUBSCRIPTIONS), tables.subscriptions.c
 ALL_JOBS = every(JOBS)
 ALL_RUNS = every(RUNS)
 ALL_GAUGES = every(GAUGES)
@@ -201,10 +201,12 @@ class SqlReader(
         """See `Reader.due_tasks`."""
         return tuple(self._all(DUE_TASKS, SCHEDULES.value, now=now, limit=limit))
 
-    def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
+    def subscriptions(
+        self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
+    ) -> tuple[Subscription, ...]:
         """See `Reader.subscriptions`."""
-        table = tables.subscriptions
-        found = self._all(ALL_SUBSCRIPTIONS, SUBSCRIPTIONS.value, {table.c.event_key: event_keys})
+        which = {SUBSCRIBED.event_key: event_keys, SUBSCRIBED.schedule: schedules}
+        found = self._all(ALL_SUBSCRIPTIONS, SUBSCRIPTIONS.value, which)
         return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
