@@ -76,6 +76,13 @@ def day_of_date(task: TaskTrigger, business: date) -> date | None:
     return next((day for day in days if has_instances(task, day) and is_real(task, day)), last)
 
 
+def last_day_about(task: TaskTrigger, business: date) -> date:
+    """Return the last day whose instance is about a business date, or about one before it."""
+    if task.previous_business_day:
+        return next_business_day(task.calendar, business) + _before(task)
+    return business + _DAY + _before(task)
+
+
 def is_moved(task: TaskTrigger) -> bool:
     """Return whether the business date of a day is not always the day before it."""
     return task.previous_business_day or bool(_before(task))

@@ -11,7 +11,7 @@ import msgspec
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import Slot, count_of_day, slots_of_day
-from tidegate.domain.tasks.key import business_date, local_day, scheduled_key
+from tidegate.domain.tasks.key import business_date, last_day_of, local_day, scheduled_key
 from tidegate.domain.tasks.select import Choice
 from tidegate.domain.value import Value
 
@@ -79,7 +79,7 @@ def expected_names(task: TaskTrigger, choice: Choice) -> list[str]:
         first, last = choice.dates
         return [
             name
-            for slot, name in _named(always, first, last + _DAY)
+            for slot, name in _named(always, first, last_day_of(task, last))
             if first.isoformat() <= business_date(task, slot.scheduled)[:10] <= last.isoformat()
         ]
     start, end = choice.container.start, choice.container.end

@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 
 from tidegate.domain.model import Cycle, TaskTrigger, TimeDimension
 from tidegate.domain.partition_key import PartitionKeyError, format_time_key, parse_time_key
-from tidegate.domain.tasks.days import date_of_day, day_of_date
+from tidegate.domain.tasks.days import date_of_day, day_of_date, last_day_about
 from tidegate.domain.time.clock_change import FIRST_YEAR, LAST_YEAR
 from tidegate.domain.time.natural_time import Unit, begin_before, begin_of, period_around, steady_offset
 from tidegate.domain.time.wall_clock import first_instant, gap_end, instants, wall_time
@@ -103,6 +103,11 @@ def scheduled_of(task: TaskTrigger, business_date_key: str) -> datetime:
             raise TaskKeyError(f"{shown(business_date_key)} is not a business day of the task")
         return _midnight(task, day)
     return period_around(_minute_of(task, business_date_key), unit, task.timezone).end
+
+
+def last_day_of(task: TaskTrigger, business: date) -> date:
+    """Return the last local day with instances whose business dates lie on a day, or before it."""
+    return last_day_about(task, business) if unit_of(task) == "day" else business + timedelta(days=1)
 
 
 def parse_date(key: str) -> date:

@@ -13,12 +13,9 @@ from datetime import date, datetime, timedelta
 from tidegate.domain.model import PartitionScheme, TaskTrigger, TimeDimension
 from tidegate.domain.partition_key import parse_time_key, split_key
 from tidegate.domain.tasks.grid import Slot, slot_at, slots_of_day
-from tidegate.domain.tasks.key import TaskKeyError, business_date, scheduled_of, unit_of
+from tidegate.domain.tasks.key import TaskKeyError, business_date, last_day_of, scheduled_of, unit_of
 from tidegate.domain.time.natural_time import period_around
 from tidegate.domain.time.wall_clock import wall_time
-
-LONGEST_HOLIDAYS = timedelta(days=21)
-"""So much later than its business date an instance may be scheduled, over days that are not business days."""
 
 _DAY = timedelta(days=1)
 _MICROSECOND = timedelta(microseconds=1)
@@ -88,7 +85,7 @@ def _real(task: TaskTrigger, key: str, time: TimeDimension) -> Iterator[Slot]:
     """Yield the instances, without empty runs, whose business date lies in a week, month or year."""
     last = wall_time(parse_time_key(key, time).end - _MICROSECOND, time.timezone).date()
     first = date.fromisoformat(key)
-    for number in range((last - first).days + LONGEST_HOLIDAYS.days):
+    for number in range((last_day_of(task, last) - first).days + 1):
         for slot in slots_of_day(task, first + number * _DAY):
             about = business_date(task, slot.scheduled)
             if not slot.empty and first.isoformat() <= about <= last.isoformat():

@@ -15,12 +15,12 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Literal, TypeVar, assert_never
 
 from tidegate.domain.duration import duration_text
-from tidegate.domain.model import Cycle, Dependency, Select
+from tidegate.domain.model import Cycle, Dependency, Select, TaskTrigger
 from tidegate.domain.tasks.grid import natural_container
-from tidegate.domain.tasks.key import unit_of_cycle
+from tidegate.domain.tasks.key import last_day_of, unit_of_cycle
 from tidegate.domain.time.calendar import DAY_NAMES
 from tidegate.domain.time.cycle import Period
-from tidegate.domain.time.natural_time import Unit, begin_before
+from tidegate.domain.time.natural_time import Unit
 from tidegate.domain.time.wall_clock import first_instant, wall_time
 from tidegate.domain.value import Value
 
@@ -82,24 +82,30 @@ class Choice(Value, kw_only=True):
 
 
 def choice_of(
-    dependency: Dependency, cycle: Cycle, zone: str, upstream: Cycle, current: datetime, *, backfill: bool
+    dependency: Dependency,
+    task: TaskTrigger,
+    upstream: TaskTrigger,
+    current: datetime,
+    *,
+    backfill: bool,
+    business: date | None = None,
 ) -> Choice:
     """Return how an instance picks from an upstream task.
 
     Args:
-        cycle, zone: of the instance's task.
-        upstream: the cycle of the upstream task.
+        task: that of the instance.
         current: the instance's scheduled time; within a backfill the instant of its business date.
         backfill: whether both belong to one backfill, in which an instance waits for all finer ones.
+        business: the day of the instance's business date; only calendar periods need it.
     """
     if dependency.is_long:
-        return _long_choice(dependency, cycle, zone, current, backfill=backfill)
-    unit, rule = MATRIX[unit_of_cycle(cycle), unit_of_cycle(upstream)]
+        return _long_choice(dependency, task, upstream, current, business)
+    unit, rule = MATRIX[unit_of_cycle(task.cycle), unit_of_cycle(upstream.cycle)]
     if backfill and rule == "last":
         rule = "all"
     previous = dependency.period == "previous"
     rule = dependency.select or rule
-    container = natural_container(zone, current, unit, previous=previous)
+    container = natural_container(task.timezone, current, unit, previous=previous)
     where = f"the {unit} before" if previous else f"the same {unit}"
     looks_back = rule in LOOKS_BACK and not previous
     return Choice(
@@ -112,17 +118,21 @@ def choice_of(
 
 
 def _long_choice(
-    dependency: Dependency, cycle: Cycle, zone: str, current: datetime, *, backfill: bool
+    dependency: Dependency,
+    task: TaskTrigger,
+    upstream: TaskTrigger,
+    current: datetime,
+    business: date | None,
 ) -> Choice:
     rule = dependency.select or "all"
-    if dependency.period == "span":
-        container, dates = _span(dependency.within or timedelta(0), zone, current), None
-        where = f"the {duration_text(dependency.within or timedelta(0))} up to this one"
+    if dependency.within is not None:
+        container, dates = _span(dependency.within, task.timezone, current), None
+        where = f"the {duration_text(dependency.within)} up to this one"
     else:
-        unit = unit_of_cycle(cycle)
-        business = current if backfill else begin_before(current, unit, zone)
-        dates = calendar_dates(dependency, wall_time(business, zone).date())
-        first, last = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in dates)
+        assert business is not None, "a calendar period is that of a business date"
+        dates = calendar_dates(dependency, business)
+        days = dates[0], last_day_of(upstream, dates[1])
+        first, last = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in days)
         container = Period(start=first - WIDER, end=last + WIDER)
         where = f"the same {dependency.period}"
     return Choice(

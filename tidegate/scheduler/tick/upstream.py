@@ -5,14 +5,14 @@ not depend on how many instances the store holds. `domain.tasks.select` has the 
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 
 from tidegate.domain.model import Dependency, TaskTrigger
 from tidegate.domain.part_name import whole_name
-from tidegate.domain.tasks.grid import GENERATED_BEFORE, generation_time
+from tidegate.domain.tasks.grid import GENERATED_BEFORE, day_begins, generation_time
 from tidegate.domain.tasks.holes import Hole, Named, expected_names, hole_between, missing_of
-from tidegate.domain.tasks.key import local_day
+from tidegate.domain.tasks.key import last_day_of, local_day
 from tidegate.domain.tasks.select import Choice, choice_of, pick
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.view.upstream import Upstream
@@ -22,7 +22,7 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.parts.instances import InstanceRows
 
 BUSINESS_DAY = timedelta(hours=26)
-"""The most by which a scheduled time is later than its business date, over any change of the clocks."""
+"""More than a day lasts, over any change of the clocks."""
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -134,14 +134,18 @@ def _question(
     instance, task = asking.instance, asking.task
     inside = bool(instance.number)
     current = instance.business if inside else instance.scheduled
-    choice = choice_of(dependency, task.cycle, task.timezone, upstream.cycle, current, backfill=inside)
+    business = date.fromisoformat(instance.business_date[:10])
+    choice = choice_of(dependency, task, upstream, current, backfill=inside, business=business)
     first, last = choice.container.start, choice.container.end - MICROSECOND
+    if inside:
+        # Its scheduled times are later than the business dates, by many days over holidays.
+        last = day_begins(upstream, last_day_of(upstream, local_day(upstream, last))) + BUSINESS_DAY
     until = None if now is None or inside else _made_at(state, upstream, choice)
     holes = dependency.is_long and choice.select == "all" and not inside
     return _Question(
         task=state.ref,
         choice=choice,
-        range_=(first, last + BUSINESS_DAY if inside else last, instance.number),
+        range_=(first, last, instance.number),
         behind=until is not None
         or (now is not None and not inside and _is_behind(state, choice.container.end, now)),
         until=until,
@@ -154,8 +158,9 @@ def _made_at(state: ScheduleState, upstream: TaskTrigger, choice: Choice) -> dat
     due = state.next_fire_at
     if due is None or choice.dates is None or choice.select not in ("all", "last"):
         return None
-    # The last business date is that of an instance of the day after it.
-    last = choice.dates[1] + timedelta(days=1)
+    last = last_day_of(upstream, choice.dates[1])
+    if upstream.valid_to is not None:
+        last = min(last, upstream.valid_to)
     return generation_time(upstream, last) if local_day(upstream, due + GENERATED_BEFORE) <= last else None
 
 

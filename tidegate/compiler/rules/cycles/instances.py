@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 import msgspec
 
 from tidegate.compiler.rules.cycles.graph import strong_groups, way_back
-from tidegate.domain.model import Dependency, TaskTrigger
+from tidegate.domain.model import Dependency, Select, TaskTrigger
 from tidegate.domain.tasks.days import date_of_day, day_of_date
 from tidegate.domain.tasks.grid import business_instant, day_begins, slots_of_day
 from tidegate.domain.tasks.key import business_date, local_day, scheduled_key
@@ -26,6 +26,9 @@ LOOKED_AT = tuple(date(2024, 1, 1) + timedelta(days=n) for n in range(4 * 365 + 
 
 REACH = 2
 """Days on both sides that are built with a day where tasks have several zones: their days overlap."""
+
+ALSO_IN_PART: tuple[Select, ...] = ("all", "nearest", "last")
+"""Rules that pick of a part of a span what they pick of the whole."""
 
 Node = tuple[str, datetime]
 """An instance: its task by whole name, and its scheduled time."""
@@ -96,7 +99,7 @@ def _that_may_meet(tasks: Group) -> Iterator[Group]:
                 upstream=tuple(
                     (upstream, dependency)
                     for upstream, dependency in each.upstream
-                    if dependency.period == "same" or not _in_days(group, name, upstream)
+                    if dependency.period != "previous" or not _in_days(group, name, upstream)
                 ),
             )
             for name, each in group.items()
@@ -225,9 +228,12 @@ def _edges(group: Group, days: Sequence[date], *, backfill: bool) -> dict[Node, 
                 if dependency.itself:
                     found.extend([(name, before)] if before is not None else [])
                     continue
-                cycle = group[upstream].task.cycle
-                choice = choice_of(dependency, task.cycle, task.timezone, cycle, current, backfill=backfill)
-                inside = built[upstream].between(choice.container.start, choice.container.end)
+                choice = choice_of(dependency, task, group[upstream].task, current, backfill=backfill)
+                start, end = choice.container.start, choice.container.end
+                if dependency.within is not None and choice.select in ALSO_IN_PART:
+                    # What is before the days that are built is in no cycle with them.
+                    start = max(start, built[upstream].begin)
+                inside = built[upstream].between(start, end)
                 found.extend((upstream, at) for at in pick(choice, inside))
             before = scheduled
     return edges

@@ -6,7 +6,7 @@ of its hour, and that minute for the hour. `self` and `period: previous` pick in
 cycle through them is refused if instances wait for each other (`instance_cycles`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.rules.cycles.graph import strong_groups, way_back
@@ -46,7 +46,7 @@ def check_task_cycles(apps: Sequence[App], findings: Mapping[str, Findings]) -> 
             cyclic.update(group)
             first = first_of(group)
             if first is not None:
-                _report(way_back(first, edges), tasks, findings[app_of(first)])
+                _report(way_back(first, edges), tasks, findings[app_of(first)], _holds_later(group, tasks))
     others = {name: _waits(name, task, tasks) for name, task in tasks.items() if name not in cyclic}
     for cycle in cycles_of_instances(others):
         first = first_of(name for name, _ in cycle.instances)
@@ -73,10 +73,15 @@ def _with_calendar(
     waits = {name: _waits(name, task, tasks).upstream for name, task in tasks.items()}
     every = {name: [up for up, each in found if not each.itself] for name, found in waits.items()}
     for group in map(set, strong_groups(every)):
-        long = any(each.period in CALENDAR_PERIODS and up in group for n in group for up, each in waits[n])
-        if long and len(group) > 1:
+        if len(group) > 1 and _holds_later(group, tasks):
             edges |= {name: tuple(up for up in every[name] if up in group) for name in group}
     return edges
+
+
+def _holds_later(group: Collection[str], tasks: Mapping[str, Schedule]) -> bool:
+    """Return whether one of these tasks waits for a calendar period of another one."""
+    found = (each for name in group for each in _waits(name, tasks[name], tasks).upstream)
+    return any(each.period in CALENDAR_PERIODS and not each.itself and up in group for up, each in found)
 
 
 def _waits(name: str, task: Schedule, tasks: Mapping[str, Schedule]) -> Waits:
@@ -84,7 +89,14 @@ def _waits(name: str, task: Schedule, tasks: Mapping[str, Schedule]) -> Waits:
     return Waits(task=task.as_task, upstream=tuple(each for each in found if each[0] in tasks))
 
 
-def _report(cycle: tuple[str, ...], tasks: Mapping[str, Schedule], findings: Findings) -> None:
+def _report(
+    cycle: tuple[str, ...], tasks: Mapping[str, Schedule], findings: Findings, holds_later: bool
+) -> None:
+    """Report a cycle.
+
+    Args:
+        holds_later: whether a calendar period is in it, which holds instances that are later.
+    """
     first = tasks[cycle[0]]
     if first.at is None:
         return
@@ -96,6 +108,9 @@ def _report(cycle: tuple[str, ...], tasks: Mapping[str, Schedule], findings: Fin
         f"tasks must not wait for each other in a cycle, got {path}",
         "write `self` for the task's own previous instance"
         if len(cycle) == 1
+        else "a calendar period holds later instances too: remove one of these from `depends_on`, or wait for"
+        " a span up to the own scheduled time, such as `period: 7d`"
+        if holds_later
         else "remove one of these from `depends_on`, or wait for its instances of the hour or day before"
         " with `period: previous`",
         _places(cycle[1:], own, tasks),

@@ -30,6 +30,9 @@ CATCH_UP_AT_MOST = timedelta(days=2)
 """How old the scheduled time of an instance may be that is made up for after a downtime."""
 
 
+HOLIDAYS = timedelta(days=31)
+"""So much later than its business date an instance is scheduled over days that are not business days."""
+
 NEAR = timedelta(days=3)
 """Further than that no natural hour or day reaches, in any two zones."""
 
@@ -88,8 +91,9 @@ class Dependency(Value, kw_only=True):
     @property
     def reach(self) -> timedelta:
         """How far apart the instances may be that it joins, at most."""
-        lengths = {"week": 7, "month": 31, "year": 366, "span": 0}
-        return timedelta(days=lengths.get(self.period, 0)) + (self.within or timedelta(0)) + NEAR
+        lengths = {"week": 7, "month": 31, "year": 366}
+        calendar = timedelta(days=lengths[self.period]) + HOLIDAYS if self.period in lengths else timedelta(0)
+        return calendar + (self.within or timedelta(0)) + NEAR
 
 
 class TaskTrigger(LeafTrigger, kw_only=True, tag="task"):
