@@ -195,9 +195,10 @@ def print_difference(
 
     Args:
         detected: the apps of which the detected upstream tasks are printed too.
-        covered: what it changes for the tables of the policies; None if that is not known.
+        covered: what it changes for the tables of the policies; None where nothing is deployed by it.
     """
     from tidegate.cli.develop.coverage_text import coverage_json, coverage_lines
+    from tidegate.compiler.plan.stages import STAGES
     from tidegate.compiler.render.detected import detected_json, detected_lines
     from tidegate.compiler.render.diff_json import diff_json
     from tidegate.compiler.render.diff_text import diff_text
@@ -210,5 +211,8 @@ def print_difference(
         for line in detected_lines(() if detected is None else detected.values()):
             typer.echo(line)
         typer.echo(diff_text(difference))
-        for line in () if covered is None else coverage_lines(covered):
-            typer.echo(line)
+        if covered is not None:
+            for line in coverage_lines(covered):
+                typer.echo(line)
+            if not (difference.empty or difference.refused):
+                typer.echo(f"order: {', '.join(STAGES)}")

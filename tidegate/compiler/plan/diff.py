@@ -56,6 +56,16 @@ class ScheduleChange(Value, kw_only=True):
     fields: tuple[FieldChange, ...] = ()
     consequences: tuple[Consequence, ...] = ()
 
+    @property
+    def ref(self) -> str:
+        """Name it with its app, "app/name"."""
+        return f"{self.app}/{self.name}"
+
+    @property
+    def touches(self) -> bool:
+        """Whether a deployment changes the schedule, beyond its place in the file."""
+        return self.action not in ("unchanged", "kept")
+
 
 class AppChange(Value, kw_only=True):
     """The change of one app."""
@@ -167,7 +177,7 @@ def _app_action(
         return "create"
     if new is None:
         return "delete"
-    touched = any(s.action not in ("unchanged", "kept") for s in schedules)
+    touched = any(change.touches for change in schedules)
     return "change" if parts or touched else "unchanged"
 
 

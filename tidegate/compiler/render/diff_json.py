@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.plan.diff import Diff
+from tidegate.compiler.plan.stages import STAGES
 
 
 def diff_json(difference: Diff) -> dict[str, Any]:
@@ -12,6 +13,7 @@ def diff_json(difference: Diff) -> dict[str, Any]:
     return {
         "empty": difference.empty,
         "update_schedules": difference.update_schedules,
+        "stages": list(STAGES),
         "apps": msgspec.to_builtins(difference.apps),
         "refusals": msgspec.to_builtins(difference.refusals),
         "stays": list(difference.stays),

@@ -98,6 +98,19 @@ def test_a_plan_as_json_has_the_changes(deployed: Project) -> None:
     assert [s["name"] for s in changed] == ["report_daily"]
 
 
+def test_a_plan_shows_the_stages_in_the_order_in_which_deploy_runs_them(deployed: Project) -> None:
+    order = ["rename", "policies", "schedules", "events", "journal"]
+    assert "order:" not in deployed.run("plan")
+    deployed.edit("count: 2", "count: 3")
+    assert deployed.json("plan", exit_code=2)["stages"] == order
+    assert deployed.run("plan", exit_code=2).splitlines()[-1] == f"order: {', '.join(order)}"
+
+
+def test_a_plan_that_is_refused_has_no_order(deployed: Project) -> None:
+    (deployed.folder / "tidegate.toml").write_text('[project]\nname = "another"\n')
+    assert "order:" not in deployed.run("plan", exit_code=1)
+
+
 def test_a_description_moved_lines_and_a_status_reset_nothing(deployed: Project) -> None:
     deployed.arrive("2026-03-09")
     deployed.edit("datasets:", "# a comment, which moves every line below it\ndatasets:")

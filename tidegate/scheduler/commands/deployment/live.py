@@ -111,7 +111,7 @@ def _with_calls(changes: Diff, states: Mapping[str, ScheduleState], texts: Mappi
     """
 
     def named(change: ScheduleChange) -> ScheduleChange:
-        state = states.get(f"{change.app}/{change.name}")
+        state = states.get(change.ref)
         if state is None or "unchanged" in (change.action, change.would):
             return change
         gone = state.source == "api" and "delete" in (change.action, change.would)
@@ -160,9 +160,7 @@ def effects(
         wanted: the apps that are to be deployed, with the parts of other apps that they name.
     """
     states = {state.ref: state for state in reader.schedules()}
-    changed = {
-        f"{change.app}/{change.name}": change for change in changes if change.action in ("replace", "delete")
-    }
+    changed = {change.ref: change for change in changes if change.action in ("replace", "delete")}
     jobs: dict[str, list[Job]] = {ref: [] for ref in changed}
     for job in reader.jobs(states=WAITING | ACTIVE | {JobState.PAUSED}) if changed else ():
         if job.schedule in jobs:

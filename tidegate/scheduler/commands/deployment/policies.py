@@ -1,7 +1,8 @@
-"""Policies: what a deployment does to the tables and records of maintenance (docs/maintenance.md).
+"""The stage "policies": the apps are written as they are wanted, with the records of their maintenance.
 
-It takes effect at the next poll: records of new policies and tables come, those of others go with their
-waiting jobs, and a changed cron, interval or zone gives a new next run, counted from the last start.
+The change of a policy takes effect at the next poll (docs/maintenance.md): records of new policies and tables
+come, those of others go with their waiting jobs, and a changed cron, interval or zone gives a new next run,
+counted from the last start.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,12 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.fingerprint import canonical
+from tidegate.compiler.plan.diff import AppChange
 from tidegate.domain.model import App
+from tidegate.domain.part_name import DEFAULT_NAMESPACE
+from tidegate.scheduler.commands.deployment.deployment import Deployment
+from tidegate.scheduler.model.deployed import DeployedApp, noted
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.maintenance.by_hand import try_again
@@ -26,7 +32,53 @@ from tidegate.scheduler.tick.maintenance.records import update_records
 from tidegate.scheduler.tick.maintenance.tables import gone, tables_of_datasets
 
 
-def change_policies(transaction: Transaction, before: Mapping[str, App], now: datetime) -> None:
+def change_apps(deployment: Deployment) -> None:
+    """Write the apps without their schedules, and bring maintenance up to date with them."""
+    transaction, now = deployment.transaction, deployment.now
+    deployed = {app.name: app for app in transaction.apps()}
+    changes = deployment.changes.apps
+    gone = [change.name for change in changes if change.action == "delete"]
+    changed = [
+        after
+        for change in changes
+        if change.action != "delete"
+        and (after := _after(deployment, change, deployed.get(change.name))) != deployed.get(change.name)
+    ]
+    transaction.put_apps(changed)
+    transaction.delete_apps(gone)
+    actions = {change.name: change.action for change in changes if change.action != "unchanged"}
+    entries = [_entry(name, actions[name], None, now) for name in gone]
+    entries += [_entry(each.name, actions[each.name], each, now) for each in changed if each.name in actions]
+    transaction.add_journal(entries)
+    _change_policies(transaction, {name: each.app for name, each in deployed.items()}, now)
+
+
+def _after(deployment: Deployment, change: AppChange, before: DeployedApp | None) -> DeployedApp:
+    """Return an app as it is deployed from now on; one that is unchanged keeps its revision."""
+    app = msgspec.structs.replace(deployment.changes.after[change.name], schedules={})
+    owner = deployment.deeds.owners[change.name]
+    namespace = deployment.deeds.namespace or (DEFAULT_NAMESPACE if before is None else before.namespace)
+    if before is not None and change.action == "unchanged":
+        return msgspec.structs.replace(before, app=app, project=owner, namespace=namespace)
+    return DeployedApp(
+        app=app,
+        revision=1 if before is None else before.revision + 1,
+        deployed_at=deployment.now,
+        project=owner,
+        namespace=namespace,
+    )
+
+
+def _entry(name: str, action: str, deployed: DeployedApp | None, now: datetime) -> Entry:
+    spec = None if deployed is None else msgspec.to_builtins(noted(deployed.app))
+    revision = None if deployed is None else deployed.revision
+    data = {"app": name, "action": action, "revision": revision, "spec": spec}
+    if deployed is not None and deployed.namespace != DEFAULT_NAMESPACE:
+        data["namespace"] = deployed.namespace
+    return Entry(at=now, kind=EntryKind.SPEC, data=data)
+
+
+def _change_policies(transaction: Transaction, before: Mapping[str, App], now: datetime) -> None:
     """Bring tables and records up to date with the deployed apps.
 
     Args:

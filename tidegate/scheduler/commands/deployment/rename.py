@@ -298,9 +298,11 @@ class Renamed:
         return tuple(sorted(found, key=lambda each: each.ref))
 
     def overrides(self) -> tuple[Override, ...]:
-        """Return the overrides, by ref and kind."""
-        found = (renamed_override(each, self._names) for each in self._reader.overrides())
-        return tuple(sorted(found, key=lambda each: (each.ref, each.kind)))
+        """Return the overrides, by ref and kind; one that moves replaces what was left under its new name."""
+        both = [(each, renamed_override(each, self._names)) for each in self._reader.overrides()]
+        stay = {(new.ref, new.kind): new for old, new in both if old == new}
+        move = {(new.ref, new.kind): new for old, new in both if old != new}
+        return tuple(each for _, each in sorted((stay | move).items()))
 
     def jobs(self, *, states: frozenset[JobState]) -> tuple[Job, ...]:
         """Return the jobs in some states."""

@@ -22,8 +22,7 @@ def keep_specifications(transaction: Transaction, changes: Diff) -> None:
         refs = _everything(transaction)
     else:
         refs = {change.name for change in changes.apps if change.action != "unchanged"}
-        touched = (each for each in changes.schedules() if each.action not in ("unchanged", "kept"))
-        refs |= {f"{each.app}/{each.name}" for each in touched}
+        refs |= {each.ref for each in changes.schedules() if each.touches}
     apps = {app.name: app for app in transaction.apps(names={ref for ref in refs if "/" not in ref})}
     states = {state.ref: state for state in transaction.schedules(refs={ref for ref in refs if "/" in ref})}
     transaction.put_specifications(

@@ -19,7 +19,6 @@ from tidegate.compiler.fingerprint import fingerprint
 from tidegate.domain.model import Schedule, TaskTrigger
 from tidegate.domain.tasks.grid import Slot, generation_time
 from tidegate.domain.tasks.key import local_day
-from tidegate.scheduler.commands.existing_events import collect_existing
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.decision.instances.gate import looking_again
@@ -88,10 +87,7 @@ def change_tasks(
     ]
     for state in after:
         _change(transaction, state, state.spec.as_task, now)
-    begun = [_begin_changed(transaction, was, state, now) for was, state in zip(states, after, strict=True)]
-    asked = {state.ref for state in states if not state.spec.collect_existing}
-    collect_existing(transaction, [state for state in begun if state.ref in asked], now)
-    return begun
+    return [_begin_changed(transaction, was, state, now) for was, state in zip(states, after, strict=True)]
 
 
 def _begin_changed(

@@ -110,8 +110,8 @@ def after_call(
     """
     texts, rest = _by_text(known)
     for change in changes.schedules():
-        ref = f"{change.app}/{change.name}"
-        if change.action in ("unchanged", "kept"):
+        ref = change.ref
+        if not change.touches:
             continue
         after = None if change.action == "delete" else wanted[change.app].schedules[change.name]
         found = text_override(ref, texts.pop(ref, None), states.get(ref), after, mark)
@@ -133,9 +133,7 @@ def after_deployment(known: Iterable[Override], changes: Diff) -> list[Override]
 
 def fates(known: Iterable[Override], changes: Diff) -> Iterator[tuple[Override, Fate]]:
     """Yield overrides with what a deployment does to them: "kept", "replaced" by the YAML, or "deleted"."""
-    actions: dict[str, Action] = {
-        f"{change.app}/{change.name}": change.action for change in changes.schedules()
-    }
+    actions: dict[str, Action] = {change.ref: change.action for change in changes.schedules()}
     removed = {app.name for app in changes.apps if app.action == "delete"}
     for each in known:
         decides = changes.update_schedules or each.app in removed
