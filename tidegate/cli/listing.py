@@ -1,7 +1,7 @@
 """Lists in a terminal: the command of a listing, with its filters as options, as a table or as JSON."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -54,19 +54,21 @@ class Parts(NamedTuple):
 
 def list_command(
     listing: Listing,
-    parts: Callable[[Given], Parts],
+    parts: Callable[[Given, Collection[str]], Parts],
     *,
     limit: int,
     short: Mapping[str, Short] | None = None,
+    help: str = "",
     oldest_first: bool = False,
     missing_is_empty: bool = False,
 ) -> Callable[..., None]:
     """Return the command that prints a list.
 
     Args:
-        parts: which tables show what was asked for, of the filters that were given.
+        parts: which tables show what was asked for, of the filters and the short forms that were given.
         limit: the most items, if the command line does not say.
         short: the short forms, by option.
+        help: what it lists without filters; "" for what the list is.
         oldest_first: print the items in the opposite order: the newest ones, the last at the end.
         missing_is_empty: without a store nothing is listed.
     """
@@ -80,9 +82,10 @@ def list_command(
         settings, format, most = load_settings(), options["format"], options["limit"]
         given = {each.name: options[_word(each.name)] for each in listing.filters}
         given = {name: value for name, value in given.items() if value not in (None, "", [])}
-        for name, form in short.items():
-            given |= form.given if options[_word(name)] else {}
-        asked = parts(given)
+        chosen = [name for name in short if options[_word(name)]]
+        for name in chosen:
+            given |= short[name].given
+        asked = parts(given, chosen)
         with (
             opened_store(settings, missing_is_empty=missing_is_empty) as store,
             store.reading() as reader,
@@ -111,7 +114,7 @@ def list_command(
         inspect.Parameter("format", kept, default=Format.TEXT, annotation=FormatOption),
     ]
     vars(command)["__signature__"] = inspect.Signature(parameters)
-    command.__doc__ = listing.help
+    command.__doc__ = help or listing.help
     return command
 
 
@@ -129,10 +132,10 @@ def _print(
     use_zone_of_apps(source.reader, {app for _, rows, _ in shown for app in rows.apps})
     if not shown[0][2]:
         typer.echo(asked.nothing)
-    for part, rows, items in shown:
+    for number, (part, rows, items) in enumerate(shown):
         if items:
             if part.heading:
-                typer.echo(part.heading)
+                typer.echo(f"\n{part.heading}" if number else part.heading)
             print_items(listing, items)
         if rows.next is not None:
             typer.echo(f"\nThe {'newest' if oldest_first else 'first'} {most:,}; --limit shows more.")

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from typer.core import _click
 
     from tidegate.listings.listing import Filter
-    from tidegate.scheduler.model.job import Job
     from tidegate.scheduler.store.protocol import Reader
 
 JOBS_MAX = 200
@@ -57,7 +56,7 @@ KINDS_OF_COMMANDS = {
     ("jobs cancel", "job"): ("jobs to cancel",),
     ("jobs force", "job"): ("jobs to force",),
     ("jobs retry", "job"): ("jobs to retry",),
-    ("jobs requeue", "jobs"): ("dead letters",),
+    ("jobs requeue", "jobs"): ("jobs to requeue",),
     ("simulate", "app"): (),
 }
 """The same where the name alone does not say it, by the command, or its first word, and the parameter."""
@@ -194,50 +193,20 @@ def _stored(reader: "Reader", kind: str) -> Iterable[str]:
 
 
 def _jobs(reader: "Reader", kind: str) -> Iterator[str]:
-    """Yield the newest jobs: all, or those that a command does not refuse."""
-    from tidegate.domain.error import UserError
-    from tidegate.scheduler.model.job import JobState
-    from tidegate.scheduler.model.reason import Reason
-    from tidegate.scheduler.store.parts.pages import JobsWanted
-
-    waiting = (JobState.PENDING_CONSTRAINT, JobState.PENDING_TRIGGER)
-    states: dict[str, tuple[JobState | None, ...]] = {
-        "jobs to cancel": (*waiting, JobState.PENDING_LAUNCH),
-        "jobs to force": waiting,
-        "jobs to retry": (JobState.FAILED, *waiting),
-        "dead letters": (JobState.FAILED,),
-    }
-    reason = Reason.F_LAUNCH if kind == "dead letters" else None
-    check = _check(reader, kind)
-    for state in states.get(kind, (None,)):
-        for job in reader.newest_jobs(JobsWanted(state=state, reason=reason), JOBS_MAX):
-            try:
-                check(job)
-            except UserError:
-                continue
-            yield job.id
-
-
-def _check(reader: "Reader", kind: str) -> "Callable[[Job], object]":
-    """Return what refuses the jobs that a command would refuse."""
+    """Yield the newest jobs: all, or those to which an action can be done."""
     from datetime import UTC, datetime
 
-    from tidegate.scheduler.commands.by_hand.force import check_waits
-    from tidegate.scheduler.commands.by_hand.manual import check_cancel
-    from tidegate.scheduler.launch.dead_letter import check_requeue, check_retry
+    from tidegate.listings.actions import is_allowed
+    from tidegate.listings.jobs import JOBS
+    from tidegate.scheduler.model.job import UNFINISHED, JobState
+    from tidegate.scheduler.store.parts.pages import JobsWanted
 
+    action = kind.removeprefix("jobs to ") if kind != "jobs" else None
     now = datetime.now(UTC)
-    match kind:
-        case "jobs to cancel":
-            return lambda job: check_cancel(reader, job, now)
-        case "jobs to force":
-            return check_waits
-        case "jobs to retry":
-            return lambda job: check_retry(reader, job, now)
-        case "dead letters":
-            return lambda job: check_requeue(reader, job, now)
-        case _:
-            return lambda job: None
+    for state in (None,) if action is None else (*UNFINISHED, JobState.FAILED):
+        for job in reader.newest_jobs(JobsWanted(state=state), JOBS_MAX):
+            if action is None or is_allowed(JOBS, action, reader, job, now):
+                yield job.id
 
 
 def _partitions(dataset: str) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """All lists. A new one is its declaration, its query and a line here."""
 
+from tidegate.listings.jobs import JOBS
 from tidegate.listings.late import LATE
 from tidegate.listings.listing import Listing
 
-LISTINGS: dict[str, Listing] = {each.name: each for each in (LATE,)}
+LISTINGS: dict[str, Listing] = {each.name: each for each in (JOBS, LATE)}
 """By name."""

@@ -36,7 +36,8 @@ def add_route(router: APIRouter, listing: Listing, path: str = "") -> None:
         path: below that of the router; names in braces in it are filters. "" for the list's own name.
     """
     path = path or f"/{listing.name}"
-    router.get(path, dependencies=[Depends(needs(Role(listing.role)))], **contract(rows_of(listing)))(
+    needed = Depends(needs(Role(listing.role)))
+    router.get(path, dependencies=[needed], tags=[listing.name], **contract(rows_of(listing)))(
         endpoint(listing, path, lambda _request, _service, rows, _given: json_answer(rows))
     )
 

@@ -10,14 +10,14 @@ from tests.server.board.board import DAYS, job_of, shown
 from tests.server.serving import Served
 from tests.server.shop import THIRTEEN, shop
 from tests.worlds.samples import operation_job
+from tidegate.listings.jobs import JOBS
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.server.routes.instances import ACTIONS as OF_INSTANCES
-from tidegate.server.routes.jobs import ACTIONS
 
 pytestmark = pytest.mark.slow  # a server on a real store
 
-EVERY = (*ACTIONS, *OF_INSTANCES)
+EVERY = (*(each.name for each in JOBS.actions), *OF_INSTANCES)
 
 
 def test_each_button_succeeds_and_what_would_be_refused_has_none(board: Served):

@@ -7,6 +7,7 @@ import pytest
 
 from tests.server.sales import deployed
 from tests.server.serving import NS, Served, problem
+from tidegate.listings.shown_job import ShownJob
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
@@ -109,7 +110,7 @@ def test_one_job_is_shown_with_attempts_events_and_history(waiting: Served):
 
     shown = waiting.client.get(f"{JOBS}/{id_}").json()
 
-    assert shown.keys() == {"job", "attempts", "events", "collected", "history"}
+    assert shown.keys() == {*ShownJob.__struct_fields__}
     assert shown["events"] == 1
     assert (shown["job"]["id"], shown["job"]["state"]) == (id_, "PENDING_CONSTRAINT")
     assert [each["event"]["partition"] for each in shown["collected"]] == [DAYS[-1]]

@@ -8,6 +8,7 @@ import typer
 from tidegate.cli.printing import instant, print_table
 
 if TYPE_CHECKING:
+    from tidegate.listings.shown_job import JournalLine
     from tidegate.scheduler.model.journal import Entry
 
 _SHOWN_ELSEWHERE = (
@@ -24,7 +25,7 @@ _SHOWN_ELSEWHERE = (
 """Data of entries that other parts of the output show, or that are too long for a line."""
 
 
-def print_history(entries: "Sequence[Entry]", limit: int | None = None) -> None:
+def print_history(entries: "Sequence[Entry | JournalLine]", limit: int | None = None) -> None:
     """Print entries under a heading; nothing if there are none.
 
     Args:
@@ -34,10 +35,10 @@ def print_history(entries: "Sequence[Entry]", limit: int | None = None) -> None:
         newest = f" the newest {limit}; --all shows all" if len(entries) == limit else ""
         typer.echo(f"\nHistory:{newest}")
         columns = ["at", "entry", "reason", "data"]
-        print_table(columns, [[instant(e.at), e.kind.value, e.reason or "", entry_data(e)] for e in entries])
+        print_table(columns, [[instant(e.at), str(e.kind), e.reason or "", entry_data(e)] for e in entries])
 
 
-def entry_data(entry: "Entry") -> str:
+def entry_data(entry: "Entry | JournalLine") -> str:
     """Return the data of an entry on one line."""
     known = {name: value for name, value in entry.data.items() if name not in _SHOWN_ELSEWHERE}
     return ", ".join(f"{name}={value}" for name, value in known.items() if value is not None)

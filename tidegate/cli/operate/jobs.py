@@ -1,135 +1,62 @@
 """`tidegate jobs`: list, show, cancel and retry jobs, and requeue dead letters."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import (
-    NUMBER_MAX,
-    Format,
-    FormatOption,
-    ReasonOption,
-    instant,
-    print_json,
-    print_table,
-)
-from tidegate.scheduler.model.job import FINISHED, JobState
+from tidegate.cli.listing import Given, Part, Parts, Short, list_command
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.listings.jobs import JOBS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tidegate.scheduler.model.event import Delivery
+    from tidegate.listings.shown_job import Collected, Launch, ShownJob
     from tidegate.scheduler.model.job import Job
-    from tidegate.scheduler.model.maintenance import OperationRun
-
-DEFAULT_LIMIT = 100
-
 
 ROWS_SHOWN = 100
 """The most collected events, and the most entries, that `jobs show` prints as text; the newest ones."""
 
 FAILURES_SHOWN_FOR = timedelta(days=1)
 
-UNFINISHED = frozenset(JobState) - FINISHED
+WAITING = ("PENDING_TRIGGER", "PENDING_CONSTRAINT")
+UNFINISHED = (*WAITING, "PENDING_LAUNCH", "LAUNCHED", "PAUSED")
+FAILED = ("FAILED",)
 
 app = typer.Typer(no_args_is_help=True, help="List, show, cancel, retry and requeue jobs.")
 
 
-@app.command("list")
-def list_jobs(
-    schedule: Annotated[
-        str | None, typer.Option(help='Only jobs of this schedule, or of a policy: "app/policy:NAME".')
-    ] = None,
-    state: Annotated[
-        list[JobState] | None,
-        typer.Option(help="Only jobs in this state; may be repeated.", case_sensitive=False),
-    ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Include finished jobs.")] = False,
-    failed: Annotated[bool, typer.Option("--failed", help="Only failed jobs.")] = False,
-    dead: Annotated[
-        bool, typer.Option("--dead-letters", help="Only jobs whose run could not be created.")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of jobs, the newest.")
-    ] = DEFAULT_LIMIT,
-    format: FormatOption = Format.TEXT,
-) -> None:
-    """List the jobs that are not finished, oldest first, then those that failed in the last day."""
-    from tidegate.cli.opened_store import opened_store
-    from tidegate.project.local_time import use_zone_of_apps
-    from tidegate.scheduler.explain.names import find_source_of_jobs
-    from tidegate.scheduler.launch.dead_letter import dead_letters
-
-    with opened_store() as store, store.reading() as reader:
-        refs = None if schedule is None else [find_source_of_jobs(reader, schedule)]
-        states = (JobState.FAILED,) if failed else state or (None if all_ else UNFINISHED)
-        failures: tuple[Job, ...] = ()
-        if dead:
-            jobs = dead_letters(reader, None if refs is None else refs[0])[-limit:]
-        else:
-            jobs = reader.jobs(schedules=refs, states=states, limit=limit)
-            if states is UNFINISHED:
-                ended = reader.jobs(schedules=refs, states=(JobState.FAILED,), limit=limit)
-                since = datetime.now(UTC) - FAILURES_SHOWN_FOR
-                failures = tuple(job for job in ended if job.ended_at is not None and job.ended_at >= since)
-        use_zone_of_apps(reader, {job.app for job in (*jobs, *failures)})
-    if format is Format.JSON:
-        print_json((*jobs, *failures))
-        return
-    if failed:
-        failures, jobs = jobs, ()
-        if not failures:
-            typer.echo("No failed jobs.")
-    elif not jobs:
-        typer.echo(_nothing(dead, all_=all_ or bool(state)))
-    elif dead:
-        print_table(
-            ["job", "schedule", "key", "failed at", "because"],
-            [[job.id, job.schedule, job.key, instant(job.ended_at), job.detail] for job in jobs],
-        )
-    elif jobs:
-        _print_queue(jobs)
-    if failures:
-        typer.echo("Failed:" if failed else "\nFailed in the last day:")
-        print_table(
-            ["job", "schedule", "key", "ended", "reason", "because", "run"],
-            [
-                [
-                    job.id,
-                    job.schedule,
-                    job.key,
-                    instant(job.ended_at),
-                    job.reason or "",
-                    job.detail,
-                    job.run_id or "",
-                ]
-                for job in failures
-            ],
-        )
+def _parts(given: Given, forms: Collection[str]) -> Parts:
+    """Return what is listed: without a state, what is not finished, and what failed in the last day."""
+    if "dead-letters" in forms:
+        return Parts([Part("", given)], "No dead letters.")
+    if "failed" in forms:
+        return Parts([Part("Failed:", given)], "No failed jobs.")
+    if "all" in forms or not given.keys().isdisjoint(("state", "ended")):
+        return Parts([Part("", given)], "No jobs.")
+    since = datetime.now(UTC) - FAILURES_SHOWN_FOR
+    waiting = Part("", {**given, "state": UNFINISHED})
+    failed = Part("Failed in the last day:", {**given, "state": FAILED, "ended": since})
+    return Parts([waiting, failed], "No jobs in the queue; --all shows the finished ones.")
 
 
-def _print_queue(jobs: "Sequence[Job]") -> None:
-    """Print the queue; what went wrong with the attempt before is a column where there is any."""
-    because = any(job.detail for job in jobs)
-    print_table(
-        ["job", "schedule", "key", "state", "reason", "next check", *(["because"] if because else []), "run"],
-        [
-            [
-                job.id,
-                job.schedule,
-                job.key,
-                job.state.value,
-                job.reason or "",
-                instant(job.next_check_at) if job.waiting else "",
-                *([job.detail] if because else []),
-                job.run_id or "",
-            ]
-            for job in jobs
-        ],
-    )
+list_jobs = list_command(
+    JOBS,
+    _parts,
+    limit=100,
+    short={
+        "all": Short("Include finished jobs.", {}),
+        "failed": Short("Only failed jobs.", {"state": FAILED}),
+        "dead-letters": Short(
+            "Only jobs whose run could not be created.",
+            {"state": FAILED, "reason": "F-LAUNCH", "maintenance": False},
+        ),
+    },
+    help="List the jobs that are not finished, oldest first, then those that failed in the last day.",
+    oldest_first=True,
+)
+app.command("list")(list_jobs)
 
 
 @app.command("show")
@@ -144,23 +71,23 @@ def show_job(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.attempts import COLUMNS, rows
     from tidegate.cli.operate.history import print_history
+    from tidegate.listings.shown_job import shown_job
     from tidegate.processes.run_address import run_address
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.history import NEWEST_MAX
     from tidegate.scheduler.explain.names import find_job
-    from tidegate.scheduler.explain.shown_job import shown_job
 
     with opened_store() as store, store.reading() as reader:
         limit = None if all_ else ROWS_SHOWN if format is Format.TEXT else NEWEST_MAX
         shown = shown_job(reader, find_job(reader, job), limit)
         use_zone_of_apps(reader, [shown.job.app])
     if format is Format.JSON:
-        print_json(shown.json)
+        print_json(shown)
         return
     found, runs, collected = shown.job, rows(shown.attempts), shown.collected
     address = run_address(load_settings(), found.run_id)
-    print_table(["job", found.id], list(_fields(found, address, shown.operation_run)))
+    print_table(["job", found.id], list(_fields(shown, address)))
     if runs:
         typer.echo("\nAttempts:")
         print_table(COLUMNS, runs)
@@ -278,32 +205,28 @@ def _refuse_instance(job: "Job", instead: str) -> None:
         )
 
 
-def _nothing(dead: bool, *, all_: bool) -> str:
-    if dead:
-        return "No dead letters."
-    return "No jobs." if all_ else "No jobs in the queue; --all shows the finished ones."
-
-
-def _fields(job: "Job", address: str, run: "OperationRun | None") -> Iterator[list[str]]:
+def _fields(shown: "ShownJob", address: str) -> Iterator[list[str]]:
     from tidegate.cli.operate.operation_text import operation_fields
+    from tidegate.scheduler.model.reason import Reason
 
+    job = shown.job
     yield ["schedule", job.schedule]
     if job.key:
         yield ["key", job.key]
     if job.instance is not None:
         yield ["instance", f"tidegate instances show {job.schedule} {job.key}"]
         yield ["business date", job.instance.business_date]
-    because = "" if job.reason is None else f"  {job.reason}: {job.reason.summary}"
+    because = "" if job.reason is None else f"  {job.reason}: {Reason(job.reason).summary}"
     yield ["state", f"{job.state}{because}"]
-    yield ["priority", job.launch_priority or "behind every other job: of a backfill without a priority"]
+    yield ["priority", job.priority or "behind every other job: of a backfill without a priority"]
     instants = {
         "opened": job.opened_at,
         "first event": job.first_event_at,
         "satisfied": job.satisfied_at,
-        "held since": job.held_at if job.waiting else None,
-        "next check": job.next_check_at if job.waiting else None,
-        "next attempt": job.retry_at,
-        "decided": job.decided_at,
+        "held since": job.held_at if job.state in WAITING else None,
+        "next check": job.next_check_at,
+        "next attempt": shown.retry_at,
+        "decided": shown.decided_at,
         "launched": job.launched_at,
         "ended": job.ended_at,
         "late": job.late_at,
@@ -312,24 +235,28 @@ def _fields(job: "Job", address: str, run: "OperationRun | None") -> Iterator[li
         if value is not None:
             yield [name, instant(value)]
     if job.run_id is not None:
-        attempt = "its publish was finished by recovery" if job.recovered else f"attempt {job.attempt}"
+        attempt = "its publish was finished by recovery" if shown.recovered else f"attempt {job.attempt}"
         yield ["run", f"{job.run_id} ({attempt})"]
     if address:
         yield ["address", address]
-    if job.maintenance is not None:
-        yield from operation_fields(job, run)
-    elif job.launch is not None:
-        yield ["writes", ", ".join(job.launch.partitions) or "no partitions"]
-        dates = () if job.instance is not None else job.launch.dates
-        if dates:
-            yield ["business dates" if len(dates) > 1 else "business date", ", ".join(dates)]
-        for dataset, keys in job.launch.manifest.items():
-            yield ["manifest", f"{dataset}: {', '.join(keys) or 'unpartitioned'}"]
-        for name, value in job.launch.args.items():
-            yield ["argument", f"{name} = {value}"]
+    if shown.work is not None:
+        yield from operation_fields(shown, shown.work)
+    elif shown.launch is not None:
+        yield from _launch_fields(shown.launch, of_instance=job.instance is not None)
     if job.detail:
         yield ["detail", job.detail]
 
 
-def _collected(each: "Delivery") -> list[str]:
+def _launch_fields(launch: "Launch", *, of_instance: bool) -> Iterator[list[str]]:
+    yield ["writes", ", ".join(launch.partitions) or "no partitions"]
+    dates = () if of_instance else launch.business_dates
+    if dates:
+        yield ["business dates" if len(dates) > 1 else "business date", ", ".join(dates)]
+    for dataset, keys in launch.manifest.items():
+        yield ["manifest", f"{dataset}: {', '.join(keys) or 'unpartitioned'}"]
+    for name, value in launch.args.items():
+        yield ["argument", f"{name} = {value}"]
+
+
+def _collected(each: "Collected") -> list[str]:
     return [instant(each.event.arrived), each.event.key, each.event.partition or "", each.leaf or "(root)"]

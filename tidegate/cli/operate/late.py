@@ -1,10 +1,12 @@
 """`tidegate late`: what is late now, and which data was."""
 
+from collections.abc import Collection
+
 from tidegate.cli.listing import Given, Part, Parts, Short, list_command
 from tidegate.listings.late import LATE
 
 
-def _parts(given: Given) -> Parts:
+def _parts(given: Given, _forms: Collection[str]) -> Parts:
     return Parts([Part("", given)], "Nothing is late." if given.get("now", True) else "Nothing was late.")
 
 

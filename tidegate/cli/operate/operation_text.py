@@ -5,33 +5,33 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.model.job import Job
+    from tidegate.listings.shown_job import OperationOfJob, ShownJob
     from tidegate.scheduler.model.maintenance import OperationRun
 
 RESULTS_NAMED = 20
 """So many entries of one result are printed; `--format json` has all."""
 
 
-def operation_fields(job: "Job", run: "OperationRun | None") -> Iterator[list[str]]:
-    """Yield what an operation is about, and what its run has come to; None for one without a run."""
+def operation_fields(shown: "ShownJob", work: "OperationOfJob") -> Iterator[list[str]]:
+    """Yield what an operation is about, and what its run has come to."""
     from tidegate.cli.maintenance.run_text import option_text
+    from tidegate.domain.model import Operation
 
-    work = job.work
     yield ["table", work.table]
-    yield ["operation", str(work.operation)]
+    yield ["operation", work.operation]
     yield ["policy", work.policy]
     flags = {"by hand": work.by_hand, "probe": work.probe, "forced": work.forced}
     if any(flags.values()):
         yield ["started as", ", ".join(name for name, holds in flags.items() if holds)]
     if work.then:
-        yield ["then", ", ".join(str(operation) for operation, _ in work.then)]
+        yield ["then", ", ".join(operation for operation, _ in work.then)]
     if work.excluded:
         yield ["left out", ", ".join(work.excluded)]
-    options: dict[str, Any] = {} if job.launch is None else job.launch.args.get("options", {})
+    options: dict[str, Any] = {} if shown.launch is None else shown.launch.args.get("options", {})
     for name, value in options.items():
-        yield ["option", f"{name} = {option_text(work.operation, name, value)}"]
-    if run is not None:
-        yield from _run_fields(run)
+        yield ["option", f"{name} = {option_text(Operation(work.operation), name, value)}"]
+    if shown.operation_run is not None:
+        yield from _run_fields(shown.operation_run)
 
 
 def _run_fields(run: "OperationRun") -> Iterator[list[str]]:

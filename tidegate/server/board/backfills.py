@@ -10,12 +10,13 @@ import msgspec
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
+from tidegate.listings.jobs import Job
+from tidegate.listings.queries.jobs import public_job
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.commands.tasks.backfills import Backfill, Progress, progress
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.explain.instances.backfill_facts import counted, state_of
 from tidegate.scheduler.model.instance import Status
-from tidegate.scheduler.model.job import Job
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
@@ -116,7 +117,7 @@ def show_page(
         status=status,
         statuses=STATUSES,
         left=found.backfill.cancelled_at is None and any(status_of(job) in waiting for job in jobs),
-        items=tuple(items),
+        items=tuple(map(public_job, items)),
         next=cursor,
     )
     return page(request, service, "backfill", f"Backfill {number}", view, zone)

@@ -1,11 +1,16 @@
-"""*Job*: the list of jobs, and one with why it waits, its input, its attempts and its buttons."""
+"""*Job*: one with why it waits, its input, its attempts and its buttons."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
+from msgspec.structs import replace
 
 from tidegate.domain.value import Value
+from tidegate.listings.actions import allowed_actions, find_action
+from tidegate.listings.jobs import JOBS
+from tidegate.listings.listing import load
+from tidegate.listings.shown_job import ShownJob, shown_job
 from tidegate.processes.explained import explained
 from tidegate.processes.run_address import run_address
 from tidegate.project.local_time import common_zone
@@ -14,19 +19,16 @@ from tidegate.scheduler.commands.tasks.instances import act as act_on
 from tidegate.scheduler.decision.instances.actions import ALLOWED, status_of
 from tidegate.scheduler.explain.attempts import Attempt
 from tidegate.scheduler.explain.explanation import Explanation
-from tidegate.scheduler.explain.shown_job import ShownJob, shown_job
 from tidegate.scheduler.explain.why import explain
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
-from tidegate.server.page import Page
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.instances import ACTIONS as OF_INSTANCES
-from tidegate.server.routes.jobs import ACTIONS, allowed_actions, jobs_page
 from tidegate.server.service import Here, Service
 from tidegate.server.tasks import check_tasks
 from tidegate.server.visible import named, visible_job
@@ -35,24 +37,6 @@ router = APIRouter(prefix="/board/jobs", route_class=PageRoute, include_in_schem
 
 NEWEST_SHOWN = 100
 """Of a job so many events and entries, the newest."""
-
-
-class Listed(Value, kw_only=True):
-    """The list, with its filters.
-
-    Attributes:
-        since: the earliest instant of opening.
-        ended: the earliest instant of the end.
-    """
-
-    state: str
-    reason: str
-    schedule: str
-    since: str
-    ended: str
-    states: tuple[str, ...]
-    items: tuple[Job, ...]
-    next: str | None
 
 
 class Address(Value, kw_only=True):
@@ -72,41 +56,12 @@ class Shown(Value, kw_only=True):
         actions: what can be done to it.
     """
 
-    shown: dict[str, Any]
+    shown: ShownJob
     events: int
     newest: int
     attempts: tuple[Address, ...]
     explanations: tuple[Explanation, ...]
     actions: tuple[str, ...]
-
-
-@router.get("", dependencies=[READ])
-def list_page(
-    request: Request,
-    service: Here,
-    caller: Called,
-    page_of: Annotated[Page, Depends(Page)],
-    state: str = "",
-    schedule: str = "",
-    reason: str = "",
-    since: str = "",
-    ended: str = "",
-) -> Response:
-    """List jobs, the newest first."""
-    found, cursor = jobs_page(service, caller, page_of, state, schedule, reason, since, ended)
-    view = Listed(
-        state=state.upper(),
-        reason=reason.upper(),
-        schedule=schedule,
-        since=since,
-        ended=ended,
-        states=tuple(JobState),
-        items=tuple(found),
-        next=cursor,
-    )
-    with service.store.reading() as reader:
-        zone = common_zone(reader, {job.app for job in found})
-    return page(request, service, "jobs", "Jobs", view, zone)
 
 
 @router.get("/{id}", dependencies=[READ])
@@ -120,7 +75,7 @@ def show_page(id: str, request: Request, service: Here, caller: Called) -> Respo
         )
         actions = offered(reader, job, service.clock())
     view = Shown(
-        shown=_members(found),
+        shown=replace(found, history=found.history[::-1]),
         events=found.events,
         newest=NEWEST_SHOWN,
         attempts=tuple(
@@ -142,10 +97,9 @@ def act(
     form: Annotated[dict[str, str], Depends(read_form)],
 ) -> Response:
     """Act on a job as its state allows, or on an instance of a task as its status does."""
-    if action not in (*ACTIONS, *OF_INSTANCES):
-        raise Problem(
-            400, f"there is no action {action!r:.100}", hint=f"one of {', '.join((*ACTIONS, *OF_INSTANCES))}"
-        )
+    known = (*(each.name for each in JOBS.actions), *OF_INSTANCES)
+    if action not in known:
+        raise Problem(400, f"there is no action {action!r:.100}", hint=f"one of {', '.join(known)}")
     with service.store.transaction() as transaction:
         job = visible_job(service, transaction, caller, id)
         with refused_as(409), named():
@@ -153,14 +107,13 @@ def act(
             if action in OF_INSTANCES:
                 changed = _act_on_instance(service, transaction, caller, job, action, by)
             else:
-                do, _ = ACTIONS[action]
-                changed = do(transaction, id, service.clock(), by)
+                changed = load(find_action(JOBS, action).do)(transaction, id, service.clock(), by)
     return back(f"/board/jobs/{id}", f"{action.replace('_', ' ')} is done; the job is {changed.state}")
 
 
 def offered(reader: Reader, job: Job, now: datetime) -> tuple[str, ...]:
     """Return the actions that would not be refused, by the rules of the commands themselves."""
-    found = allowed_actions(reader, job, now)
+    found = allowed_actions(JOBS, reader, job, now)
     if job.instance is None:
         return found
     of_instances = (name for name, (does, _) in OF_INSTANCES.items() if status_of(job) in ALLOWED[does])
@@ -182,7 +135,3 @@ def _act_on_instance(
     changed = act_on(transaction, job.schedule, name, does, service.clock(), by, downstream=downstream)
     check_tasks(service, transaction, caller, tuple(each.schedule for each in changed))
     return changed[0]
-
-
-def _members(found: ShownJob) -> dict[str, Any]:
-    return {**found.json, "history": found.history[::-1]}

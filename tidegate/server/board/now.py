@@ -10,12 +10,14 @@ from fastapi import APIRouter, Request, Response
 from tidegate.domain.part_name import app_of
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
+from tidegate.listings.jobs import Job
+from tidegate.listings.queries.jobs import public_job
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.explain.last_tick import last_tick_line
 from tidegate.scheduler.explain.work import LATE_READ, RECENTLY, count_late
 from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.alert import AlertState
 from tidegate.scheduler.store.parts.alerts import AlertCount
@@ -125,7 +127,7 @@ def _view(service: Service, reader: Reader, caller: Caller) -> Now:
         unsent=_unsent(reader.alert_counts(service.settings.name, caller.app)),
         running={state: number for state in RUNNING_STATES if (number := _number(counts, state))},
         running_jobs=tuple(
-            job
+            public_job(job)
             for state in RUNNING_STATES
             for job in reader.newest_jobs(JobsWanted(apps=apps, state=state), RUNNING_SHOWN)
         )[:RUNNING_SHOWN],
@@ -170,7 +172,7 @@ def _groups(
             jobs=sum(each.jobs for each in several),
             oldest=min(each.oldest for each in several),
             examples=tuple(
-                job
+                public_job(job)
                 for job in reader.newest_jobs(
                     JobsWanted(apps=apps, state=state, reason=reason, ended_since=ended_since), EXAMPLES
                 )

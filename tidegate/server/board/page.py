@@ -15,6 +15,7 @@ from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from tidegate.listings.declared import LISTINGS
 from tidegate.project.local_time import in_zone, local_instant
 from tidegate.scheduler.model.reason import Reason
 from tidegate.server.access import COOKIE
@@ -79,6 +80,7 @@ def _environment() -> Environment:
     )
     found.filters["instant"] = local_instant
     found.filters["span"] = span
+    found.globals["listings"] = LISTINGS
     found.filters["summary"] = lambda code: Reason(code).summary
     return found
 

@@ -11,6 +11,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from tidegate.compiler.render.written import written_schedule
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
+from tidegate.listings.jobs import Job
+from tidegate.listings.queries.jobs import public_job
 from tidegate.processes.explained import explained
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.reverts.revert import revert
@@ -18,7 +20,6 @@ from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.overrides import override_line, reverted_to
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.records.token import Role
@@ -155,7 +156,7 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
             place="" if state.spec.at is None else f"{state.spec.at.file}:{state.spec.at.line}",
             explanations=found,
             next_fires=tuple(_next_fires(state, now)),
-            jobs=reader.newest_jobs(JobsWanted(schedule=state.ref), JOBS_SHOWN),
+            jobs=tuple(map(public_job, reader.newest_jobs(JobsWanted(schedule=state.ref), JOBS_SHOWN))),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
             overrides=tuple(map(shown, reader.overrides(refs=[state.ref]))),
         )

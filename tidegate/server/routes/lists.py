@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from tidegate.listings.declared import LISTINGS
 from tidegate.server.listing import add_route
 
-router = APIRouter(tags=["records"])
+router = APIRouter()
 
 for listing in LISTINGS.values():
     add_route(router, listing)

@@ -63,7 +63,7 @@ def test_show_has_the_table_the_policy_the_options_and_what_the_run_has_come_to(
     assert "kept              911: the tag audit" in printed
     found = tables.project.json("jobs", "show", job)
     assert found["operation_run"]["after"] == {"files": 2}
-    assert found["job"]["maintenance"]["by_hand"] is True
+    assert found["work"]["by_hand"] is True
 
 
 def test_what_a_policy_asks_for_is_not_cancelled_retried_or_requeued(tables: TableProject) -> None:

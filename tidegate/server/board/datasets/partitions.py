@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.job import Job
+from tidegate.listings.jobs import Job
+from tidegate.listings.queries.jobs import public_job
 from tidegate.scheduler.store.parts.partitions import PartitionState
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.board.datasets.calendar import status_of
@@ -88,7 +89,9 @@ def _parts(reader: Reader, dataset: str, states: Sequence[PartitionState]) -> tu
     for delivery in reader.deliveries_of_events([state.event for state in states]):
         if delivery.job is not None and delivery.reason is None:
             taken.setdefault(delivery.event.id, []).append(delivery.job)
-    jobs = {job.id: job for job in reader.jobs(ids={id_ for ids in taken.values() for id_ in ids})}
+    jobs = {
+        job.id: public_job(job) for job in reader.jobs(ids={id_ for ids in taken.values() for id_ in ids})
+    }
     reports = reader.partition_reports(dataset, [state.key for state in states], REPORTS_COUNTED)
     return tuple(
         Part(

@@ -1,0 +1,67 @@
+"""Jobs as all faces show them, and the list of them."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from tidegate.listings.jobs import InstanceOfJob, Job
+from tidegate.listings.read import Asked
+from tidegate.scheduler.model import job as engine
+from tidegate.scheduler.store.parts.pages import JobsWanted
+
+PAGE = 1000
+"""Jobs that are read at once, where some of them are left out."""
+
+_AS_IT_IS = set(Job.__struct_fields__) & {*engine.Job.__struct_fields__, "app"}
+
+
+def public_job(job: engine.Job) -> Job:
+    """Return what of a job all faces show."""
+    of_task = job.instance
+    fields = {name: getattr(job, name) for name in _AS_IT_IS} | {
+        "priority": job.launch_priority,
+        "next_check_at": job.next_check_at if job.decided_when_due else None,
+        "partitions": () if job.launch is None else job.launch.partitions,
+        "instance": None
+        if of_task is None
+        else InstanceOfJob(
+            scheduled=of_task.key,
+            start=of_task.start,
+            business_date=of_task.business_date,
+            backfill=of_task.number or None,
+        ),
+        "operation": None if job.maintenance is None else job.maintenance.operation,
+    }
+    return Job(**fields)
+
+
+def list_jobs(asked: Asked) -> list[Job]:
+    """Return the newest jobs of each state that match."""
+    wanted = JobsWanted(
+        apps=asked.apps,
+        schedule=asked.wanted.get("schedule"),
+        reason=asked.wanted.get("reason"),
+        since=asked.wanted.get("since"),
+        ended_since=asked.wanted.get("ended"),
+        before=asked.after,
+    )
+    states = dict.fromkeys(asked.wanted.get("state", (None,)))
+    of_state = (msgspec.structs.replace(wanted, state=state) for state in states)
+    return [public_job(job) for each in of_state for job in _newest(asked, each)]
+
+
+def _newest(asked: Asked, wanted: JobsWanted) -> Iterator[engine.Job]:
+    """Yield the newest jobs that match, also in what the store does not know."""
+    maintenance: bool | None = asked.wanted.get("maintenance")
+    if maintenance is None:
+        yield from asked.reader.newest_jobs(wanted, asked.limit)
+        return
+    left = asked.limit
+    while page := asked.reader.newest_jobs(wanted, PAGE):
+        for job in page:
+            if left and (job.maintenance is not None) is maintenance:
+                left -= 1
+                yield job
+        if not left or len(page) < PAGE:
+            return
+        wanted = msgspec.structs.replace(wanted, before=(page[-1].opened_at, page[-1].id))
