@@ -1,10 +1,12 @@
 """A reason with escape codes deleted lines of the terminal, and one with bidi overrides showed another word.
 
-Texts of callers are printed without control characters and those of direction, by every command.
+Texts of callers are printed without control characters and those of direction, by every command; a line end
+in one, which forged a line of the command, is a space.
 """
 
 import io
 import json
+import re
 import unicodedata
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -19,9 +21,17 @@ from tidegate.project import imports
 
 pytestmark = pytest.mark.slow  # whole commands
 
-HOSTILE = "late\x1b[2Jfee\x1b]0;owned\x07d\x9b31m\u202eevil\u2066\u200f\u200b\x7f\x08\r\x1b[8mend"
+HOSTILE = "late\x1b[2Jfee\x1b]0;owned\x07d\x9b31m\u202eevil\u2066\u200f\u200b\x7f\x08\x1b[8mend"
 READ = "evilend"
-IN_YAML = HOSTILE.translate({ord(c): f"\\u{ord(c):04x}" for c in HOSTILE if not c.isprintable()})
+LINES = f"{HOSTILE}\nFORGED ok\r\n\x85\u2028FORGED"
+FORGED = re.compile(r"^\W*FORGED", re.MULTILINE)
+
+
+def in_yaml(text: str) -> str:
+    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
+
+
+IN_YAML = in_yaml(LINES)
 APP = SALES.replace("app: sales", f'app: sales\ndescription: "{IN_YAML}"').replace(
     "  report_daily:\n", f'  report_daily:\n    description: "{IN_YAML}"\n    args: {{name: "{IN_YAML}"}}\n'
 )
@@ -32,6 +42,7 @@ def printed(*arguments: str) -> str:
     output = CliRunner().invoke(application, list(arguments)).output
     wrong = {each for each in output if unicodedata.category(each) in ("Cc", "Cf") and each not in "\n\t"}
     assert not wrong, (arguments, wrong, output)
+    assert not FORGED.search(output), (arguments, output)
     return output
 
 
@@ -44,15 +55,15 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(imports, "check_imports", lambda compilation, project: compilation)
         project = Project(folder)
         project.write("sales", APP)
-        project.run("deploy", "--yes", "--reason", HOSTILE)
-        project.run("schedules", "suspend", "report_daily", "--reason", HOSTILE)
-        project.run("schedules", "trigger", "report_at_six", "--reason", HOSTILE)
+        project.run("deploy", "--yes", "--reason", LINES)
+        project.run("schedules", "suspend", "report_daily", "--reason", LINES)
+        project.run("schedules", "trigger", "report_at_six", "--reason", LINES)
         (job,) = project.json("jobs", "list", "--all")
-        project.run("jobs", "cancel", str(job["id"]), "--reason", HOSTILE)
+        project.run("jobs", "cancel", str(job["id"]), "--reason", LINES)
         (folder / "JOB").write_text(str(job["id"]))
         (deployment,) = project.json("deployments", "log")
         (folder / "DEPLOYMENT").write_text(str(deployment["number"]))
-        project.run("apps", "hold", "sales", "--reason", HOSTILE)
+        project.run("apps", "hold", "sales", "--reason", LINES)
     return folder
 
 
@@ -88,14 +99,14 @@ def test_no_command_prints_them(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("schedules", "show", HOSTILE),
-        ("schedules", "suspend", HOSTILE, "--reason", HOSTILE),
-        ("jobs", "show", HOSTILE),
-        ("why", HOSTILE),
-        (HOSTILE,),
-        ("lint", f"--{HOSTILE}"),
-        ("lint", HOSTILE),
-        ("schedules", "update", "report_daily", "--set", f"timeout={HOSTILE}"),
+        ("schedules", "show", LINES),
+        ("schedules", "suspend", LINES, "--reason", LINES),
+        ("jobs", "show", LINES),
+        ("why", LINES),
+        (LINES,),
+        ("lint", f"--{LINES}"),
+        ("lint", LINES),
+        ("schedules", "update", "report_daily", "--set", f"timeout={LINES}"),
     ],
 )
 def test_neither_do_errors_with_arguments(
@@ -112,6 +123,7 @@ def test_neither_do_errors_with_arguments(
     said = capsys.readouterr()
     assert said.err or said.out
     assert all(each.isprintable() or each == "\n" for each in said.err + said.out)
+    assert not FORGED.search(said.err + said.out), said
 
 
 @pytest.mark.parametrize(
@@ -134,7 +146,7 @@ def test_neither_does_lint_of_a_hostile_file(
 def test_json_has_the_text_as_it_was_in_escapes(changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(changed)
     output = printed("overrides", "list", "--format", "json")
-    assert HOSTILE in [each["reason"] for each in json.loads(output)]
+    assert LINES in [each["reason"] for each in json.loads(output)]
 
 
 class Terminal(io.StringIO):

@@ -19,7 +19,7 @@ import typer.core
 import typer.main
 
 from tidegate.cli.commands import COMMANDS
-from tidegate.cli.terminal import clean_commands, cleaned_output, own_colours, without_controls
+from tidegate.cli.terminal import clean_commands, cleaned_output, own_colours, without_line_ends
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
 
@@ -180,10 +180,10 @@ def print_error(error: UserError) -> None:
     """Print a user's mistake on stderr as `error:` and `hint:`."""
     with cleaned_output(), own_colours():
         typer.echo(
-            f"{typer.style('error:', fg='red', bold=True)} {without_controls(error.message)}", err=True
+            f"{typer.style('error:', fg='red', bold=True)} {without_line_ends(error.message)}", err=True
         )
         if error.hint:
-            typer.echo(f"{typer.style('hint:', bold=True)} {without_controls(error.hint)}", err=True)
+            typer.echo(f"{typer.style('hint:', bold=True)} {without_line_ends(error.hint)}", err=True)
 
 
 if __name__ == "__main__":

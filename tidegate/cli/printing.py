@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tidegate.cli.terminal import own_colours, with_controls_escaped, without_controls
+from tidegate.cli.terminal import own_colours, with_controls_escaped, without_controls, without_line_ends
+from tidegate.domain.wording import one_line
 
 SCHEDULES_SHOWN = 200
 """Lines of schedules that people see who ask for all; who has more looks for some of them."""
@@ -65,6 +66,11 @@ def print_json(value: Any) -> None:
     typer.echo(with_controls_escaped(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
 
 
+def print_line(text: str, *, err: bool = False) -> None:
+    """Print one line that has texts of callers, whatever line ends are in them."""
+    typer.echo(without_line_ends(text), err=err)
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
     """Print a table.
 
@@ -73,7 +79,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
     """
     from tidegate.cli.plain_table import output, plain_table
 
-    rows = [[without_controls(cell) for cell in row] for row in rows]
+    rows = [[without_line_ends(cell) for cell in row] for row in rows]
     place = output()
     plain = None if place is None else plain_table(columns, rows, right, place[0], bold=place[1])
     if plain is not None:
@@ -92,18 +98,34 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
 
 
 def print_rich(renderable: Any) -> None:
-    """Print a rich renderable on stdout, in the terminal's width, or in `PIPE_COLUMNS` without a terminal."""
+    """Print a rich renderable on stdout, in the terminal's width, or in `PIPE_COLUMNS` without a terminal.
+
+    A label of a tree is one line, whatever line ends are in it.
+    """
     import sys
 
     from rich.console import Console
 
     from tidegate.cli.plain_table import PIPE_COLUMNS
 
+    _put_on_one_line(renderable)
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console.width = PIPE_COLUMNS
     with own_colours():
         console.print(_Cleaned(renderable))
+
+
+def _put_on_one_line(renderable: Any) -> None:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    if isinstance(renderable, Tree):
+        if isinstance(renderable.label, Text):
+            # Its styles are by position, so that each line end becomes one space.
+            renderable.label.plain = one_line(renderable.label.plain)
+        for child in renderable.children:
+            _put_on_one_line(child)
 
 
 class _Cleaned:

@@ -16,6 +16,8 @@ from typing import Any
 
 import typer
 
+from tidegate.domain.wording import one_line
+
 _CONTROLS = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line end, DEL, C1
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction
@@ -31,6 +33,11 @@ _COLOURS = ContextVar("colours", default=False)
 def without_controls(text: str) -> str:
     """Return a text without control characters, invisible ones and those that change its direction."""
     return _COLOUR_OR_CONTROL.sub("", text)
+
+
+def without_line_ends(text: str) -> str:
+    """Return a text of callers as one line without controls."""
+    return without_controls(one_line(text))
 
 
 def with_controls_escaped(text: str) -> str:

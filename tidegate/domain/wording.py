@@ -1,5 +1,10 @@
 """Parts of messages: quoted values, English lists, and numbers with nouns."""
 
+import re
+
+LINE_END = re.compile("[\\t-\\r\\x85\\u2028\\u2029]")
+"""Of all kinds, and tabs, which move what follows them."""
+
 MAX_SHOWN_CHARACTERS = 60
 """Longer values are cut in messages: the beginning is enough to find them."""
 
@@ -17,6 +22,11 @@ def shown(value: object) -> str:
     if isinstance(value, int | float):
         return str(value)
     return "a mapping" if isinstance(value, dict) else "a list"
+
+
+def one_line(text: str) -> str:
+    """Return a text of callers with spaces for its line ends, which could forge a line of ours."""
+    return LINE_END.sub(" ", text)
 
 
 def listed(words: list[str] | tuple[str, ...], joint: str = "or") -> str:

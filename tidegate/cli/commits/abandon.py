@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
-from tidegate.cli.printing import instant
+from tidegate.cli.printing import instant, print_line
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.store.commits.noted import NotedAction
@@ -55,7 +55,7 @@ def abandon(
         _refuse_active(project, commit)
         chosen = _chosen(sequence, output or ())
         for line in consequences(sequence, project, chosen):
-            typer.echo(line)
+            print_line(line)
         repeated = () if chosen else _repeated(sequence, project)
         if repeated and not force:
             raise _would_repeat(sequence, repeated)
@@ -165,7 +165,7 @@ def _abandon_all(project: CommitsProject, sequence: CommitSequence, reason: str)
     if not project.commits.abandon(commit, reason, now(), kept) and not project.commits.was_abandoned(commit):
         _refuse_active(project, commit)
         raise UserError(f"commit {commit} was finished in the meantime", "nothing was abandoned")
-    typer.echo(f"{commit}: abandoned; {', '.join(sequence.datasets)} can be written again")
+    print_line(f"{commit}: abandoned; {', '.join(sequence.datasets)} can be written again")
     _clean(project, sequence)
 
 
@@ -190,10 +190,10 @@ def _abandon_outputs(
         ):
             _refuse_active(project, commit)
             raise UserError(f"commit {commit} has changed in the meantime", "look at it again, and repeat")
-        typer.echo(f"{one.dataset}: abandoned; it can be written again")
+        print_line(f"{one.dataset}: abandoned; it can be written again")
         _clean_output(project, sequence, one)
         sequence, stored = rest, body
-    typer.echo(f"{commit}: the recovery finishes the rest, or do it now: tidegate commits recover")
+    print_line(f"{commit}: the recovery finishes the rest, or do it now: tidegate commits recover")
 
 
 def _refuse_active(project: CommitsProject, commit: str) -> None:
@@ -215,7 +215,7 @@ def _refuse_in_tables(project: CommitsProject, steps: tuple[RefusableStep, ...])
         try:
             step.refuse(project.context)
         except (SparkJobError, OSError) as error:
-            typer.echo(f"the table could not be made to refuse the commit: {error}", err=True)
+            print_line(f"the table could not be made to refuse the commit: {error}", err=True)
             typer.echo("end the process of its driver: if it wakes up, it may add its rows", err=True)
 
 
@@ -226,7 +226,7 @@ def _clean_output(project: CommitsProject, sequence: CommitSequence, output: Seq
             try:
                 step.execute(project.context)
             except (SparkJobError, OSError) as error:
-                typer.echo(f"its staging could not be removed: {error}", err=True)
+                print_line(f"its staging could not be removed: {error}", err=True)
 
 
 def _clean(project: CommitsProject, sequence: CommitSequence) -> None:
@@ -243,5 +243,5 @@ def _clean(project: CommitsProject, sequence: CommitSequence) -> None:
         mine = [one for one in found if one.token == sequence.token]
         remove_orphans(mine, refs, warehouse, project.spark)
     except (SparkJobError, OSError) as error:
-        typer.echo(f"its staging could not be removed: {error}", err=True)
+        print_line(f"its staging could not be removed: {error}", err=True)
         typer.echo("remove it later with: tidegate commits fsck --clean", err=True)

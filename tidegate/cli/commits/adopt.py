@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
-from tidegate.cli.printing import ReasonOption
+from tidegate.cli.printing import ReasonOption, print_line
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError
 from tidegate.domain.part_name import whole_name
@@ -48,12 +48,12 @@ def adopt(
         listed = format_of(ref).commits(ref, project.warehouse, project.spark)
         unknown = [commit for commit in listed[-COMMITS_COMPARED:] if not is_known(commit, store)]
         if token <= given and not unknown:
-            typer.echo(
+            print_line(
                 f"{dataset}: nothing to do, its newest token is {token} and the store has given {given}"
             )
             return
         behind = store_behind(ref, token, given) if token > given else forgotten(ref, unknown)
-        typer.echo(behind.message)
+        print_line(behind.message)
         typer.echo("What the store has forgotten is not restored: its watermarks stay where they are.")
         if not yes and not typer.confirm("Have you compared tables and watermarks, and adopt it?"):
             typer.echo("nothing was changed")
@@ -63,7 +63,7 @@ def adopt(
         for commit in unknown:
             _record(noted, commit, dataset, token)
         noted.raise_token(dataset, token, now())
-        typer.echo(f"{dataset}: adopted; the next token is larger than {token}")
+        print_line(f"{dataset}: adopted; the next token is larger than {token}")
 
 
 def _writers(project: CommitsProject, dataset: str) -> list[str]:

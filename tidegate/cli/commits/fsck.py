@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
-from tidegate.cli.printing import Format, FormatOption, print_json
+from tidegate.cli.printing import Format, FormatOption, print_json, print_line
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.publication.formats import format_of
@@ -38,9 +38,9 @@ def fsck(
         print_json({"removed": removed, "shown": shown, "findings": findings})
     else:
         for place in removed:
-            typer.echo(f"removed {place}")
+            print_line(f"removed {place}")
         for dataset in shown:
-            typer.echo(f"showed the newest version of {dataset} to other readers")
+            print_line(f"showed the newest version of {dataset} to other readers")
         for finding in findings:
             _print(finding)
         if not findings:
@@ -97,6 +97,6 @@ def _examined(project: CommitsProject) -> Examined:
 
 
 def _print(finding: Finding) -> None:
-    typer.echo(f"{finding.kind}: {finding.where}: {finding.what}")
+    print_line(f"{finding.kind}: {finding.where}: {finding.what}")
     if finding.remedy:
-        typer.echo(f"    {finding.remedy}")
+        print_line(f"    {finding.remedy}")

@@ -15,7 +15,15 @@ from tidegate.cli.commits.adopt import adopt
 from tidegate.cli.commits.fsck import fsck
 from tidegate.cli.commits.project import now, opened_project
 from tidegate.cli.commits.shown import lines, shown_commit
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    Format,
+    FormatOption,
+    ReasonOption,
+    instant,
+    print_json,
+    print_line,
+    print_table,
+)
 from tidegate.domain.error import UserError
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.store.commits.noted import NotedAction
@@ -61,7 +69,7 @@ def show(
         print_json(shown)
         return
     for line in lines(shown, at):
-        typer.echo(line)
+        print_line(line)
 
 
 @app.command()
@@ -82,12 +90,12 @@ def recover(dataset: DatasetArgument = None, reason: ReasonOption = "") -> None:
         done = recover_all(project.commits, project.context, datasets=wanted, include_blocked=True)
         for one in done:
             if one.withdrawn is not None:
-                typer.echo(f"{one.commit}: withdrawn, its job does the work again; {one.withdrawn.message}")
+                print_line(f"{one.commit}: withdrawn, its job does the work again; {one.withdrawn.message}")
             elif one.error is None:
                 count = len(decode_result(project.commits.result(one.commit) or "[]"))
-                typer.echo(f"{one.commit}: finished, {count} partitions published")
+                print_line(f"{one.commit}: finished, {count} partitions published")
             else:
-                typer.echo(f"{one.commit}: {one.error}", err=True)
+                print_line(f"{one.commit}: {one.error}", err=True)
     failed = [one.commit for one in done if one.error is not None]
     if failed:
         raise UserError(

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from tidegate.cli.by_hand import by_hand
+from tidegate.cli.printing import print_line
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
@@ -176,7 +175,7 @@ class _Events:
         try:
             instance = DagsterInstance.from_config(str(prepare_home(self._project.settings)))
         except Exception as error:  # noqa: BLE001 -- Dagster only displays it, and may be down
-            typer.echo(f"commit {commit} could not be reported to Dagster: {error}", err=True)
+            print_line(f"commit {commit} could not be reported to Dagster: {error}", err=True)
             self._engine.report(commit, partitions)
             return
         with instance:

@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from tidegate.cli.commits.project import opened_project
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_line, print_table
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.domain.suggest import did_you_mean
@@ -95,8 +95,8 @@ def reset(
             )
         steps = _steps(commits, consumer, source, part, to)
         for step in steps:
-            typer.echo(step.describe())
-        typer.echo(f"The next run of {consumer} continues from there. Written data remains.")
+            print_line(step.describe())
+        print_line(f"The next run of {consumer} continues from there. Written data remains.")
         if not yes and not typer.confirm("Set it?" if len(steps) == 1 else f"Set these {len(steps)}?"):
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
@@ -104,7 +104,7 @@ def reset(
         data = {**moved, "to": _short(to)}
         noted = project.noting(NotedAction.RESET, reason, data, [consumer])
         set_watermarks(noted.commits, noted.context, steps)
-        typer.echo(f"{steps[0].commit}: {len(steps)} watermark{'s' if len(steps) > 1 else ''} set")
+        print_line(f"{steps[0].commit}: {len(steps)} watermark{'s' if len(steps) > 1 else ''} set")
 
 
 @app.command()
@@ -138,7 +138,7 @@ def forget(
         of_both = {"consumer": consumer, "source": source}
         noted = project.noting(NotedAction.FORGET, reason, of_both, [consumer])
         forgotten = noted.commits.forget_watermarks(consumer, source)
-        typer.echo(f"{forgotten} watermark{'s' if forgotten > 1 else ''} forgotten")
+        print_line(f"{forgotten} watermark{'s' if forgotten > 1 else ''} forgotten")
 
 
 def _steps(

@@ -13,6 +13,7 @@ from tidegate.cli.printing import (
     ReasonOption,
     instant,
     print_json,
+    print_line,
     print_table,
 )
 from tidegate.scheduler.model.records.alert import AlertState
@@ -54,7 +55,7 @@ def list_alerts(
         print_json(found)
         return
     if not found:
-        typer.echo(
+        print_line(
             _nothing(has_channels=bool(settings.alerts.channels), filtered=bool(state or channel or app))
         )
         return
@@ -84,7 +85,7 @@ def test_channel(
             f"tidegate.toml has no channel {channel}", did_you_mean(channel, channels, "channels")
         )
     Calls().send(channel, channels[channel], _sample(settings.name, channel, datetime.now(UTC)))
-    typer.echo(f"channel {channel} has taken the message")
+    print_line(f"channel {channel} has taken the message")
 
 
 @app.command("retry")
@@ -109,7 +110,7 @@ def retry_alerts(
         ids = None if every else alerts
         again = retry(transaction, settings.name, ids, datetime.now(UTC), by_hand(reason))
     for alert in again:
-        typer.echo(f"alert {alert.id} is sent to {alert.channel} again")
+        print_line(f"alert {alert.id} is sent to {alert.channel} again")
     if not again:
         typer.echo("No alerts were abandoned.")
 

@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    Format,
+    FormatOption,
+    ReasonOption,
+    instant,
+    print_json,
+    print_line,
+    print_table,
+)
 
 NamesArgument = Annotated[list[str], typer.Argument(help="Names of apps.")]
 
@@ -67,11 +75,11 @@ def hold_apps(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresO
     ends = "" if until is None or until.at is None else f" until {instant(until.at)}"
     for name, is_new in held.items():
         if is_new:
-            typer.echo(
+            print_line(
                 f"{name} is on hold{ends}: nothing of it is launched; `tidegate apps release {name}` goes on"
             )
         else:
-            typer.echo(f"{name} is already on hold")
+            print_line(f"{name} is already on hold")
 
 
 @app.command("release")
@@ -88,4 +96,4 @@ def release_apps(names: NamesArgument, reason: ReasonOption = "") -> None:
         now, by = datetime.now(UTC), by_hand(reason)
         released = {app: release_app(transaction, app, now, by) for app in apps}
     for name, was_held in released.items():
-        typer.echo(f"{name} is released" if was_held else f"{name} was not on hold")
+        print_line(f"{name} is released" if was_held else f"{name} was not on hold")

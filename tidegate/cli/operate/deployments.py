@@ -8,7 +8,15 @@ import typer
 
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
-from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    NUMBER_MAX,
+    Format,
+    FormatOption,
+    instant,
+    print_json,
+    print_line,
+    print_table,
+)
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
@@ -56,11 +64,11 @@ def show(number: NumberArgument, format: FormatOption = Format.TEXT) -> None:
     if format is Format.JSON:
         print_json({"deployment": found, "changes": None if change is None else diff_json(change)})
         return
-    typer.echo(f"deployment {found.number} at {instant(found.at)} by {found.by}")
+    print_line(f"deployment {found.number} at {instant(found.at)} by {found.by}")
     if _why(found):
-        typer.echo(f"reason: {_why(found)}")
+        print_line(f"reason: {_why(found)}")
     if change is None:
-        typer.echo("; ".join(_summaries(found.apps)))
+        print_line("; ".join(_summaries(found.apps)))
         typer.echo("What was deployed before it is not kept, so its changes cannot be shown in full.")
     else:
         typer.echo(diff_text(change))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.printing import print_line
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
@@ -75,4 +76,4 @@ def _run(settings: "Settings", home: Path, workspace: Path) -> None:
 
 
 def _log(text: str) -> None:
-    typer.echo(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ} host {text}")
+    print_line(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ} host {text}")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    Format,
+    FormatOption,
+    ReasonOption,
+    instant,
+    print_json,
+    print_line,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.records.override import Override
@@ -73,7 +81,7 @@ def show_overrides(name: NameArgument, format: FormatOption = Format.TEXT) -> No
         print_table([each.kind, each.ref], list(_fields(each)))
         state = states.get(each.ref)
         for view in override_json(each, state)["fields"]:
-            typer.echo(
+            print_line(
                 f"  {view['path']}: deployed {_text(view['deployed'])}, override {_text(view['override'])}"
             )
 
@@ -101,7 +109,7 @@ def revert_override(
         else:
             reverted = revert(transaction, first.ref, now, by, None if only is None else only.value)
     for each in reverted:
-        typer.echo(f"{each.ref} {reverted_to(each)}")
+        print_line(f"{each.ref} {reverted_to(each)}")
 
 
 def _fields(override: "Override") -> Iterator[list[str]]:

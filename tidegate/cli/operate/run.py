@@ -18,7 +18,7 @@ from uuid import uuid4
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_line, print_table
 from tidegate.cli.yaml_option import yaml_option
 from tidegate.domain.error import UserError
 
@@ -208,9 +208,9 @@ def _print_plan(plan: Plan, project: "CommitsProject", format: Format) -> None:
         facts = {"program": plan.ref, "function": plan.program.run, "args": plan.args}
         print_json({**facts, "reads": reads, "writes": writes})
         return
-    typer.echo(f"{plan.ref} would call {plan.program.run}; nothing was run")
+    print_line(f"{plan.ref} would call {plan.program.run}; nothing was run")
     for name, value in plan.args.items():
-        typer.echo(f"  argument {name} = {value}")
+        print_line(f"  argument {name} = {value}")
     rows = [["reads", each["dataset"], each["rows"], each["place"]] for each in reads]
     rows += [
         [
@@ -242,5 +242,5 @@ def _print_published(plan: Plan, published: "tuple[PublishedPartition, ...]", fo
         return
     for part in published:
         name = f"{plan.app.name}/{part.dataset} {part.key}".strip()
-        typer.echo(f"{name}: {part.rows:,} rows, {part.bytes:,} bytes, {part.files:,} files")
-    typer.echo(f"run {plan.run_id} of {plan.ref} has published {len(published)} partitions")
+        print_line(f"{name}: {part.rows:,} rows, {part.bytes:,} bytes, {part.files:,} files")
+    print_line(f"run {plan.run_id} of {plan.ref} has published {len(published)} partitions")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
-from tidegate.cli.printing import ReasonOption
+from tidegate.cli.printing import ReasonOption, print_line
 from tidegate.cli.yaml_option import yaml_option
 from tidegate.domain.error import UserError, WrongUsage
 
@@ -122,7 +122,7 @@ def _compiled(
     )
     if found is None:
         for each in diagnostics:
-            typer.echo(_line(each, document.paths), err=True)
+            print_line(_line(each, document.paths), err=True)
         raise UserError(f"{app}/{name} was not changed: its text would be wrong")
     return found
 
@@ -142,6 +142,6 @@ def _print(transaction: "Transaction", ref: str, changes: "Diff") -> None:
     typer.echo(diff_text(changes))
     override = text_override_of(transaction, ref)
     if override is None:
-        typer.echo(f"{ref} is as it was deployed")
+        print_line(f"{ref} is as it was deployed")
     else:
-        typer.echo(f"{ref} is {override_line(override)}; `tidegate overrides revert {ref}` takes it back")
+        print_line(f"{ref} is {override_line(override)}; `tidegate overrides revert {ref}` takes it back")

@@ -21,6 +21,7 @@ from tidegate.cli.printing import (
     instant,
     most_shown,
     print_json,
+    print_line,
     print_table,
 )
 
@@ -73,7 +74,7 @@ def list_schedules(
 
         print_json([{**msgspec.to_builtins(state), "waiting_jobs": waiting[state.ref]} for state in states])
         if left:
-            typer.echo(left, err=True)
+            print_line(left, err=True)
         return
     if not states:
         typer.echo("No schedules are deployed. Run `tidegate deploy` first.")
@@ -177,7 +178,7 @@ def trigger_schedule(
                 "`tidegate instances rerun` runs one again, `tidegate backfill start` those of the past",
             )
         job = trigger(transaction, state.ref, datetime.now(UTC), key, force, by=by_hand(reason))
-    typer.echo(f"job {job.id} of {state.ref} is due at the next tick")
+    print_line(f"job {job.id} of {state.ref} is due at the next tick")
     if not state.active:
         typer.echo("the schedule remains suspended; a job triggered by hand is not held")
 
@@ -213,7 +214,7 @@ def delete_schedule(
     for change in changes.schedules():
         if change.action == "delete":
             effects = "; ".join(map(consequence_text, change.consequences)) or "no waiting jobs"
-            typer.echo(f"{change.app}/{change.name} is deleted: {effects}")
+            print_line(f"{change.app}/{change.name} is deleted: {effects}")
 
 
 def _switch(
@@ -244,11 +245,11 @@ def _switch(
         ends = None if override is None else override.expires_at
         holds = "" if ends is None else f" until {instant(ends)}"
         if not was_changed:
-            typer.echo(f"{ref} is already {status}{holds}")
+            print_line(f"{ref} is already {status}{holds}")
         elif before[ref] == status:
-            typer.echo(f"{ref} is {status}{holds or ' without an expiry'}")
+            print_line(f"{ref} is {status}{holds or ' without an expiry'}")
         else:
-            typer.echo(f"{ref} is {status}{holds}: {_effect(states[ref], effect, waiting[ref], status)}")
+            print_line(f"{ref} is {status}{holds}: {_effect(states[ref], effect, waiting[ref], status)}")
 
 
 def _effect(

@@ -26,6 +26,7 @@ from tidegate.compiler.render.overrides_text import overrides_text
 from tidegate.compiler.render.trigger_yaml import yaml_lines
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.size import size_text
+from tidegate.domain.wording import one_line
 
 MAX_VALUE_CHARACTERS = 70
 """Longer values are cut; `--format json` prints them in full."""
@@ -76,7 +77,7 @@ def diff_text(difference: Diff) -> str:
     if lines:
         lines.append("")
     lines.append(_total(difference))
-    return "\n".join(lines)
+    return "\n".join(one_line(line) for line in lines)
 
 
 def _app(app: AppChange, wanted: App | None) -> Iterator[str]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, print_json
+from tidegate.cli.printing import Format, FormatOption, print_json, print_line
 
 
 def doctor(format: FormatOption = Format.TEXT) -> None:
@@ -18,8 +18,8 @@ def doctor(format: FormatOption = Format.TEXT) -> None:
         print_json(found)
     else:
         for finding in found:
-            typer.echo(f"{finding.health:5} {finding.part}: {finding.text}")
+            print_line(f"{finding.health:5} {finding.part}: {finding.text}")
             if finding.remedy:
-                typer.echo(f"      {finding.remedy}")
+                print_line(f"      {finding.remedy}")
     if any(finding.health is Health.WRONG for finding in found):
         raise typer.Exit(1)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
-from tidegate.cli.printing import instant, print_table
+from tidegate.cli.printing import instant, print_line, print_table
 from tidegate.domain.wording import plural
 from tidegate.scheduler.commands.tasks.backfills import Backfill, Progress
 from tidegate.scheduler.explain.instances.backfill_facts import state_of
@@ -55,16 +55,16 @@ def print_started(progress: Progress, held: Sequence[str]) -> None:
         held: its suspended tasks.
     """
     each = progress.backfill
-    typer.echo(
+    print_line(
         f"backfill {each.number} is started: {plural(progress.total, 'instance')} of "
         f"{plural(len(each.tasks), 'task')}, business dates {each.from_} to {each.to}, "
         f"in lots of {plural(each.lot, 'date')}"
     )
-    typer.echo(_place(each))
+    print_line(_place(each))
     _print_disabled(each)
     for task in held:
-        typer.echo(f"{task} is suspended: its instances wait until `tidegate schedules resume {task}`")
-    typer.echo(f"follow it with: tidegate backfill status {each.number}")
+        print_line(f"{task} is suspended: its instances wait until `tidegate schedules resume {task}`")
+    print_line(f"follow it with: tidegate backfill status {each.number}")
 
 
 def _place(backfill: Backfill) -> str:
@@ -76,19 +76,19 @@ def _place(backfill: Backfill) -> str:
 
 def _print_disabled(backfill: Backfill) -> None:
     for task in backfill.disabled:
-        typer.echo(f"{task} is disabled: it has no instances here, and no other task waits for it")
+        print_line(f"{task} is disabled: it has no instances here, and no other task waits for it")
 
 
 def print_progress(progress: Progress, parts: dict[str, dict[str, int]], of: str) -> None:
     """Print how far a backfill is, as a whole and in parts."""
     each, done = progress.backfill, progress.counts["successful"]
     percent = f" ({100 * done // progress.total} %)" if progress.total else ""
-    typer.echo(
+    print_line(
         f"backfill {each.number} of {row(progress)[1]}: {state_of(progress)}, {done} of {progress.total} "
         f"done{percent}, {progress.counts['running']} running, {progress.counts['failed']} failed"
     )
-    typer.echo(f"requested {instant(each.requested_at)} by {each.by}, lots of {plural(each.lot, 'date')}")
-    typer.echo(_place(each))
+    print_line(f"requested {instant(each.requested_at)} by {each.by}, lots of {plural(each.lot, 'date')}")
+    print_line(_place(each))
     _print_disabled(each)
     typer.echo()
     column = "business date" if of == "date" else of

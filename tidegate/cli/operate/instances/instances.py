@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_table
+from tidegate.cli.printing import (
+    NUMBER_MAX,
+    Format,
+    FormatOption,
+    ReasonOption,
+    print_json,
+    print_line,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from tidegate.scheduler.decision.instances.actions import Action
@@ -193,9 +201,9 @@ def _print_changed(changed: "Sequence[Job]", *, held: bool) -> None:
         attempt = f", attempt {job.instance.attempt}" if again and job.instance.attempt else ""
         follows = "; the next tick gates it again" if again else ""
         said = "".join(f", {note}" for note in notes(job.instance))
-        typer.echo(f"{job.schedule} {job.instance.key} is {status}{attempt}{said}{follows}")
+        print_line(f"{job.schedule} {job.instance.key} is {status}{attempt}{said}{follows}")
     if held and changed and changed[0].state == "PENDING_TRIGGER":
-        typer.echo(f"its task is suspended: `tidegate schedules resume {changed[0].schedule}` lets it run")
+        print_line(f"its task is suspended: `tidegate schedules resume {changed[0].schedule}` lets it run")
 
 
 def _statuses(text: str) -> "frozenset[Status]":

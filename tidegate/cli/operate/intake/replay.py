@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_line
 from tidegate.domain.error import UserError
 from tidegate.domain.wording import plural
 
@@ -70,7 +70,7 @@ def replay(
         print_json(replayed)
         return
     for each in replayed:
-        typer.echo(f"{each.schedule}: {_line(each, again)}")
+        print_line(f"{each.schedule}: {_line(each, again)}")
 
 
 def _replay(

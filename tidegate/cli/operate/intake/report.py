@@ -14,7 +14,7 @@ from uuid import uuid4
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json
+from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_line
 
 if TYPE_CHECKING:
     from tidegate.domain.model import App
@@ -180,25 +180,25 @@ def _warn(app: "App", dataset: str, keys: list[str], settings: "Settings") -> No
         text = (
             "its folder is watched, so that complete partitions are reported already; this report counts too"
         )
-        typer.echo(f"warning: {app.name}/{dataset}: {text}", err=True)
+        print_line(f"warning: {app.name}/{dataset}: {text}", err=True)
     missing = without_files(app, dataset, keys, warehouse(settings))
     for key, lack in list(missing.items())[:SHOWN_MAX]:
         name = f"{app.name}/{dataset} {key}".strip()
-        typer.echo(f"warning: {name}: {lack}", err=True)
+        print_line(f"warning: {name}: {lack}", err=True)
     if len(missing) > SHOWN_MAX:
-        typer.echo(f"warning: {len(missing) - SHOWN_MAX} more have none", err=True)
+        print_line(f"warning: {len(missing) - SHOWN_MAX} more have none", err=True)
     if missing:
         typer.echo("hint: put the files there, or write `allow_empty: true` for the dataset", err=True)
 
 
 def _print_partitions(answer: "Accepted") -> None:
     if answer.repeated:
-        typer.echo(f"request {answer.request} was reported before; nothing is changed")
+        print_line(f"request {answer.request} was reported before; nothing is changed")
     for each in answer.partitions:
         sizes = {"rows": each.rows, "bytes": each.bytes}
         said = "".join(f", {size:,} {unit}" for unit, size in sizes.items() if size is not None)
         name = f"{answer.app}/{answer.dataset} {each.key}".strip()
-        typer.echo(f"{name}: reported, landed at {instant(each.at)}{said}")
+        print_line(f"{name}: reported, landed at {instant(each.at)}{said}")
 
 
 def _report_instances(
@@ -222,6 +222,6 @@ def _report_instances(
         print_json(answer)
         return
     if answer.repeated:
-        typer.echo(f"request {request} was reported before; nothing is changed")
+        print_line(f"request {request} was reported before; nothing is changed")
     for key, became in answer.instances.items():
-        typer.echo(f"{answer.task} {key} {answer.status}: {became}")
+        print_line(f"{answer.task} {key} {answer.status}: {became}")

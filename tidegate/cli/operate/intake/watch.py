@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from tidegate.watcher.seen import SeenFolder
@@ -45,11 +45,12 @@ def _print(found: "list[SeenFolder]") -> None:
     if not found:
         typer.echo("no deployed dataset has `watch`")
     for each in found:
-        typer.echo(f"{each.dataset}: {each.folder}")
+        print_line(f"{each.dataset}: {each.folder}")
         if each.problem:
-            typer.echo(f"  cannot be looked at: {each.problem}\n  {each.remedy}")
+            print_line(f"  cannot be looked at: {each.problem}")
+            print_line(f"  {each.remedy}")
             continue
-        typer.echo(f"  {each.reported} partitions are known, {len(each.new)} have something new")
+        print_line(f"  {each.reported} partitions are known, {len(each.new)} have something new")
         rows = [
             [new.key or "(all)", f"{new.files:,}", f"{new.bytes:,}", new.waits_for]
             for new in each.new[:SHOWN]
@@ -57,6 +58,6 @@ def _print(found: "list[SeenFolder]") -> None:
         if rows:
             print_table(["partition", "new files", "bytes", "waits for"], rows, right=["new files", "bytes"])
         if len(each.new) > SHOWN:
-            typer.echo(f"  and {len(each.new) - SHOWN} more: --format json has all")
+            print_line(f"  and {len(each.new) - SHOWN} more: --format json has all")
         for note in each.notes:
-            typer.echo(f"  left out: {note}")
+            print_line(f"  left out: {note}")

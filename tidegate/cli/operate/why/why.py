@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_rich
+from tidegate.cli.printing import (
+    NUMBER_MAX,
+    Format,
+    FormatOption,
+    instant,
+    print_json,
+    print_line,
+    print_rich,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -86,7 +94,7 @@ def why(
     for explanation, address in zip(explanations, addresses, strict=True):
         _print(explanation, address)
     for line in alive:
-        typer.echo(line)
+        print_line(line)
 
 
 def _held(held: "Mapping[str, Hold]", apps: list[str]) -> Iterator[str]:
@@ -103,7 +111,7 @@ def _held(held: "Mapping[str, Hold]", apps: list[str]) -> Iterator[str]:
 def _print(explanation: "Explanation", address: str) -> None:
     print_rich(explanation_tree(explanation))
     if address:
-        typer.echo(f"its run in Dagster: {address}")
+        print_line(f"its run in Dagster: {address}")
 
 
 def _target(reader: "Reader", name: str, scheduled: str | None, backfill: int | None) -> str:

@@ -11,6 +11,7 @@ Editors and CI systems can jump to the place in the first line.
 from collections.abc import Iterable
 
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
+from tidegate.domain.wording import one_line
 
 MAX_LINE_CHARACTERS = 100
 """Of a longer source line, only the part around the place is printed."""
@@ -37,7 +38,7 @@ def _one(diagnostic: Diagnostic) -> str:
         lines.extend(_excerpt(diagnostic))
     lines.extend(f"{related.at}: note: {related.note}" for related in diagnostic.related)
     lines.append(f"hint: {diagnostic.hint}")
-    return "\n".join(lines)
+    return "\n".join(one_line(line) for line in lines)
 
 
 def _excerpt(diagnostic: Diagnostic) -> list[str]:
