@@ -109,3 +109,24 @@ def test_a_chain_of_self_looks_up_each_of_its_instances_once() -> None:
 
     assert len(changed) == 13
     assert len(asked) == len(set(asked))
+
+
+OF_DATASET = "  feed: {{type: source, dataset: {}, cycle: day, update: outside, status: active}}\n"
+ORIGINS = ("EWR", "JFK", "LGA")
+
+
+@pytest.mark.parametrize(("before", "after", "first"), [("raw", "chunks", ""), ("chunks", "raw", "|EWR")])
+def test_a_source_that_takes_another_dataset_counts_the_data_of_this_one(
+    before: str, after: str, first: str
+) -> None:
+    world = TaskWorld(OF_DATASET.format(before), start="10:00")
+    world.arrive("10:01", before, f"{DAY}{first}")
+    world.tick("10:01")
+    world.redeploy("10:02", OF_DATASET.format(after))
+    world.tick("1d 01:00")
+    assert world.instance("feed", "2026-03-11").reason == "W-REPORT"
+
+    world.arrive("1d 01:01", after, *([DAY] if after == "raw" else [f"{DAY}|{each}" for each in ORIGINS]))
+    world.tick("1d 01:01")
+
+    assert world.instance("feed", "2026-03-11").state == "SUCCEEDED"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from datetime import date, datetime, timedelta
 
 from tidegate.domain.model import PartitionScheme, TaskTrigger, TimeDimension
-from tidegate.domain.partition_key import parse_time_key, split_key
+from tidegate.domain.partition_key import parse_time_key, split_key, validate_key
 from tidegate.domain.tasks.grid import Slot, slot_at, slots_of_day
 from tidegate.domain.tasks.key import TaskKeyError, business_date, last_day_of, scheduled_of, unit_of
 from tidegate.domain.time.natural_time import period_around
@@ -63,7 +63,11 @@ def slots_reported(task: TaskTrigger, scheme: PartitionScheme, key: str) -> tupl
 
 
 def all_landed(scheme: PartitionScheme, keys: Collection[str]) -> bool:
-    """Return whether the keys of one period have every key of the second dimension."""
+    """Return whether the keys of one period have every key of the second dimension.
+
+    Keys that the dataset does not have any more, since its partitions were changed, do not count.
+    """
+    keys = [key for key in keys if validate_key(scheme, key) is None]
     if scheme.static is None:
         return bool(keys)
     landed = {split_key(scheme, key)[scheme.static.name] for key in keys}

@@ -23,6 +23,7 @@ from tidegate.domain.tasks.reported import all_landed, is_reported_by, period_be
 from tidegate.scheduler.decision.fold.after import joined
 from tidegate.scheduler.decision.fold.end_job import reported_entry
 from tidegate.scheduler.decision.instances.actions import status_of
+from tidegate.scheduler.decision.instances.gate import landed_keys
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription, event_facts
@@ -80,7 +81,7 @@ def land(
         wanted += [((event, listener), scheme, slot) for slot in slots]
     jobs = _instances(work, states, [(listener.schedule, slot) for (_, listener), _, slot in wanted])
     reached = [
-        (scheme, _join(work, each, states[each[1].schedule], slot, jobs, now))
+        (scheme, _join(work, each, states[each[1].schedule], slot, jobs, now), each[0])
         for each, scheme, slot in wanted
     ]
     return list(_to_report(work, reached, now))
@@ -188,8 +189,8 @@ def _join(
     slot: Slot,
     jobs: dict[Place, Job],
     now: datetime,
-) -> tuple[Job, str]:
-    """Deliver an event to an instance, which is made if need be; return the instance and the event."""
+) -> Job:
+    """Deliver an event to an instance, which is made if need be; return the instance."""
     event, _ = landed
     task = state.spec.as_task
     place = (state.ref, scheduled_key(task, slot.scheduled))
@@ -209,18 +210,18 @@ def _join(
         work.put_jobs([job])
         jobs[place] = job
     _deliver(work, landed, now, EntryKind.EVENT, job=job.id)
-    return job, event.id
+    return job
 
 
 def _to_report(
-    work: WorkingSet, reached: Sequence[tuple[PartitionScheme, tuple[Job, str]]], now: datetime
+    work: WorkingSet, reached: Sequence[tuple[PartitionScheme, Job, Event]], now: datetime
 ) -> Iterator[Again]:
     """Yield the finished and paused instances whose data is complete, each once, with the newest event."""
-    found: dict[str, tuple[PartitionScheme, str]] = {}
-    for scheme, (job, event) in reached:
+    found: dict[str, tuple[PartitionScheme, Event]] = {}
+    for scheme, job, event in reached:
         if status_of(job) in REPORTED_AGAIN and job.of_task.scheduled <= now:
             found[job.id] = scheme, event
     work.held.read(found.keys())
     for id, (scheme, event) in found.items():
-        if all_landed(scheme, {each.event.partition or "" for each in work.held.whole(id)}):
-            yield id, event
+        if all_landed(scheme, landed_keys(work.held.whole(id), event.key)):
+            yield id, event.id

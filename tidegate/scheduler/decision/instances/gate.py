@@ -15,6 +15,7 @@ from tidegate.domain.tasks.reported import all_landed, is_reported_by
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import Upstream
+from tidegate.scheduler.model.event import Delivery, partition_event_key
 from tidegate.scheduler.model.instance import Instance, InstanceKind, instance_resource
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
@@ -72,7 +73,16 @@ def is_landed(view: JobView) -> bool:
     scheme = None if dataset is None else dataset.partitions
     if view.job.first_event_at is None or scheme is None or not is_reported_by(task, scheme):
         return False
-    return all_landed(scheme, {each.event.partition or "" for each in view.deliveries})
+    key = partition_event_key(view.job.app, task.dataset_collected or "")
+    return all_landed(scheme, landed_keys(view.deliveries, key))
+
+
+def landed_keys(deliveries: Iterable[Delivery], key: str) -> set[str]:
+    """Return the partitions of a dataset (by the key of its events) that have come to an instance.
+
+    The source may have had another dataset when it collected the others.
+    """
+    return {each.event.partition or "" for each in deliveries if each.event.key == key}
 
 
 def reporting_event(view: JobView, now: datetime) -> str | None:
