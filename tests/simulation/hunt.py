@@ -1,6 +1,7 @@
 """`python -m tests.simulation.hunt SECONDS [KIND…] [SEED STEPS]`: play until one fails.
 
-A KIND is tasks, changes, maintenance, retention, people, dates or schedules, which are played without it.
+A KIND is tasks, changes, landed, maintenance, retention, people, dates or schedules, which are played
+without it.
 
 Prints the seed and what it found, and ends with 1 where something failed, with 0 where nothing did. It
 imports nothing of pytest, and only what its kind of history needs, so it starts fast; it plays the packages
@@ -18,10 +19,11 @@ from tidegate.scheduler.store.memory.store import MemoryStore
 
 def player(what: str) -> tuple[Callable[[int, int], object], int]:
     """What plays a history of a seed with so many steps, and how many steps are usual."""
-    if what in ("tasks", "changes"):
+    if what in ("tasks", "changes", "landed"):
         from tests.simulation.tasks.world import STEPS, history
 
-        return lambda seed, steps: history(MemoryStore(), seed, steps, changes=what == "changes"), STEPS
+        kinds = {"changes": what != "tasks", "landed": what == "landed"}
+        return lambda seed, steps: history(MemoryStore(), seed, steps, **kinds), STEPS
     if what == "dates":
         from tests.simulation.dates.world import STEPS as DAYS
         from tests.simulation.dates.world import history as of_dates
@@ -54,13 +56,13 @@ def hunt(seconds: float, what: str, first: tuple[int, int] | None) -> int:
     """The exit code.
 
     Args:
-        what: "tasks", "changes" (of tasks), "maintenance", "retention", "people", "dates", "schedules" or "",
-            which is the same.
+        what: "tasks", "changes" (of tasks), "landed" (data of tasks), "maintenance", "retention", "people",
+            "dates", "schedules" or "", which is the same.
         first: seed and steps of the first history.
     """
     until = time.monotonic() + seconds
     play, usual = player(what)
-    kept = [] if what in ("retention", "people", "dates") else kept_seeds()
+    kept = [] if what in ("retention", "people", "dates", "landed") else kept_seeds()
     seeds = [*([first] if first else kept), *((seed, usual) for seed in range(100_000))]
     played = 0
     for played, (seed, steps) in enumerate(seeds, start=1):

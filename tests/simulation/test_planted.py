@@ -39,7 +39,7 @@ PATCHES = sorted(
 )
 CHANGED = re.compile(r"^--- a/(\S+)", re.MULTILINE)
 FINDS = re.compile(
-    r"^# (tasks|changes|schedules|maintenance|retention|people|dates) (\d+) (\d+)$", re.MULTILINE
+    r"^# (tasks|changes|landed|schedules|maintenance|retention|people|dates) (\d+) (\d+)$", re.MULTILINE
 )
 PLAYED = ("tidegate", "tests/simulation", "tests/doubles")
 SECONDS = 90
@@ -103,7 +103,7 @@ def hunt(folder: Path, seconds: float, *what: str) -> subprocess.CompletedProces
 
 
 def test_the_copy_as_it_is_has_none(folder: Path) -> None:
-    kinds = ("schedules", "tasks", "changes", "maintenance", "retention", "people", "dates")
+    kinds = ("schedules", "tasks", "changes", "landed", "maintenance", "retention", "people", "dates")
     found = hunt(folder, SECONDS_WITHOUT, *kinds)
     assert found.returncode == 0, found.stdout + found.stderr
     assert found.stdout.count("histories, and nothing was found") == len(kinds)

@@ -125,6 +125,22 @@ class Existing:
             found = _exists("outside", slot) if known is None else known
             self.exist[name] = msgspec.structs.replace(found, empty=False)
 
+    def landed(self, ref: str, slots: Iterable[Slot]) -> list[str]:
+        """Data reports times; their names. Those without an instance get one."""
+        names: list[str] = []
+        for slot in slots:
+            name, task = self._name(ref, slot), self.task(ref)
+            usual = slot in slots_of_day(task, local_day(task, slot.scheduled))
+            self.exist.setdefault(name, _exists("periodic" if usual else "outside", slot))
+            names.append(name[2])
+        return names
+
+    def is_real(self, ref: str, key: str) -> None:
+        """An instance is reported: it does something from then on."""
+        name = ref, 0, key
+        if name in self.exist:
+            self.exist[name] = msgspec.structs.replace(self.exist[name], empty=False)
+
     def backfilled(self, number: int, refs: Iterable[str], first: str, last: str) -> None:
         """A backfill was started."""
         for ref in refs:

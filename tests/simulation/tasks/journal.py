@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from tests.simulation.tasks.landed_journal import DataRead, rerun_by_data
 from tests.simulation.tasks.live import Live, members_of, named, of
 from tidegate.domain.model import Schedule
 from tidegate.domain.tasks.grid import generation_time, slots_of_day
@@ -45,16 +46,23 @@ class _Fold:
     def __init__(self, reader: Reader) -> None:
         self._now = Live.of_store(reader)
         self._then = Live({}, members_of(reader))
+        self._data = DataRead()
         self._states: dict[str, ScheduleState] = {}
         self._changed: dict[str, datetime] = {}
+        self._by_data: set[str] = set()
 
     def read_all(self, entries: Sequence[Entry]) -> None:
         """Read the whole journal."""
         ahead = [entry for entry in entries if entry.kind is EntryKind.SPEC and entry.schedule is not None]
         for entry in ahead:
             self._changed[entry.schedule or ""] = entry.at
-        position = 0
-        for entry in entries:
+        self._by_data = {entry.job for entry in entries if entry.kind is EntryKind.INSTANCE and entry.job}
+        position, again = 0, 0
+        for number, entry in enumerate(entries):
+            self._data.time_passes(entry.at)
+            if number >= again and (group := rerun_by_data(entries, number)):
+                self._data.judge_rerun(self._then, group)
+                again = number + len(group)
             if entry.kind is EntryKind.SPEC and entry.schedule is not None:
                 position += 1
                 self._spec(entry)
@@ -85,6 +93,10 @@ class _Fold:
     def _read(self, entry: Entry, job: Job) -> None:
         state = self._states.get(job.schedule)
         match entry.kind:
+            case EntryKind.EVENT:
+                self._data.joined(self._then, job, entry)
+            case EntryKind.REPORTED if entry.event:
+                self._data.reported(self._then, job, entry)
             case EntryKind.SATISFIED:
                 self._judge_gate(job, entry)
                 self._judge_slices(job, entry)
@@ -99,6 +111,9 @@ class _Fold:
 
     def _judge_gate(self, job: Job, entry: Entry) -> None:
         """An instance that left Not Run had the upstream instances of the matrix, and all were successful."""
+        if self._data.is_reported(self._then, job):
+            assert of(job).scheduled <= entry.at, f"the data of {job.schedule} {of(job).key} counts too early"
+            return
         assert of(job).start <= entry.at, f"{job.schedule} {of(job).key} left Not Run before its start time"
         recorded = {edge["job"] for edge in entry.data["upstream"]}
         wanted = self._then.upstream(job)
@@ -109,6 +124,9 @@ class _Fold:
         codes = [each["code"] for each in entry.data["diagnostics"]]
         assert codes.count("E-NO-EDGE") == len(missing), f"diagnostics of {job.id}: {missing}"
         self._judge_hole(job, codes)
+        made_at = self._then.made_at(job)
+        early = made_at is not None and made_at > entry.at
+        assert not early, f"{job.schedule} {of(job).key} left Not Run before {made_at}, when all are made"
         closed = [id for id in recorded if str(self._then.jobs[id].state) != "SUCCEEDED"]
         assert not closed, f"{job.schedule} {of(job).key} left Not Run, and {closed} are not successful"
         lots = [
@@ -120,6 +138,9 @@ class _Fold:
 
     def _judge_hole(self, job: Job, codes: Sequence[str]) -> None:
         """An instance that follows its own one says so if its task has scheduled times between."""
+        if self._then.holes(job):
+            assert "E-HOLE" in codes, f"{job.schedule} {of(job).key} waits for what was never made: {codes}"
+            return
         task = self._then.task(job.schedule)
         mine = (
             []
@@ -152,7 +173,9 @@ class _Fold:
             theirs = self._now.task(each.schedule)
             assert theirs is not None
             due = generation_time(theirs, local_day(theirs, of(each).scheduled))
-            early = of(each).kind == "periodic" and due <= entry.at and each.id not in self._then.jobs
+            # What data has made had been left out.
+            grid = of(each).kind == "periodic" and each.id not in self._by_data
+            early = grid and due <= entry.at and each.id not in self._then.jobs
             assert not early, f"{job.schedule} {of(job).key} left Not Run before {each.schedule} was made"
 
     def _judge_launch(self, job: Job, entry: Entry, state: ScheduleState | None) -> None:

@@ -43,6 +43,9 @@ def _nothing_stuck(live: Live, behind: set[str], now: datetime) -> None:
         if not mine.number and any(named(job, each) in behind for each in task.depends_on):
             # A tick leaves some instances to the next one.
             continue
+        made_at = live.made_at(job)
+        if made_at is not None and made_at > now:
+            continue
         if job.blocked_on is None and job.next_check_at is not None and job.next_check_at <= now + SOON:
             continue
         open_ = any(str(one.state) != "SUCCEEDED" for each in live.upstream(job).values() for one in each)

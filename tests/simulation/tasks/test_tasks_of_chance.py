@@ -25,6 +25,9 @@ FAILED_ONCE = (
 )
 """Seeds and steps of changing tasks that have found a fault; the planted bugs show that they still can."""
 
+LANDED_ONCE = ((1005, 80),)  # a source that took another dataset kept its data, whose keys that one has not
+"""Those in which data reports the instances of sources."""
+
 
 def happened(seeds: range, *, changes: bool) -> Counter[EntryKind]:
     """How often each kind of entry was written in some histories."""
@@ -55,10 +58,29 @@ def test_what_failed_once_fails_no_more(seed: int, steps: int) -> None:
     history(MemoryStore(), seed, steps, changes=True)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "steps"), LANDED_ONCE)
+def test_what_failed_once_with_data_fails_no_more(seed: int, steps: int) -> None:
+    history(MemoryStore(), seed, steps, changes=True, landed=True)
+
+
+@pytest.mark.endurance
+def test_a_few_histories_in_which_data_reports_the_instances_of_sources() -> None:
+    rows = Counter[str]()
+    for seed in range(4):
+        world = history(MemoryStore(), seed, changes=True, landed=True)
+        with world.store.reading() as reader:
+            entries = reader.journal()
+        rows.update(f"{entry.kind} {entry.reason or entry.data.get('by', '')}" for entry in entries)
+    met = ("event ", "event-discarded D-KEY", "event-discarded D-UPDATED", "reported event", "rerun event")
+    assert not [each for each in met if not rows[each]]
+
+
 @pytest.mark.endurance
 @pytest.mark.parametrize("seed", range(100, 100 + much(2)))
 def test_many_histories_in_memory(seed: int) -> None:
     history(MemoryStore(), seed, changes=seed % 4 != 0)
+    history(MemoryStore(), seed, changes=True, landed=True)
     reach("simulated histories of tasks")
 
 

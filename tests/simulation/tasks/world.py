@@ -11,8 +11,8 @@ from unittest.mock import patch
 from tests.doubles.faulty_store import FaultyStore
 from tests.simulation.history import played
 from tests.simulation.tasks.app import ChanceApps
-from tests.simulation.tasks.deeds import Deeds
 from tests.simulation.tasks.journal import judge_journal
+from tests.simulation.tasks.landed import Landings, drawn_key
 from tests.simulation.tasks.live import of
 from tests.simulation.tasks.oracle import judge_quiet, judge_tables
 from tidegate.domain.model import Priority
@@ -48,16 +48,17 @@ ROUNDS_OF_AN_INSTANT = 1_500
 """The most launches after each other while nothing happens: a chain of `self` over some days."""
 
 
-class TaskWorld(Deeds):
+class TaskWorld(Landings):
     """The dice, and what they choose."""
 
     now: datetime
 
-    def __init__(self, store: FaultyStore, seed: int, *, changes: bool) -> None:
+    def __init__(self, store: FaultyStore, seed: int, *, changes: bool, landed: bool) -> None:
         self.dice = random.Random(seed)
         super().__init__(store, self.dice.choice(STARTS))
         self._changes = changes
-        self.chance = ChanceApps(self.dice)
+        self._lands = landed
+        self.chance = ChanceApps(self.dice, landed=landed)
         self._requests: list[str] = []
         self.deploy_all(self.chance.apps)
 
@@ -74,6 +75,8 @@ class TaskWorld(Deeds):
         ]
         if self._changes:
             deeds += [(self._redeploy, 5), (self._delete, 1), (self._drop_an_app, 1), (self._be_away, 1)]
+        if self._lands:
+            deeds += [(self._land, 16), (self._delete_and_rerun, 2)]
         for _ in range(steps):
             self.choose(self.dice, deeds)
             if not self._changes or self.dice.random() < 0.8:
@@ -160,6 +163,32 @@ class TaskWorld(Deeds):
         if ref in self.specs():
             self.delete(ref)
 
+    def _land(self) -> None:
+        """Data lands: some of a source's dataset, mostly as it comes, sometimes read much later."""
+        app = self.dice.choice(sorted(self.chance.apps))
+        datasets = self.chance.apps[app].datasets
+        tasks = [each.as_task for each in self.chance.apps[app].schedules.values()]
+        names = [each.dataset for each in tasks if each.dataset_collected] or ["landed"]
+        dataset = datasets[self.dice.choice(names) or ""]
+        keys = [drawn_key(self.dice, dataset, self.now) for _ in range(self.dice.choice((1, 1, 2, 4)))]
+        late = self.dice.choice((timedelta(0),) * 4 + PAUSES)
+        self.land(app, dataset, keys + keys[:1] * (self.dice.random() < 0.1), self.now - late)
+
+    def _delete_and_rerun(self) -> None:
+        """A task is deleted, and then one of those that it has waited for runs again with downstream."""
+        done = ("SUCCEEDED", "FAILED")
+        jobs = {job.id: job for ref in self.specs() for job in self._begun(ref) if str(job.state) in done}
+        pairs = [
+            (jobs[edge.job], job)
+            for job in jobs.values()
+            for edge in of(job).upstream
+            if edge.job in jobs and jobs[edge.job].schedule != job.schedule
+        ]
+        if pairs:
+            upstream, consumer = self.dice.choice(pairs)
+            self.delete(consumer.schedule)
+            self.act(upstream, Action.RERUN, downstream=True)
+
     def _drop_an_app(self) -> None:
         """The second app leaves the project; the next deployment brings it back."""
         self.deploy_all({"a": self.chance.apps["a"]})
@@ -243,7 +272,13 @@ class TaskWorld(Deeds):
 
 
 def history(
-    store: Store, seed: int, steps: int = STEPS, rate: float = 0.25, *, changes: bool = False
+    store: Store,
+    seed: int,
+    steps: int = STEPS,
+    rate: float = 0.25,
+    *,
+    changes: bool = False,
+    landed: bool = False,
 ) -> TaskWorld:
     """Play one history; it raises where the engine broke a promise.
 
@@ -251,6 +286,7 @@ def history(
 
     Args:
         changes: whether tasks are changed and deleted, requests are lost, and the scheduler is away for days.
+        landed: whether data reports the instances of sources as well, and tasks wait for long periods.
     """
 
     def play(faulty: FaultyStore) -> TaskWorld:
@@ -258,7 +294,7 @@ def history(
             patch.object(tick, "INSTANCES_PER_TICK", (INSTANCES_PER_TICK, FEW_INSTANCES)[seed % 2]),
             patch.object(working_set, "TASKS_PER_PAGE", 2),
         ):
-            world = TaskWorld(faulty, seed, changes=changes)
+            world = TaskWorld(faulty, seed, changes=changes, landed=landed)
             world.live(steps)
             world.judge_at_the_end()
             if changes:
@@ -266,5 +302,6 @@ def history(
                 world.judge_at_the_end()
         return world
 
-    what = f"tasks{' and changes' if changes else ''}, seed {seed} with {steps} steps"
+    kinds = f"tasks{' and changes' if changes else ''}{' and data' if landed else ''}"
+    what = f"{kinds}, seed {seed} with {steps} steps"
     return played(store, seed, rate, what, play)
