@@ -149,6 +149,8 @@ def test_unknown_paths_and_methods_are_problems(server: Served):
 @pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "null", "http://[", ""])
 def test_a_page_of_another_site_writes_nothing(server: Served, origin: str):
     problem(server.client.post(f"{NS}/gauges/cpu", json={"value": 1}, headers={"Origin": origin}), 403)
+    said = {"Sec-Fetch-Site": "cross-site"}
+    problem(server.client.post(f"{NS}/gauges/cpu", json={"value": 1}, headers=said), 403)
 
     own = {"Origin": "http://127.0.0.1:8080"}
     assert server.client.post(f"{NS}/gauges/cpu", json={"value": 1}, headers=own).status_code == 200

@@ -1,11 +1,13 @@
 """Connections that never finish their header: they end, and the callers beside them are answered."""
 
 import resource
+import select
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -22,7 +24,7 @@ SERVE = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, ({DESCRIPTORS}, {DESCRIPTORS}))
 from tidegate.server import body, connections
-connections.HEADER_SECONDS = body.BODY_SECONDS = {FEW_SECONDS}
+connections.HEADER_SECONDS = body.BODY_SECONDS = connections.SEND_SECONDS = {FEW_SECONDS}
 from tidegate.cli.main import main
 main()
 """
@@ -68,6 +70,43 @@ def test_a_header_that_comes_byte_by_byte_ends(process: ServerProcess) -> None:
         except OSError:
             return
     raise AssertionError("it goes on")
+
+
+def test_a_header_without_an_end_is_refused(process: ServerProcess) -> None:
+    """Within its time, a caller without a token could send hundreds of megabytes."""
+    line, sent = b"X: " + b"x" * 1_000 + b"\r\n", 0
+    with connect(process, b"GET / HTTP/1.1\r\nHost: localhost\r\n") as flood:
+        try:
+            while sent < 50 * connections.HEADER_BYTES_MAX:
+                flood.sendall(line)
+                sent += len(line)
+        except OSError:
+            return
+        answer = flood.recv(1000)
+    assert answer.startswith(b"HTTP/1.1 431 ")
+
+
+def test_a_caller_that_reads_no_answer_is_ended(process: ServerProcess) -> None:
+    """It asks for more than the buffers on the way hold, and no header of it is waited for."""
+    host, port = process.address.removeprefix("http://").split(":")
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+        deaf.connect((host, int(port)))
+        deaf.settimeout(FEW_SECONDS / 2)
+        with suppress(OSError):
+            while True:
+                deaf.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20)
+        ended = select.poll()
+        ended.register(deaf, select.POLLHUP | select.POLLERR)
+        assert ended.poll(30_000)
+    with process.client() as client:
+        assert client.get("/healthz").status_code == 200
+
+
+def test_a_body_that_is_not_read_does_not_hide_its_answer(process: ServerProcess) -> None:
+    with process.client() as client:
+        content = b"x" * 3_000_000
+        assert client.post("/nothing-is-here", content=content).status_code == 404
 
 
 def test_a_connection_is_kept_for_further_requests(process: ServerProcess) -> None:

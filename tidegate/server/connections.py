@@ -1,11 +1,12 @@
-"""Connections that say nothing: how long the server waits for a request, and how many connections it holds.
+"""Connections that say nothing or too much: how long the server waits, and how many connections it holds.
 
     connected ─► header within `HEADER_SECONDS` ─► request ─► answer ─► next header …
+        │         and `HEADER_BYTES_MAX`                       └── read within `SEND_SECONDS`
         └── more than the server holds: the one goes that has waited for its header for the longest time
 
 A caller needs no token to open a connection. Without these limits a few hundred of them that never finish
-their header use up the descriptors of the process, and with them its store. The body of a request has a limit
-of its own (`server.body`).
+their header, or never read what they asked for, use up the descriptors of the process, and with them its
+store. The body of a request has a limit of its own (`server.body`).
 """
 
 import asyncio
@@ -18,6 +19,12 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 HEADER_SECONDS = 10.0
 """From the connection, or from the first byte of a further request, to the end of the header."""
 
+HEADER_BYTES_MAX = 65_536
+"""A token, the cookies of a browser and the longest query are a tenth of it."""
+
+SEND_SECONDS = 30.0
+"""How long a caller may leave an answer unread that does not fit into the buffers on its way."""
+
 CONNECTIONS_MAX = 1_000
 """More than the callers of a project ever have open; each costs a descriptor."""
 
@@ -25,6 +32,8 @@ DESCRIPTORS_WANTED = 8_192
 """For connections, the databases, and the files of processes that the server starts."""
 
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+TOO_LONG = BUSY.replace(b"503 Service Unavailable\r\nRetry-After: 5", b"431 Request Header Fields Too Large")
 
 # The class is chosen at run time: with httptools, or with h11.
 _Protocol = cast(type[Any], AutoHTTPProtocol)
@@ -64,6 +73,8 @@ class LimitedProtocol(_Protocol):
     most = CONNECTIONS_MAX
     waiting_since: float | None = None
     _timer: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
+    _header_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """See `asyncio.Protocol`."""
@@ -81,18 +92,41 @@ class LimitedProtocol(_Protocol):
         super().data_received(data)
         if self._is_at_work():
             self._wait_no_more()
+        elif not self._is_in_body():
+            self._header_bytes += len(data)
+            if self._header_bytes > HEADER_BYTES_MAX:
+                self.transport.write(TOO_LONG)
+                self.transport.close()
+
+    def pause_writing(self) -> None:
+        """See `asyncio.Protocol`."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(SEND_SECONDS, self.end)
+
+    def resume_writing(self) -> None:
+        """See `asyncio.Protocol`."""
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See `asyncio.Protocol`."""
         self._wait_no_more()
+        if self._unread is not None:
+            self._unread.cancel()
         super().connection_lost(exc)
 
     def _is_at_work(self) -> bool:
         """Return whether a header has come whose request is not answered yet."""
         return self.cycle is not None and not self.cycle.response_complete
 
+    def _is_in_body(self) -> bool:
+        """Return whether the rest of a body comes, perhaps after its answer."""
+        return self.cycle is not None and self.cycle.more_body
+
     def _wait(self) -> None:
         self.waiting_since = self.loop.time()
+        self._header_bytes = 0
         self._timer = self.loop.call_later(HEADER_SECONDS, self.end)
 
     def _wait_no_more(self) -> None:
