@@ -21,7 +21,7 @@ def test_a_launcher_that_hangs_in_its_turn_loses_it(tmp_path: Path, monkeypatch:
             with (tmp_path / LOCK_FILE).open("a") as other:
                 assert not client._lock(other), "and no other one's"
         said = (tmp_path / LOG_FILE).read_text()
-    assert said.startswith(f"process {pid} (") and "which is stopped hung" in said
+    assert said.startswith(f"process {pid} (") and ", stopped) hung while it started" in said
 
 
 def test_a_server_that_listens_is_used_whoever_has_the_turn(tmp_path: Path) -> None:

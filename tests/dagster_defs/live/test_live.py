@@ -28,11 +28,13 @@ from tidegate.dagster_defs.internals.instigators import InstigatorState, Instiga
 from tidegate.domain.model import Dataset
 from tidegate.processes.alive import DagsterState, dagster_state
 from tidegate.processes.dagster import LOCATION_NAME
+from tidegate.release import release
 from tidegate.scheduler.commands.by_hand.manual import suspend
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.spark_jobs.commit.process import ProcessState, state_of
 
 pytestmark = [pytest.mark.dagster, pytest.mark.spark]
 
@@ -131,6 +133,8 @@ def test_a_dataset_of_one_project_makes_a_job_of_another_project_run(live: Live)
     assert owners == {**own, "sales": NAME}
     state = dagster_state(live.settings)
     assert isinstance(state, DagsterState) and state.heartbeat is not None
+    assert state.daemon is not None and state.daemon.version == release()
+    assert state_of(state.daemon.process) is ProcessState.ALIVE
     assert [server.problem for server in state.servers] == ["", ""]
     assert {(each.name, each.on, each.problem) for each in state.dispatchers} == {
         (f"{DISPATCHER} of {LOCATION_NAME}", True, ""),

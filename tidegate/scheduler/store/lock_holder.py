@@ -44,5 +44,5 @@ def _in_words(pid: str) -> str:
     words = (PROCESSES / pid / "cmdline").read_bytes().decode(errors="replace").split("\0")
     names = [" ".join(Path(word).name[:WORD_CHARS].split()) for word in words if word][:WORDS_SHOWN]
     state = (PROCESSES / pid / "stat").read_text().rpartition(")")[2].split()[0]
-    stopped = ", which is stopped" if state in STOPPED else ""
-    return f"process {pid} ({' '.join(names)}){stopped}"
+    stopped = ", stopped" if state in STOPPED else ""
+    return f"process {pid} ({' '.join(names)}{stopped})"

@@ -148,20 +148,14 @@ def _tick(engine: Engine, now: datetime, every: int) -> Finding:
             text=f"last tick at {instant(ticked)}, {_seconds(ticked - now)} in the future",
             remedy="compare the clocks of this machine and of the one that ticks, and synchronize them",
         )
-    late = is_late(ticked, now, every)
-    if late and engine.writer is not None:
-        return Finding(
-            part="engine",
-            health=Health.WRONG,
-            text=f"last tick at {instant(ticked)}; {engine.writer} holds a transaction of the store open",
-            remedy="if it hangs, end it: what it has not committed is rolled back, and the next tick goes on",
-        )
-    return Finding(
-        part="engine",
-        health=Health.WRONG if late else Health.OK,
-        text="the scheduler has never ticked" if ticked is None else f"last tick at {instant(ticked)}",
-        remedy="start `tidegate dev` or `tidegate host`, or Dagster's daemon" if late else "",
-    )
+    text = "the scheduler has never ticked" if ticked is None else f"last tick at {instant(ticked)}"
+    if not is_late(ticked, now, every):
+        return Finding(part="engine", health=Health.OK, text=text)
+    remedy = "start `tidegate dev` or `tidegate host`, or Dagster's daemon"
+    if engine.writer is not None:
+        text += f"; {engine.writer} holds a transaction of the store open"
+        remedy = "if that process hangs, end it: what it has not committed is rolled back, and ticks go on"
+    return Finding(part="engine", health=Health.WRONG, text=text, remedy=remedy)
 
 
 def _silent(silent: SilentCron) -> Finding:
