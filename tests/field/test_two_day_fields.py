@@ -9,15 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
-from tidegate.compiler.render.diff_text import diff_text
-from tidegate.domain.model import App
 from tidegate.domain.time.cron import CronError, parse
-from tidegate.scheduler.commands.deployment import reread_crons
-from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.deployment.live import difference
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 JUNE = datetime(2026, 6, 1, tzinfo=UTC)
 WORKDAYS = [1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 15, 16, 17, 18, 19, 22, 23, 24, 25, 26, 29, 30]
@@ -62,32 +55,3 @@ def test_the_last_day_has_a_spelling(days: str) -> None:
         refused.value.hint or ""
     )
     assert "days: [last]" in (refused.value.hint or "")
-
-
-def planned(store: MemoryStore, app: App) -> tuple[str, ...]:
-    with store.reading() as reader:
-        found = difference(reader, {"shop": app})
-    assert found.empty
-    assert all(each in diff_text(found) for each in found.reread)
-    return found.reread
-
-
-def test_the_first_plan_after_the_upgrade_names_what_means_something_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    app, store = compile_files({"shop.yaml": APP.encode()}).apps["shop"].app, MemoryStore()
-    with monkeypatch.context() as before, store.transaction() as transaction:
-        before.setattr(reread_crons, "_other_crons", lambda _: iter(()))
-        deploy(transaction, {"shop": app}, JUNE, by=CLI)
-
-    assert planned(store, app) == ('shop/tenth: cron "0 14 */10 * 1-5"',)
-    with store.transaction() as transaction:
-        deploy(transaction, {"shop": app}, JUNE, by=CLI)
-    assert planned(store, app) == ()
-
-
-def test_what_is_deployed_by_this_version_is_not_named() -> None:
-    app, store = compile_files({"shop.yaml": APP.encode()}).apps["shop"].app, MemoryStore()
-    with store.transaction() as transaction:
-        deploy(transaction, {"shop": app}, JUNE, by=CLI)
-    assert planned(store, app) == ()

@@ -15,6 +15,7 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.folders.publish_folder import write_marker
 from tidegate.spark_jobs.parquet.output import StagedParquet, staging_folder
@@ -83,6 +84,7 @@ def stage_tables(
         schema=schema,
         keys=tuple(tables),
         folders=folders,
+        state=TableState(number=base),
     )
 
 

@@ -100,9 +100,9 @@ def test_what_travels_is_small(initializing: DefinitionsLoadContext) -> None:
     assert len(initializing.get_pending_reconstruction_metadata()[METADATA_KEY]) < 1000
 
 
-def test_a_run_with_the_plan_of_an_older_version_reads_the_store() -> None:
-    older = RepositoryLoadData(reconstruction_metadata={"tidegate/apps": "one text of all apps"})
-    context = DefinitionsLoadContext(DefinitionsLoadType.RECONSTRUCTION, repository_load_data=older)
+def test_a_run_that_gets_no_plan_reads_the_store() -> None:
+    without = RepositoryLoadData(reconstruction_metadata={})
+    context = DefinitionsLoadContext(DefinitionsLoadType.RECONSTRUCTION, repository_load_data=without)
 
     with DefinitionsLoadContext.scoped(context):
         repository = build_definitions(location_of(sample_store())).get_repository_def()

@@ -19,10 +19,8 @@ from tidegate.dagster_defs.dispatch.switch import (
     Switch,
     Switched,
     decide_switch,
-    former_cursor_name,
     sync_switches,
 )
-from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.internals.cron import schedule_execution_time_iterator
 from tidegate.dagster_defs.internals.instigators import (
     InstigatorState,
@@ -268,18 +266,6 @@ def test_many_schedules_are_parked_in_several_comparisons(
     monkeypatch.undo()
     ui.sync(store)
     assert is_parked(ui.state)
-
-
-def test_what_an_app_s_own_dispatcher_had_agreed_on_before_an_upgrade_counts(
-    ui: Ui, store: MemoryStore
-) -> None:
-    with store.transaction() as transaction:
-        transaction.set_cursor(former_cursor_name(storage_id(ui.instance), "flights"), {REF: ON})
-    ui.turn(InstigatorStatus.STOPPED)
-
-    ui.sync(store)
-
-    assert stored(store) == (OFF, "ui")
 
 
 def test_the_switch_of_an_own_sensor_suspends_and_follows_too(ui: Ui, store: MemoryStore) -> None:

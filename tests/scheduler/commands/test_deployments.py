@@ -9,9 +9,7 @@ from tests.worlds.world import at
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.deployments import change_of, rollback
-from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 
 def numbers(world: Hands) -> list[int]:
@@ -44,23 +42,3 @@ def test_an_app_that_did_not_exist_then_is_not_rolled_back_unless_it_may_be_remo
             rollback(transaction, first, scope, at("11:00"), OPS)
         rollback(transaction, first, scope, at("11:00"), OPS, remove_apps=True)
         assert [app.name for app in transaction.apps()] == ["a"]
-
-
-def test_a_deployment_of_an_older_version_is_known_but_cannot_be_repeated():
-    store = MemoryStore()
-    made = {"apps": {"a": {"action": "create"}}, "update_schedules": True, "force": False}
-    with store.transaction() as transaction:
-        transaction.add_journal([Entry(at=at("09:00"), kind=EntryKind.DEPLOY, data=made)])
-    world = Hands(S)
-    with store.transaction() as transaction:
-        ((old, _),) = transaction.deployments(None, 1)
-        assert change_of(transaction, old) is None
-        with pytest.raises(Refused, match=f"deployment {old} is not kept") as refused:
-            rollback(transaction, old, Scope(), at("10:00"), OPS)
-        assert refused.value.hint == ""
-        deploy(transaction, {"a": world.app}, at("10:00"), by=CLI)
-        ((new, _),) = transaction.deployments(None, 1)
-        assert change_of(transaction, new) is None, "what was before it is not known"
-        with pytest.raises(Refused, match=f"deployment {old} is not kept") as refused:
-            rollback(transaction, old, Scope(), at("11:00"), OPS)
-        assert refused.value.hint == f"the first one that is kept is {new}"

@@ -1,4 +1,4 @@
-"""The fold of a job's journal: entries of older versions, what no entry may do, and how a job ends."""
+"""The fold of a job's journal: the state of a waiting job, what no entry may do, and how a job ends."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,23 +18,6 @@ JOB = Job(id="j", schedule="a/s", opened_at=at("10:00"))
 
 def entry(kind: EntryKind, reason: str | None = None, **data: Any) -> Entry:
     return Entry(at=at("11:00"), kind=kind, schedule="a/s", job="j", run_id="r", reason=reason, data=data)
-
-
-@pytest.mark.parametrize(
-    ("reason", "data", "state"),
-    [
-        ("W-TRIGGER", {}, "PENDING_TRIGGER"),
-        ("W-QUIET", {}, "PENDING_TRIGGER"),
-        (None, {}, "PENDING_TRIGGER"),
-        ("W-WINDOW", {}, "PENDING_CONSTRAINT"),
-        ("W-QUIET", {"state": "PENDING_CONSTRAINT"}, "PENDING_CONSTRAINT"),
-    ],
-)
-def test_a_waiting_entry_says_the_state_and_an_old_one_only_the_reason(
-    reason: str | None, data: dict[str, str], state: str
-) -> None:
-    job = after(JOB, entry(EntryKind.WAITING, reason, next_check=None, **data))
-    assert (job.state, job.reason) == (state, reason or "W-TRIGGER")
 
 
 def test_the_engine_writes_the_state_of_a_waiting_job() -> None:

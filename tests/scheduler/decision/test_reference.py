@@ -160,7 +160,7 @@ def test_a_job_by_hand_has_the_same_arguments_with_nothing_in_them():
     }
 
 
-def test_a_stored_upstream_run_keeps_the_name_that_earlier_versions_gave_its_id():
+def test_a_stored_upstream_run_calls_its_id_run_id():
     stored = b'{"run_id":"x","program":"a/r","status":"succeeded","args":{},"outputs":{}}'
 
     run = msgspec.json.decode(stored, type=UpstreamRun)

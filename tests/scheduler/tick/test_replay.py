@@ -6,7 +6,7 @@ import pytest
 
 from tests.worlds.world import World, at
 from tidegate.scheduler.tick import due
-from tidegate.scheduler.tick.tick import AWAY_AFTER, CLOCK, engine_clock, last_tick
+from tidegate.scheduler.tick.tick import AWAY_AFTER, engine_clock, last_tick
 
 FIRST = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}"
 SKIPS = (
@@ -125,14 +125,6 @@ def test_what_a_person_does_moves_the_clock_and_is_no_tick():
     world.suspend("10:05", "s")
     with world.store.reading() as reader:
         assert engine_clock(reader) == at("10:05") - due.MICROSECOND
-        assert last_tick(reader) == at("10:00")
-
-
-def test_a_store_in_which_only_an_older_version_has_ticked_has_its_clock():
-    world = World(FIRST)
-    with world.store.transaction() as transaction:
-        transaction.set_cursor(CLOCK, at("10:00").isoformat())
-    with world.store.reading() as reader:
         assert last_tick(reader) == at("10:00")
 
 

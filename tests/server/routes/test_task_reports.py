@@ -74,14 +74,6 @@ def test_a_refused_call_is_not_remembered(served: Served):
     assert fetched(report(served, request="r1"), 202)["repeated"] is False
 
 
-def test_what_older_versions_kept_of_a_request_repeats_too(served: Served):
-    kept = {"task": "shop/feed", "status": "successful", "instances": {THIRTEEN: "reported"}}
-    with served.store.transaction() as transaction:
-        transaction.set_cursor("report:shop/feed:r1", {**kept, "repeated": False})
-
-    assert fetched(report(served, request="r1", scheduled=[FOURTEEN])) == {**kept, "repeated": True}
-
-
 @pytest.mark.parametrize(
     ("body", "code"),
     [

@@ -14,6 +14,7 @@ from tidegate.spark_jobs.commit.sequence import decode_sequence, encode_sequence
 from tidegate.spark_jobs.commit.step import Verdict, decode_step, encode_step
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.parquet.folders.publish_folder import MARKER, PublishFolder, write_marker
 from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
@@ -124,6 +125,7 @@ def switch(root: Path, commit: str, *, token: int = 1, base: int = 0, key: str =
         base=base,
         schema='{"type":"struct","fields":[]}',
         partitions={key: entry(commit, token)},
+        state=TableState(),
     )
 
 

@@ -62,25 +62,17 @@ def test_it_is_shown_by_number_and_host():
     assert shown(this_process()).endswith(f" on {socket.gethostname()}")
     assert shown("x") == "x"
     assert shown("node-1/17/m/b/s/9/3") == "process 17 on node-1"
-    assert shown("node-1/17/0123456789ab/9/3") == "process 17 on node-1"
-
-
-def of_an_older_version(name: str) -> str:
-    """An owner of this machine, as versions before named it."""
-    host, pid, _, _, _, begun, number = name.split("/")
-    return "/".join((host, pid, process._old_machine(), begun, number))
 
 
 def test_owners_of_one_process_differ_and_are_alive() -> None:
     first, second = new_owner(), new_owner()
     assert first != second
-    assert {state_of(first), state_of(of_an_older_version(second))} == {ProcessState.ALIVE}
+    assert {state_of(first), state_of(second)} == {ProcessState.ALIVE}
 
 
 def test_an_owner_has_ended_with_its_process_or_with_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = f"{of_a_dead_process()}/1"
     assert is_gone(dead)
-    assert is_gone(of_an_older_version(dead))
     here = this_machine()
     monkeypatch.setattr(process, "this_machine", lambda: here._replace(id="m"))
     assert is_gone(renamed(machine="m", boot="before") + "/1"), "its machine was started again"

@@ -14,6 +14,7 @@ from tidegate.spark_jobs.commit.step import Effect
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
@@ -71,13 +72,13 @@ def test_without_one_the_others_watermarks_and_events_stay(tmp_path: Path) -> No
 def test_the_steps_of_other_kinds_of_tables() -> None:
     iceberg = PublishIceberg(
         table=("a", "t"), staging="s", snapshot=1, mode="append", merge_keys=(), dimensions=(), partitions={},
-        commit="c", token=1, job="", base=0,
+        commit="c", token=1, job="", base=0, state=TableState(),
     )  # fmt: skip
     merge = PublishMerge(
         root="/w/a/t", commit="c", token=1, base=0, schema="", partitions={}, columns=(), dimensions=(),
-        staging="/w/a/t/_staging/c/1",
+        staging="/w/a/t/_staging/c/1", state=TableState(),
     )  # fmt: skip
-    mine, other = (DropStagingTables(table=("a", name), commit="c") for name in ("t", "u"))
+    mine, other = (DropStagingTables(table=("a", name), commit="c", root="/w") for name in ("t", "u"))
     assert [step for step in (iceberg, merge, mine, other) if iceberg.owns(step)] == [iceberg, mine]
     assert [step for step in (iceberg, merge, mine, other) if merge.owns(step)] == [merge]
 

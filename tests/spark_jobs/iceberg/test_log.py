@@ -66,7 +66,6 @@ def test_partitions_are_kept_while_they_are_few() -> None:
 
 
 def test_a_log_without_partitions_is_read_as_one_that_does_not_tell_them() -> None:
-    """Such a log was written by an earlier version."""
     text = '{"number":1,"top_token":3,"recent":[{"commit":"c1","token":3,"snapshot":9}]}'
     (one,) = decode_log(text).recent
     assert (one.keys, one.whole) == (None, False)

@@ -4,14 +4,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23, NEVER, House
 from tests.spark_jobs.staging import put
-from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitFenced, CommitUnknown
@@ -19,7 +17,6 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.output import StagedIceberg, table_name
 from tidegate.spark_jobs.iceberg.staging.files import FOLDER, LISTED, StagingFolder, staging_folder
 from tidegate.spark_jobs.iceberg.staging.names import staging_name
-from tidegate.spark_jobs.iceberg.staging.staging import write_staging
 from tidegate.spark_jobs.publication.table import Publication, sequence_of
 from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
 
@@ -40,36 +37,6 @@ def promise(house: House, ref: DatasetRef, commit: str, *rows: tuple[object, ...
     put(house.store, sequence_of(commit, token, [output]))
     catalog_of(house.spark).staged.clear()
     return output
-
-
-def as_earlier_versions(house: House, output: StagedIceberg) -> StagedIceberg:
-    """The same output as a version staged it that knew staging tables only."""
-    catalog, step = house.catalog, output.step
-    folder = staging_folder(catalog, step.table)
-    assert folder is not None
-    folder.remove(step.staging)
-    rows = house.frame((D22, 2, "b"), (D23, 3, "c"))
-    table = catalog.table(step.table)
-    staged = write_staging(catalog, step.staging, table, rows, table.schema())
-    assert len(staged.files) == 2
-    return msgspec.structs.replace(
-        output, step=msgspec.structs.replace(step, manifest="", snapshot=staged.snapshot), root=""
-    )
-
-
-@pytest.mark.parametrize("mode", only(["append", "overwrite_partitions", "full"], "overwrite_partitions"))
-def test_what_an_earlier_version_has_staged_in_a_table_is_published(house: House, mode: WriteMode) -> None:
-    ref = house.ref(mode)
-    house.publish(house.frame((D22, 1, "a")), ref, D22)
-    token = house.store.begin("other", [], until=NEVER) + 1
-    output = house.stage(house.frame((D22, 2, "b")), ref, D22, D23, commit="old", token=token)
-    put(house.store, sequence_of("old", token, [as_earlier_versions(house, output)]))
-
-    assert recover([ref.id], house.store, house.context) == ("old",)
-
-    kept = [(D22, 1, "a")] if mode == "append" else []
-    assert house.rows(ref) == [*kept, (D22, 2, "b"), (D23, 3, "c")]
-    assert house.staged() == []
 
 
 def test_another_process_publishes_what_the_list_names(house: House) -> None:

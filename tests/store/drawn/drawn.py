@@ -323,7 +323,6 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.tokens(),
         reader.specifications(2),
         reader.specifications(9, apps=["a", "ä"]),
-        reader.first_kept(),
         reader.partitions_report("a"),
         reader.owed_reports("p", 2),
         reader.watched_folders("p"),

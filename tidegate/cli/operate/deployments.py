@@ -62,16 +62,12 @@ def show(number: NumberArgument, format: FormatOption = Format.TEXT) -> None:
     with opened_store() as store, store.reading() as reader:
         found, change = find_deployment(reader, number), change_of(reader, number)
     if format is Format.JSON:
-        print_json({"deployment": found, "changes": None if change is None else diff_json(change)})
+        print_json({"deployment": found, "changes": diff_json(change)})
         return
     print_line(f"deployment {found.number} at {instant(found.at)} by {found.by}")
     if _why(found):
         print_line(f"reason: {_why(found)}")
-    if change is None:
-        print_line("; ".join(_summaries(found.apps)))
-        typer.echo("What was deployed before it is not kept, so its changes cannot be shown in full.")
-    else:
-        typer.echo(diff_text(change))
+    typer.echo(diff_text(change))
 
 
 @app.command("diff")

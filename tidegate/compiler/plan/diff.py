@@ -87,7 +87,6 @@ class Diff(Value, kw_only=True):
         blocked: why it cannot be carried out now.
         left: watermarks that it leaves behind.
         overrides: what was changed by hand in these apps, and what becomes of it.
-        reread: schedules whose cron an older version read in another way, "app/name: cron".
     """
 
     apps: tuple[AppChange, ...]
@@ -101,7 +100,6 @@ class Diff(Value, kw_only=True):
     blocked: tuple[Blocked, ...] = ()
     left: tuple[LeftBehind, ...] = ()
     overrides: tuple[OverrideChange, ...] = ()
-    reread: tuple[str, ...] = ()
 
     @property
     def refused(self) -> bool:

@@ -1,7 +1,7 @@
 """Which apps of a shared store a deployment may touch: those of the project that deploys.
 
 A store may hold the apps of several projects. Each app has one owner, the project that deployed it first;
-an app of an older store has none until a project deploys an app of its name. Pure.
+an app that a deployment of no project made has none until a project deploys an app of its name. Pure.
 """
 
 from collections.abc import Collection, Mapping

@@ -22,6 +22,5 @@ def diff_json(difference: Diff) -> dict[str, Any]:
         "blocked": msgspec.to_builtins(difference.blocked),
         "left": msgspec.to_builtins(difference.left),
         "overrides": msgspec.to_builtins(difference.overrides),
-        **({"reread": list(difference.reread)} if difference.reread else {}),
         "taken": msgspec.to_builtins(difference.taken),
     }

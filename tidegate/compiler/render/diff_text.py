@@ -269,8 +269,6 @@ def _renames(names: Renames) -> Iterator[str]:
 
 
 def _blocked_and_left(difference: Diff) -> Iterator[str]:
-    for reread in difference.reread:
-        yield f"note: {reread} fires on days that match both day fields; either was enough before"
     for left in difference.left:
         parts = f"{left.parts} {_plural('part', left.parts)}"
         if left.output:

@@ -1,8 +1,7 @@
 """What was deployed, as the YAML that was written: the text that the store keeps.
 
-What a version before deployed, or what was renamed since, has no text in the store. A schedule is spelled
-from the model then: that means the same, and defaults that were written out are left out. An app has to be
-deployed once more.
+What was renamed since has no text in the store. A schedule is spelled from the model then: that means the
+same, and defaults that were written out are left out. An app has to be deployed once more.
 """
 
 from typing import Any, cast
@@ -46,7 +45,6 @@ def _spelled(spec: Schedule) -> dict[str, Any]:
         **({"constraints": constraints} if constraints else {}),
         **{key: value for key, value in form.items() if key not in (*_NOT_WRITTEN, "program")},
         **_deadline(spec),
-        # Its default depends on the version.
         "batching": spec.batching,
         "output_partition": output if spec.output_from is None else _named_output(spec.output_from),
         "status": spec.status,

@@ -14,7 +14,7 @@ from tidegate.dagster_defs.definitions.native_cron import native_cron, pattern_f
 from tidegate.dagster_defs.definitions.native_schedule import native_schedule
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
-from tidegate.dagster_defs.deployed.names import former_dispatcher, unique_names
+from tidegate.dagster_defs.deployed.names import unique_names
 from tidegate.dagster_defs.dispatch.own_sensor import own_sensor
 from tidegate.dagster_defs.dispatch.switch import Switched
 from tidegate.dagster_defs.internals.instigators import InstigatorType
@@ -37,9 +37,7 @@ class ShownSchedules:
             if cron is not None or state.spec.sensor == "own"
         }
         shown = [state for state, _ in self._states.values()]
-        # Dagster may have rows of former dispatchers.
-        taken = {former_dispatcher(state.app) for state in shown}
-        names = unique_names(((state.app, state.name) for state in shown), taken=taken)
+        names = unique_names((state.app, state.name) for state in shown)
         self.switched = {
             state.ref: _switched(state, names[state.app, state.name], cron)
             for state, cron in self._states.values()

@@ -75,11 +75,6 @@ def table_key(table: str) -> AssetKey:
     return AssetKey(["maintenance", *table.split(".", 2)])
 
 
-def former_dispatcher(app: str) -> str:
-    """Return the name of the sensor that an app had before one dispatcher served all apps of a project."""
-    return f"{app}_dispatcher"
-
-
 def unique_names(owned: Iterable[Owned], taken: Iterable[str] = ()) -> Mapping[Owned, str]:
     """Return a name for each item that is valid in Dagster and unique in the code location.
 

@@ -23,8 +23,7 @@ NOTHING_DEPLOYED_TEXT = "nothing deployed, run `tidegate deploy`"
 """What Dagster shows of a code location without apps."""
 
 METADATA_KEY = "tidegate/plan"
-"""Key of the plan in the metadata that Dagster ships to each run. A version before had one text of all apps
-under another key: a run that gets it reads the store."""
+"""Key of the plan in the metadata that Dagster ships to each run."""
 
 
 class LoadedApp(Value, frozen=True, kw_only=True):
@@ -85,7 +84,7 @@ class Plan(Value, frozen=True, kw_only=True):
 def deployed_plan(reader: Reader, project: str) -> Plan:
     """Return the plan that is deployed now, for the code location of a project.
 
-    Apps without an owner are loaded too: those of a store that an older version wrote.
+    Apps without an owner are loaded too.
     """
     rows = [(row.project, LoadedApp(app=row.app, revision=row.revision)) for row in reader.apps()]
     own = (project, NO_PROJECT)

@@ -18,7 +18,6 @@ from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.dispatch.alarms import Alarms
-from tidegate.dagster_defs.dispatch.former_switches import FormerSwitches
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
 from tidegate.dagster_defs.dispatch.stopped import end_stopped
@@ -52,7 +51,6 @@ class Shared:
 
     Attributes:
         looks: the looks for dead runs.
-        former: the switches of former versions.
         pruning: the share of time that pruning takes.
         watching: the looks at watched folders.
         alerts: what collects and sends them.
@@ -60,7 +58,6 @@ class Shared:
     """
 
     looks: Turns = field(default_factory=lambda: Turns(DEAD_RUNS_SECONDS))
-    former: FormerSwitches = field(default_factory=FormerSwitches)
     pruning: Pace = field(default_factory=Pace)
     watching: Watching = field(default_factory=Watching)
     alerts: Alarms = field(default_factory=Alarms)
@@ -143,7 +140,6 @@ class Steps:
         Args:
             limit: the most launches to offer.
         """
-        self._shared.former.take_over(self._instance, store, self._location.project, self.apps, self._now())
         with store.transaction() as transaction:
             apps = self.apps - held_apps(transaction).keys()
             offered = offer_launches(transaction, self._now(), apps, limit)

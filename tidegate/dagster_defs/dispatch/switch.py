@@ -30,7 +30,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.protocol import Store
 
 BY = "ui"
 
@@ -97,11 +97,6 @@ def cursor_name(epoch: str, project: str) -> str:
     return f"dagster-switches:{epoch}::{project}"
 
 
-def former_cursor_name(epoch: str, app: str) -> str:
-    """Return the name of the cursor of an app, from versions with a dispatcher for each app."""
-    return f"dagster-switches:{epoch}:{app}"
-
-
 def sync_switches(
     instance: DagsterInstance,
     store: Store,
@@ -115,13 +110,10 @@ def sync_switches(
     Args:
         switched: what has a switch, by ref.
     """
-    epoch = storage_id(instance)
-    name = cursor_name(epoch, project)
+    name = cursor_name(storage_id(instance), project)
     with store.reading() as reader:
         states = {state.ref: state for state in reader.schedules(refs=list(switched))}
-        agreed: dict[str, Status] | None = reader.cursor(name)
-        if agreed is None:
-            agreed = _formerly_agreed(reader, epoch, {state.app for state in states.values()})
+        agreed: dict[str, Status] = reader.cursor(name) or {}
     rows = _rows(instance, repository, {InstigatorType.SCHEDULE, *(each.type for each in switched.values())})
     switches = {ref: _switch(rows.get(switched[ref].key), switched[ref].declared) for ref in states}
     actions = {ref: decide_switch(switches[ref], states[ref].status, agreed.get(ref)) for ref in states}
@@ -143,13 +135,6 @@ def sync_switches(
                 change = resume if switches[ref].shown == "active" else suspend
                 change(transaction, ref, now, by=By(actor=BY))
         transaction.set_cursor(name, shown)
-
-
-def _formerly_agreed(reader: Reader, epoch: str, apps: Iterable[str]) -> dict[str, Status]:
-    agreed: dict[str, Status] = {}
-    for app in apps:
-        agreed |= reader.cursor(former_cursor_name(epoch, app)) or {}
-    return agreed
 
 
 def _rows(

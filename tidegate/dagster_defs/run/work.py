@@ -78,7 +78,7 @@ def work_of(
 
 
 def _of_job(job: Job, launch: LaunchPlan, attempt: int, commit: str, now: datetime) -> Work:
-    """Return the work of a job. A launch that an older version planned has no instant of its own."""
+    """Return the work of a job."""
     return Work(
         launch=launch,
         commit_id=commit,

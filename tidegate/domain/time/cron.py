@@ -61,7 +61,7 @@ class Cron(Value, kw_only=True):
         weekdays: 0-6, where 0 is Sunday.
         either_day: both day fields are lists or ranges, and a day must match only one of them.
         read_otherwise: a day field such as `*/2` is beside another one. Libraries that take only a bare
-            `*` for open, croniter and Dagster among them, read either, and so did older versions.
+            `*` for open, croniter and Dagster among them, read either.
         hours_kind: the form of the hours field, which determines the effect of a clock change:
             "every" (`*`), "pattern" (a range or steps, several hours), "fixed" (a list).
         expanded: the same pattern with names, ranges and steps spelled out, which every cron

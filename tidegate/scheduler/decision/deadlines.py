@@ -90,9 +90,7 @@ def first_clock(clock: time, zone: str, base: datetime) -> datetime:
 def _possible_at(schedule: Schedule, job: Job) -> datetime | None:
     """Return the instant from which on the work of a job was possible; None while it is not."""
     if job.instance is not None and job.instance.number:
-        # The lot of an older version does not say when it began.
-        known = job.instance.began or job.satisfied_at
-        return job.opened_at if known is None and not job.instance.lot else known
+        return job.instance.began or job.satisfied_at
     if job.instance is not None:
         return job.instance.start
     # A date is the key of a job that its fire makes possible, which comes after the period.

@@ -3,7 +3,7 @@
 A dead letter (F-LAUNCH) keeps its collected events. Queued again, it is the same job with a new
 attempt: its trigger stays satisfied, the constraints of the current schedule decide again, its timeout
 starts again, and no further event joins it. A job whose run failed also keeps its launch plan. Of a dead
-letter that older versions have left, keys of periods that have not begun leave it (D-KEY).
+letter whose events came while the clock was ahead, keys of periods that have not begun leave it (D-KEY).
 """
 
 from datetime import datetime
@@ -189,7 +189,7 @@ def _again(reader: Reader, found: Job, action: str, now: datetime, by: By) -> Ag
 def _early(reader: Reader, job: Job, state: ScheduleState, now: datetime) -> tuple[Delivery, ...]:
     """Return the deliveries of a dead letter that are of periods that have not begun.
 
-    A job of before such keys were refused may have them, and no run could be launched with them.
+    Such keys are refused when they come, unless the clock was ahead; no run can be launched with them.
 
     Raises:
         Refused: it has no others.

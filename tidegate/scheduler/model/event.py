@@ -43,8 +43,7 @@ class Event(Value, kw_only=True):
         bytes, rows: size of the partition, if the reporter knows it.
         run_id: the run that caused the event, or that the event is about.
         scheduled_for: the instant of the cron, for a fire.
-        day: the day to which the fire of a cron belongs, in the zone of that cron; None if a version before
-            wrote it.
+        day: the day to which the fire of a cron belongs, in the zone of that cron.
         run: facts that the triggered run may refer to, for the event of a run.
         own_job: the event opens its own job and joins no waiting job (rule 19).
         expired: the event is recorded but triggers nothing (a missed fire beyond its catch-up).

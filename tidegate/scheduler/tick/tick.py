@@ -194,8 +194,7 @@ def engine_clock(reader: Reader) -> datetime | None:
 def last_tick(reader: Reader) -> datetime | None:
     """Return when a scheduler ticked last, to `CLOCK_KEPT_FOR`; None if none ever did."""
     stored = reader.cursor(TICKED)
-    # A store of an older version has only the clock.
-    return engine_clock(reader) if stored is None else datetime.fromisoformat(stored)
+    return None if stored is None else datetime.fromisoformat(stored)
 
 
 def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:

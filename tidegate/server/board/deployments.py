@@ -56,7 +56,6 @@ class Shown(Value, kw_only=True):
         app: the only one whose changes are listed; "" for all.
         action: the only one that is listed; "" for all.
         changes: how many match.
-        kept: whether what was deployed before it is kept; without it no fields are known.
         pages: the schedules of `items` that are deployed now, and so have a page.
     """
 
@@ -65,7 +64,6 @@ class Shown(Value, kw_only=True):
     app: str
     action: str
     changes: int
-    kept: bool
     items: tuple[Changed, ...]
     pages: tuple[str, ...]
     next: str | None
@@ -126,8 +124,7 @@ def show_page(
             app=app,
             action=action,
             changes=len(changed),
-            kept=difference is not None,
-            items=tuple(items if difference is None else with_fields(items, difference)),
+            items=tuple(with_fields(items, difference)),
             pages=tuple(state.ref for state in reader.schedules(refs=refs)),
             next=cursor,
         )

@@ -122,7 +122,7 @@ def show(app: str, service: Here) -> Response:
     spec = written_app(whole)
     if spec is None:
         hint = "deploy its YAML once more, with `tidegate deploy`"
-        raise Problem(409, f"the store has no text of app {app}: an older version deployed it", hint=hint)
+        raise Problem(409, f"the store has no text of app {app}, which was renamed", hint=hint)
     return json_answer(
         DeployedSpec(namespace=service.namespace, app=app, revision=deployed.revision, spec=spec)
     )

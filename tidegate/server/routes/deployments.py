@@ -78,7 +78,7 @@ def show(number: str, service: Here, caller: Called) -> Response:
         apps = visible_apps(service, reader, caller)
         found = find_deployment(reader, number_of(number), apps)
         change = change_of(reader, found.number, apps)
-    return json_answer({"deployment": found, "changes": None if change is None else diff_json(change)})
+    return json_answer({"deployment": found, "changes": diff_json(change)})
 
 
 @router.get("/{number}/diff", dependencies=[READ], **contract(ANY_OBJECT))

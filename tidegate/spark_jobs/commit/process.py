@@ -4,8 +4,7 @@
 
 A run has the name of its process. What a process finishes has an owner, named like the process with a number
 behind it. On the same machine the process table answers at once, and after a restart of the machine the boot
-id does. Of a process elsewhere nothing is known; there a lease decides. Owners that an older version stored
-as "host/pid/machine/start/number" are read too.
+id does. Of a process elsewhere nothing is known; there a lease decides.
 
 An answer saves time and does not prove anything: steps are idempotent, so a wrong one only costs duplicate
 work.
@@ -17,13 +16,11 @@ import socket
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 UNKNOWN = "?"
-OLD_FIELDS = 5
-OLD_MACHINE_DIGITS = 12
+FIELDS = 6
 
 _count = itertools.count(1)
 
@@ -96,7 +93,7 @@ def has_ended(name: str, until: datetime, now: datetime) -> bool:
 def shown(name: str) -> str:
     """Return a process or owner for people."""
     fields = name.split("/")
-    return f"process {fields[1]} on {fields[0]}" if len(fields) >= OLD_FIELDS else name
+    return f"process {fields[1]} on {fields[0]}" if len(fields) >= FIELDS else name
 
 
 @cache
@@ -113,20 +110,8 @@ def _parsed(name: str) -> Process | None:
     match name.split("/"):
         case [host, pid, id, boot, space, start] | [host, pid, id, boot, space, start, _] if pid.isdigit():
             return Process(host, int(pid), Machine(id, boot, space), start)
-        case [host, pid, digest, start, _] if pid.isdigit() and digest == _old_machine():
-            return Process(host, int(pid), this_machine(), start)
         case _:
             return None
-
-
-@cache
-def _old_machine() -> str:
-    """Return the digest of boot and namespace that names this machine in owners of older versions."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
-    except OSError:
-        return UNKNOWN
-    return sha256(f"{boot}{_namespace()}".encode()).hexdigest()[:OLD_MACHINE_DIGITS]
 
 
 def _start(pid: int) -> str | None:

@@ -65,7 +65,7 @@ class StagedParquet(Value, kw_only=True):
     schema: str
     keys: tuple[str, ...]
     folders: dict[str, StagedFolder]
-    state: TableState | None = None
+    state: TableState
     reads: bool = False
 
     def folder_steps(self) -> tuple[CommitStep, ...]:

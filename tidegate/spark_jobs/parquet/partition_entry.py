@@ -80,11 +80,11 @@ class Compaction(Value, kw_only=True):
         files: number of their data files.
         bytes: size of these.
         into: the new folder.
-        columns: Spark's JSON of those of the new folder; "" in a sequence of an older version.
+        columns: Spark's JSON of those of the new folder.
     """
 
     folders: tuple[str, ...]
     files: int
     bytes: int
     into: PartitionEntry
-    columns: str = ""
+    columns: str

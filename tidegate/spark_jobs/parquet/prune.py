@@ -27,12 +27,10 @@ from tidegate.spark_jobs.parquet.version_log import (
     version_file,
     version_numbers,
 )
-from tidegate.spark_jobs.parquet.view import LEGACY_FOLDER, WARNING_FILE, prune_views
+from tidegate.spark_jobs.parquet.view import prune_views
 
 KEEP_VERSIONS = 50
 """A reader that began this many publishes ago still finds all its files."""
-LEGACY_PREFIX = "v="
-"""Begins the name of a commit's folder in `LEGACY_FOLDER`."""
 SURPLUS_VERSIONS = 20
 """Publishes between two prunings, because listing every folder of a large table takes time."""
 
@@ -67,7 +65,7 @@ class Unfinished:
             step for step in steps if isinstance(step, PublishVersion | PublishMerge) and step.root == root
         ]
         # The version at the begin of a run is compared with the one that its publish replaces.
-        begun = [step.base if step.state is None else min(step.base, step.state.number) for step in mine]
+        begun = [min(step.base, step.state.number) for step in mine]
         begun += [step.base for step in steps if isinstance(step, PublishCompaction) and step.root == root]
         self.oldest_base = min(begun, default=None)
 
@@ -94,10 +92,7 @@ def prune_table(
 
 def version_folders(files: FileSystem, root: str) -> tuple[str, ...]:
     """Return every published folder of the table, referred to or not. Read this first, see above."""
-    return (
-        *_version_folders(files, f"{root}/{DATA_FOLDER}", ""),
-        *_version_folders(files, f"{root}/{LEGACY_FOLDER}", LEGACY_PREFIX),
-    )
+    return tuple(_version_folders(files, f"{root}/{DATA_FOLDER}"))
 
 
 def prune(
@@ -137,23 +132,19 @@ def prune(
     unnamed = [folder for folder in folders if folder not in named and not unfinished.needs(folder)]
     for folder in unnamed:
         files.delete(folder)
-    legacy = f"{root}/{LEGACY_FOLDER}"
-    left = {*folders, *version_folders(files, root)} - {*unnamed}
-    if files.exists(f"{legacy}/{WARNING_FILE}") and not any(one.startswith(f"{legacy}/") for one in left):
-        files.delete(legacy)
     prune_views(files, root, oldest_kept)
     return len(gone), len(unnamed)
 
 
-def _version_folders(files: FileSystem, folder: str, prefix: str) -> Iterator[str]:
-    """Yield the folders of commits: with a prefix, or without "=", which the others have."""
+def _version_folders(files: FileSystem, folder: str) -> Iterator[str]:
+    """Yield the folders of commits: those without "=", which the others have."""
     for entry in files.list(folder):
         if not entry.is_folder or not is_data(entry.name):
             continue
-        if entry.name.startswith(prefix) if prefix else "=" not in entry.name:
+        if "=" not in entry.name:
             yield f"{folder}/{entry.name}"
         else:
-            yield from _version_folders(files, f"{folder}/{entry.name}", prefix)
+            yield from _version_folders(files, f"{folder}/{entry.name}")
 
 
 def _delete_hidden(files: FileSystem, root: str, below: int) -> None:

@@ -104,7 +104,7 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
             after = None if entry is None else entry.compacted(compaction)
             if after is not None:
                 entries[key] = after
-                columns[compaction.into.path or ""] = compaction.columns or self.schema
+                columns[compaction.into.path or ""] = compaction.columns
         made = msgspec.structs.replace(
             self,
             number=self.number + 1,

@@ -25,9 +25,6 @@ from tidegate.spark_jobs.parquet.version_log import NUMBER_DIGITS, TableVersion,
 VIEWS_FOLDER = "_views"
 CURRENT = "current"
 """The link to the view of the newest version: the place that is documented for other readers."""
-LEGACY_FOLDER = "data"
-"""Has the folders of tables that were published before there were views."""
-WARNING_FILE = "READ-THE-FOLDER-current-INSTEAD"
 DIGEST_DIGITS = 16
 KEY_CHARACTERS = 80
 SWITCH_TRIES = 1000
@@ -85,7 +82,6 @@ def show_newest(files: FileSystem, root: str, *, repair: bool = False) -> bool:
         if shown == view_name(now):
             return (repair and _repair(place, now)) or tries > 0
         try:
-            _warn_of_legacy(place, now)
             view = place / VIEWS_FOLDER / view_name(now)
             create_linked(view, dict(_links(place, now, shown)))
             _remove_copy(files, place / CURRENT)
@@ -169,13 +165,3 @@ def _files_by_folder(view: Path) -> dict[str, list[Path]]:
         if match:
             found.setdefault(match[1], []).append(view / name)
     return found
-
-
-def _warn_of_legacy(place: Path, version: TableVersion) -> None:
-    """Make readers of the dataset's folder fail while it shows the folders of an older Tidegate."""
-    warning = place / LEGACY_FOLDER / WARNING_FILE
-    folders = (folder for entry in version.partitions.values() for folder in entry.folders)
-    if not warning.exists() and any(folder.startswith(f"{LEGACY_FOLDER}/") for folder in folders):
-        warning.write_text(
-            "These are files of several versions. Read the folder `current` beside this one.\n"
-        )

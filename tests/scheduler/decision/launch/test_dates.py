@@ -7,7 +7,7 @@ import pytest
 
 from tests.worlds.world import DATASETS, MIDNIGHT, World, app_of, at
 from tidegate.domain.model import Calendar
-from tidegate.scheduler.decision.launch.dates import date_of_fire, date_of_moment, dates_of_fires
+from tidegate.scheduler.decision.launch.dates import date_of_moment, dates_of_fires
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.view.job_view import JobView
 
@@ -81,17 +81,6 @@ def test_the_date_of_a_fire_stays_when_the_zone_of_its_cron_changes():
     # when the cron moves to Honolulu, where that instant is 10 March too, but another day's fire
     world.redeploy("18:00", S.format(trigger=TOKYO.replace("Asia/Tokyo", "Pacific/Honolulu"), more=LATER))
     assert of(world) == ("2026-03-10",)
-
-
-def test_a_fire_of_an_older_version_is_counted_from_its_cron():
-    world = dates(TOKYO, "17:00")
-    with world.store.reading() as reader:
-        fire = next(event for event in reader.events() if event.scheduled_for is not None)
-    assert fire.day == "2026-03-11"
-    old = msgspec.structs.replace(fire, day=None)
-    assert date_of_fire(world.app, world.app.schedules["s"], old) == "2026-03-10"
-    gone = msgspec.structs.replace(old, key="fire:a/s:7")
-    assert date_of_fire(world.app, world.app.schedules["s"], gone) == "2026-03-09"
 
 
 def test_what_is_not_a_fire_is_read_in_the_zone_of_the_app():

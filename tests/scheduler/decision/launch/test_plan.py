@@ -37,7 +37,7 @@ def test_output_partitions(sentence, schedule, expected):
     )
 
 
-def test_a_schedule_of_an_earlier_version_that_writes_none_of_its_partitions():
+def test_a_schedule_that_writes_none_of_its_partitions():
     app = app_of(S + "}")
     schedule = msgspec.structs.replace(app.schedules["s"], output_partition="none")
     job = Job(id="j", schedule="a/s", opened_at=at("10:00"))

@@ -151,7 +151,7 @@ def test_one_that_cannot_be_finished_does_not_stop_those_of_other_datasets(
 def test_a_step_that_cannot_be_asked_is_told_and_stops_no_other(
     store: SqlCommitStepStore, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = DropStagingTables(table=("test", "lake"), commit="c3")
+    step = DropStagingTables(table=("test", "lake"), commit="c3", root="")
     put(store, CommitSequence(id="c3", datasets=("test/lake",), token=3, steps=(step,), result=()))
     bare = property(lambda _: CommitContext(files=LocalFiles()))
     monkeypatch.setattr(CommitsProject, "context", bare)

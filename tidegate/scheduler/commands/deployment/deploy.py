@@ -21,7 +21,6 @@ from tidegate.scheduler.commands.deployment.deployment import Deeds, Deployment
 from tidegate.scheduler.commands.deployment.live import WHOLE, difference
 from tidegate.scheduler.commands.deployment.policies import change_apps
 from tidegate.scheduler.commands.deployment.rename import apply_renames, forget_former
-from tidegate.scheduler.commands.deployment.reread_crons import note_crons_read
 from tidegate.scheduler.commands.deployment.specifications import keep_specifications
 from tidegate.scheduler.commands.deployment.storages import record_storage
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
@@ -104,7 +103,6 @@ def _rename(deployment: Deployment) -> None:
 
 def _record(deployment: Deployment) -> None:
     """Write the record of the deployment; one that has only moved lines in a file has none."""
-    note_crons_read(deployment.transaction, deployment.changes.after)
     if not deployment.changes.empty:
         deployment.transaction.add_journal([_entry(deployment)])
         # They have the number of the entry.

@@ -77,12 +77,8 @@ def find_deployment(reader: Reader, number: int, apps: Collection[str] | None = 
     raise Refused(f"there is no deployment {number}", LIST)
 
 
-def change_of(reader: Reader, number: int, apps: Collection[str] | None = None) -> Diff | None:
-    """Return what a deployment changed; None if what was deployed before it is not kept."""
-    before = reader.deployments(number, 1)
-    first = reader.first_kept()
-    if first is None or number < first or (before and before[0][0] < first):
-        return None
+def change_of(reader: Reader, number: int, apps: Collection[str] | None = None) -> Diff:
+    """Return what a deployment changed."""
     found = _between(apps_after(reader, number - 1, apps), apps_after(reader, number, apps))
     return msgspec.structs.replace(found, overrides=_overrides(reader, number, apps))
 
@@ -105,10 +101,10 @@ def change_between(
         apps: only these; None for all apps.
 
     Raises:
-        Refused: there is no such deployment, or its specification is not kept.
+        Refused: there is no such deployment.
     """
     for number in (old, *(() if new is None else (new,))):
-        _check_kept(reader, number, apps)
+        _check_exists(reader, number)
     before = apps_after(reader, old, apps, project)
     if new is not None:
         return _between(before, apps_after(reader, new, apps, project))
@@ -138,8 +134,7 @@ def rollback(
         remove_apps: remove those of these apps that did not exist then.
 
     Raises:
-        Refused: there is no such deployment, its specification is not kept, nothing differs from it, or a
-            deployment of it is refused.
+        Refused: there is no such deployment, nothing differs from it, or a deployment of it is refused.
     """
     wanted, scope = _wanted_again(transaction, number, scope, remove_apps)
     changes = deploy(transaction, wanted, now, force=force, scope=scope, by=by, rollback_to=number)
@@ -163,7 +158,7 @@ def _wanted_again(
     reader: Reader, number: int, scope: Scope, remove_apps: bool
 ) -> tuple[dict[str, App], Scope]:
     """Return the apps that a rollback deploys, and the scope of that deployment."""
-    _check_kept(reader, number, scope.only)
+    _check_exists(reader, number)
     wanted = apps_after(reader, number, scope.only, scope.project)
     if scope.only is not None and scope.only - wanted.keys() and not remove_apps:
         missing = ", ".join(sorted(scope.only - wanted.keys()))
@@ -176,18 +171,10 @@ def _refuse_empty(changes: Diff, number: int) -> None:
         raise Refused(f"nothing differs from deployment {number}", LIST)
 
 
-def _check_kept(reader: Reader, number: int, apps: Collection[str] | None) -> None:
-    first = reader.first_kept()
-    if first is not None and number >= first:
-        entries = reader.deployments(number + 1, 1)
-        if entries and entries[0][0] == number:
-            return
+def _check_exists(reader: Reader, number: int) -> None:
+    newest = reader.deployments(number + 1, 1)
+    if not newest or newest[0][0] != number:
         raise Refused(f"there is no deployment {number}", LIST)
-    find_deployment(reader, number, apps)
-    raise Refused(
-        f"the specification of deployment {number} is not kept: an older version made it",
-        "" if first is None else f"the first one that is kept is {first}",
-    )
 
 
 def apps_after(

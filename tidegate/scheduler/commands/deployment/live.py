@@ -20,7 +20,6 @@ from tidegate.domain.model import App, TaskTrigger
 from tidegate.domain.model.others import with_named
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import Renamed, blocks, record_of, renames_of
-from tidegate.scheduler.commands.deployment.reread_crons import reread_crons
 from tidegate.scheduler.commands.deployment.storages import storages_of
 from tidegate.scheduler.commands.overrides.views import override_changes
 from tidegate.scheduler.decision.changes.carry import carry
@@ -99,7 +98,6 @@ def difference(
         blocked=(*blocks(reader, names, deployed, found.removed), *shared),
         left=tuple(left_behind(before, changes.after, rows.watermarked())),
         overrides=tuple(override_changes(overrides, changes, states, placed)),
-        reread=tuple(reread_crons(reader, before, changes.after)),
     )
 
 

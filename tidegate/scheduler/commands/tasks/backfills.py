@@ -158,11 +158,7 @@ def start_backfill_once(
     if not request:
         return start_backfill(transaction, wanted, now, by), False
     name = f"backfill request:{wanted.app}:{request}"
-    said = msgspec.to_builtins(wanted)
-    if wanted.priority is None:
-        # As the versions wrote it that knew no priority: a call that they have answered is the same one.
-        del said["priority"]
-    asked = hashlib.sha256(msgspec.json.encode(said)).hexdigest()
+    asked = hashlib.sha256(msgspec.json.encode(wanted)).hexdigest()
     known = transaction.cursor(name)
     if known is not None:
         if known["asked"] != asked:

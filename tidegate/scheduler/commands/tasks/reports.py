@@ -39,7 +39,7 @@ INSTANCES_MAX = 10_000
 """The most instances of one report."""
 
 ASKED = "asked"
-"""Name of the hash of what a request asked; what older versions kept has none."""
+"""Name of the hash of what a request asked."""
 
 
 class Reported(Value, kw_only=True):
@@ -85,7 +85,7 @@ def report(
     name, asked = f"report:{ref}:{request}", _asked(times, status)
     known = transaction.cursor(name) if request else None
     if known is not None:
-        if strict and known.get(ASKED, asked) != asked:
+        if strict and known[ASKED] != asked:
             raise Refused(
                 f"the request {request} was another report of {ref}", "give each report a key of its own"
             )

@@ -7,7 +7,7 @@ same entries with `after`. So the reconstructed past cannot differ from what hap
 the engine (the next check, whether a job accepts events) is in no entry: writers pass it to `record`.
 
 An entry about a whole schedule has no effect here: see `scheduler.decision.changes.fate`. Pure. It reads
-entries of every released version of the journal, including entries that lack later fields.
+the entries of every released version of the journal.
 """
 
 from datetime import datetime
@@ -26,8 +26,6 @@ from tidegate.scheduler.model.job import FINISHED, TRANSITIONS, IllegalTransitio
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
-
-_OF_THE_TRIGGER = (Reason.W_TRIGGER, Reason.W_QUIET)
 
 _ENDS = {
     RunStatus.SUCCEEDED: (JobState.SUCCEEDED, None),
@@ -171,11 +169,7 @@ def _waiting(job: Job, entry: Entry) -> Job:
     if "error" in entry.data:
         return _with(job, detail=entry.data["error"])
     reason = Reason(entry.reason) if entry.reason is not None else Reason.W_TRIGGER
-    if "state" in entry.data:
-        return _with(job, state=JobState(entry.data["state"]), reason=reason)
-    # An entry of an older version, without a state: it follows from the reason.
-    state = JobState.PENDING_TRIGGER if reason in _OF_THE_TRIGGER else JobState.PENDING_CONSTRAINT
-    return _with(job, state=state, reason=reason)
+    return _with(job, state=JobState(entry.data["state"]), reason=reason)
 
 
 def _launch(job: Job, entry: Entry) -> Job:

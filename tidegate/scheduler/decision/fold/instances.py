@@ -33,7 +33,7 @@ def instance_of(entry: Entry) -> Instance | None:
 def made_together(entry: Entry) -> list[tuple[str, Instance]]:
     """Return the instances that one entry makes for a task, with the ids of their jobs; none of any other.
 
-    An entry of a report, of a backfill or of an older version makes one: see `instance_of`.
+    An entry of a report or of a backfill makes one: see `instance_of`.
     """
     made = msgspec.convert(entry.data.get("instances", []), list[Instance])
     return list(zip(entry.data["jobs"], made, strict=True)) if made else []

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from tidegate.domain.business_date import business_date, is_by_the_clock
 from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension, WallClock, leaves
 from tidegate.domain.time.calendar import previous_business_day
-from tidegate.domain.time.fire_times import day_of, day_that_runs
+from tidegate.domain.time.fire_times import day_that_runs
 from tidegate.domain.time.wall_clock import wall_time
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, Event, fire_event_key
@@ -66,14 +66,9 @@ def date_of_moment(app: App, schedule: Schedule, at: datetime) -> str:
 
 
 def day_of_fire(app: App, schedule: Schedule, fire: Event) -> date:
-    """Return the day to which the fire of a cron belongs.
-
-    The event of a fire says so, unless a version before wrote it.
-    """
-    if fire.day is not None:
-        return date.fromisoformat(fire.day)
-    at, cron = fire.scheduled_for or fire.time, _cron_of(app, schedule, fire)
-    return wall_time(at, schedule.timezone).date() if cron is None else day_of(cron, at)
+    """Return the day to which the fire of a cron belongs."""
+    assert fire.day is not None, "the event of a fire says its day"
+    return date.fromisoformat(fire.day)
 
 
 def _cron_of(app: App, schedule: Schedule, fire: Event) -> WallClock | None:

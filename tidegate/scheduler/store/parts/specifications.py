@@ -13,10 +13,6 @@ class SpecificationRows(Protocol):
         """The newest specification of each part up to a deployment, by ref; what is gone too."""
         ...
 
-    def first_kept(self) -> int | None:
-        """The number of the first deployment whose specification is kept; None if there is none."""
-        ...
-
 
 class SpecificationChanges(Protocol):
     """Keeps what deployments wrote."""

@@ -29,7 +29,7 @@ def fences(step: PromisedPublish, log: PublishLog) -> tuple[Publish, ...]:
     """
     if step.mode in ("append", "merge"):
         return ()
-    begun = step.base if step.state is None else min(step.base, step.state.number)
+    begun = min(step.base, step.state.number)
     since = log.since(begun) or log.since(step.base) or ()
     return tuple(one for one in since if one.token > step.token)
 
@@ -56,7 +56,7 @@ def keys_to_write(
 
 def has_changed(step: PromisedPublish, table: Any) -> bool:
     """Return whether a publish may conflict and the table has another snapshot than when its run began."""
-    if step.state is None or not step.may_conflict:
+    if not step.may_conflict:
         return False
     current = table.currentSnapshot()
     return (0 if current is None else int(current.snapshotId())) != step.state.snapshot
@@ -71,7 +71,7 @@ def conflict_of(
         history: the changes of the table.
         staged: what is published.
     """
-    if step.state is None or not has_changed(step, table):
+    if not has_changed(step, table):
         return None
     since = step.state.snapshot
     keys, kept = step.partitions, frozenset[str]()

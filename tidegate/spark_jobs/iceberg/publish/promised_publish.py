@@ -31,7 +31,7 @@ class PromisedPublish(Value, kw_only=True):
         token: fencing token of the run.
         job: the job's key, or the id of a run started by hand.
         base: number of publishes of the table when the output was staged.
-        state: the table when the run began; None in a sequence of an older version, which has no conflicts.
+        state: the table when the run began.
         reads: whether the program reads the table that it writes.
         on_foreign: what to do about changes by other writers since the run began.
         facts: further entries of the snapshot's summary, for example the manifest and the watermarks.
@@ -51,7 +51,7 @@ class PromisedPublish(Value, kw_only=True):
     token: int
     job: str
     base: int
-    state: TableState | None = None
+    state: TableState
     reads: bool = False
     on_foreign: OnForeign = "refuse"
     facts: dict[str, str] = msgspec.field(default_factory=dict[str, str])
@@ -59,7 +59,7 @@ class PromisedPublish(Value, kw_only=True):
     @property
     def may_conflict(self) -> bool:
         """Whether the publish takes rows away, or depends on rows that the program has read."""
-        return self.state is not None and (self.mode != "append" or self.reads)
+        return self.mode != "append" or self.reads
 
     def merge(self, partitions: Sequence[Sequence[str]]) -> Merge:
         """Return the merge of the staged rows into some partitions, given by their values in order."""

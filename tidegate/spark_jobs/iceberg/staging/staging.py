@@ -4,7 +4,7 @@
     <table>/data/_<the same name>/day=2013-12-22/…    its data files, in their final place
 
 A merge reads its rows again, to check their keys and to compare them with the table; what is only added is
-staged without a table, see `staging.files`. Earlier versions staged every output in such a table.
+staged without a table, see `staging.files`.
 Files in the staging folder that were not published are removed with the staging table.
 """
 

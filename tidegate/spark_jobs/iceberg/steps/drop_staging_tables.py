@@ -22,8 +22,7 @@ class DropStagingTables(Value, kw_only=True):
     """Removes what was staged for the commit `commit` into the table `table`.
 
     Attributes:
-        root: the folder of the table's data when it was staged; "" in a sequence of an older version, which
-            has staging tables only.
+        root: the folder of the table's data when it was staged.
     """
 
     effect: ClassVar[Effect] = Effect.CLEANS
@@ -31,7 +30,7 @@ class DropStagingTables(Value, kw_only=True):
 
     table: tuple[str, str]
     commit: str
-    root: str = ""
+    root: str
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
@@ -59,7 +58,7 @@ class DropStagingTables(Value, kw_only=True):
                 folder.remove(name, published)
 
     def _folder(self, catalog: IcebergCatalog) -> StagingFolder | None:
-        return staging_folder(catalog, self.table, self.root) if self.root else None
+        return staging_folder(catalog, self.table, self.root)
 
     def _published_by_another(self, catalog: IcebergCatalog) -> frozenset[str] | None:
         """Return the data files that the commit has added; None when they are unknown.

@@ -1,8 +1,7 @@
 """The step that shows a published version to readers outside of Tidegate, through the link `current`.
 
 It comes right after the version log, so between the two a reader of the link sees the version before: whole,
-and a moment older. The step is done when the link leads to the commit's version or a later one. A sequence
-that was put by an older Tidegate does not have it; the next publish then shows both.
+and a moment older. The step is done when the link leads to the commit's version or a later one.
 """
 
 from typing import ClassVar

@@ -20,10 +20,6 @@ class SpecificationReader:
                 found[ref] = each
         return tuple(found.values())
 
-    def first_kept(self) -> int | None:
-        """See `SpecificationRows.first_kept`."""
-        return min((number for _, number in self._tables.specifications), default=None)
-
 
 class SpecificationWriter(SpecificationReader):
     """See `SpecificationChanges`."""

@@ -32,7 +32,6 @@ _NEWEST = (
     .scalar_subquery()
 )
 UNTIL = every(SPECIFICATIONS).where(_TABLE.number == _NEWEST).order_by(_TABLE.ref)
-FIRST = select(func.min(_TABLE.number))
 
 
 class SpecificationReader(Queries):
@@ -41,10 +40,6 @@ class SpecificationReader(Queries):
     def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
         """See `SpecificationRows.specifications`."""
         return tuple(self._all(UNTIL, SPECIFICATIONS.value, {_TABLE.app: apps}, until=until))
-
-    def first_kept(self) -> int | None:
-        """See `SpecificationRows.first_kept`."""
-        return self._connection.execute(FIRST).scalar()
 
 
 class SpecificationWriter(SpecificationReader, Changes):

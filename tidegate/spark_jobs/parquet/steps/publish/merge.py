@@ -47,7 +47,7 @@ class PublishMerge(Value, kw_only=True):
         columns: columns that identify a row.
         dimensions: the partition columns.
         staging: absolute path of the run's staging folder.
-        state: the table when the run began; None in a sequence of an older version, which has no conflicts.
+        state: the table when the run began.
         reads: whether the program reads the table that it writes.
     """
 
@@ -62,7 +62,7 @@ class PublishMerge(Value, kw_only=True):
     columns: tuple[str, ...]
     dimensions: tuple[str, ...]
     staging: str
-    state: TableState | None = None
+    state: TableState
     reads: bool = False
 
     def verify(self, context: CommitContext) -> Verified:
@@ -137,8 +137,6 @@ class PublishMerge(Value, kw_only=True):
         self, context: CommitContext, now: TableVersion, keys: Collection[str], staged: Sequence[str]
     ) -> CommitConflict | None:
         """Return the conflict in some partitions, whose staged rows are in the folders `staged`."""
-        if self.state is None:
-            return None
         begun = Begun(root=self.root, commit=self.commit, version=self.state.number)
         if self.reads:
             return written_meanwhile(context, begun, now, keys)

@@ -39,7 +39,7 @@ class PublishVersion(Value, kw_only=True):
         schema: Spark's JSON of the columns.
         partitions: the written partitions, by key.
         mode: how existing rows are treated; for `merge` see `publish_merge`.
-        state: the table when the run began; None in a sequence of an older version, which has no conflicts.
+        state: the table when the run began.
         reads: whether the program reads the table that it writes.
     """
 
@@ -52,7 +52,7 @@ class PublishVersion(Value, kw_only=True):
     schema: str
     partitions: dict[str, PartitionEntry]
     mode: WriteMode = "overwrite_partitions"
-    state: TableState | None = None
+    state: TableState
     reads: bool = False
 
     def verify(self, context: CommitContext) -> Verified:
@@ -98,7 +98,7 @@ class PublishVersion(Value, kw_only=True):
         return f"{self.mode.replace('_', ' ')} in {self.root}, {len(self.partitions)} partitions"
 
     def _conflict(self, context: CommitContext, now: TableVersion) -> CommitConflict | None:
-        if self.state is None or not self.reads:
+        if not self.reads:
             return None
         filled = [key for key, entry in self.partitions.items() if entry.folders or self.mode != "append"]
         begun = Begun(root=self.root, commit=self.commit, version=self.state.number)
