@@ -12,7 +12,7 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench coverage soak docs pages figures screenshots lock clean static style types fast every compiled archive browser
+.PHONY: help demo dev check test bench coverage soak docs pages figures wheel screenshots lock clean static style types fast every compiled archive browser
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,11 @@ pages: .venv/stamp ## write the pages of docs/ that are rendered: diagnostics, r
 
 figures: .venv/stamp ## count the product: lines, files, methods of the store, modules that commands load
 	$(BIN)/python -m tests.tidy.figures
+
+wheel: .venv/stamp ## build the wheel into dist/, and test it where nothing else of the checkout is installed
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t wheel -d dist
+	$(PYTEST) tests/installed
 
 screenshots: .venv/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
 	$(BIN)/python -m docs.screenshots
