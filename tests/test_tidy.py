@@ -14,7 +14,7 @@ from tests.tidy.codes import CATALOGUE_FILE, REASON_FILE, REFUSAL_FILE, check_ca
 from tests.tidy.english import LISTS, check_english, check_page, check_source
 from tests.tidy.finding import Finding, Source
 from tests.tidy.internals import check_internals
-from tests.tidy.kinds import check_kinds
+from tests.tidy.kinds import check_kinds, check_operations
 from tests.tidy.links import check_links
 from tests.tidy.mentions import Mentions
 from tests.tidy.purity import BARE_NAMES, check_purity
@@ -84,8 +84,9 @@ def test_imports_form_no_circle_in_any_folder() -> None:
         report(check_circles(source for source in sources() if source.package == folder))
 
 
-def test_no_code_tests_for_a_kind_of_trigger() -> None:
-    report(finding for source in sources() if source.package == PRODUCT for finding in check_kinds(source))
+def test_no_code_tests_for_a_kind_of_trigger_or_an_operation() -> None:
+    ours = [source for source in sources() if source.package == PRODUCT]
+    report(finding for source in ours for finding in (*check_kinds(source), *check_operations(source)))
 
 
 def test_private_parts_of_dagster_are_in_one_folder() -> None:

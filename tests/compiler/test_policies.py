@@ -10,7 +10,6 @@ import pytest
 from tests.compiler.policy_apps import DAY, DAY_SECONDS, HOUR, app, codes, codes_of, maintenance, plan, policy
 from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.schema import schema_text
-from tidegate.domain.maintenance.options import OPTIONS, with_defaults
 from tidegate.domain.model import (
     App,
     Budget,
@@ -141,11 +140,11 @@ def test_options_have_their_defaults_bytes_and_seconds(operation: str, written: 
 
 def test_the_options_are_those_of_the_schema() -> None:
     schema = json.loads(schema_text())["$defs"]
-    for operation, options in OPTIONS.items():
+    for operation in Operation:
         written = schema[operation]["properties"]["options"]["properties"]
-        assert written.keys() == options.keys()
+        assert written.keys() == operation.options.keys()
         defaults = {name: spec["default"] for name, spec in written.items() if "default" in spec}
-        assert plan(operation, options=defaults).options == with_defaults(operation, {})
+        assert plan(operation, options=defaults).options == operation.with_defaults({})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A rule on kinds of triggers: code asks a trigger for facts and does not test which kind it is."""
+"""A rule on kinds: code asks a trigger or an operation for facts, and does not test which kind it is."""
 
 import ast
 from collections.abc import Collection, Iterator
@@ -18,6 +18,23 @@ SIDES = (
     "tidegate/scheduler/decision/triggers/",
 )
 """Each has a file for each kind, and a registry."""
+
+
+OPERATION_SIDES = ("tidegate/domain/model/operation.py", "tidegate/spark_jobs/maintenance/", "tidegate/demo/")
+"""What an operation is, what carries it out, and the example that starts one."""
+
+
+def check_operations(source: Source) -> Iterator[Finding]:
+    """Yield where a file outside of these names an operation on tables."""
+    if source.path.startswith(OPERATION_SIDES):
+        return
+    for node in source.nodes:
+        if (
+            isinstance(node, ast.Attribute)
+            and getattr(node.value, "id", "") == "Operation"
+            and node.attr.isupper()
+        ):
+            yield source.finding(node.lineno, f"names {node.attr}; ask the operation for a fact")
 
 
 def check_kinds(source: Source, kinds: Collection[str] = LEAVES) -> Iterator[Finding]:

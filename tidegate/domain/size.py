@@ -12,10 +12,13 @@ from tidegate.domain.wording import shown
 MAX_SIZE_BYTES = 10**18 - 1
 """The largest integer that the YAML reader accepts: 18 digits."""
 
+MB = 10**6
+GB = 10**9
+
 _UNITS = {
     "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
+    "MB": MB,
+    "GB": GB,
     "TB": 10**12,
     "KiB": 2**10,
     "MiB": 2**20,

@@ -57,7 +57,8 @@ def spark(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def run(spark: Any, monkeypatch: pytest.MonkeyPatch, work: Callable[[Progress], None]) -> Ended:
-    monkeypatch.setattr(format, "rewrite_data_files", lambda *args: work(args[-1]))
+    done = {REWRITE: lambda *args: work(args[-1])}
+    monkeypatch.setattr(format, "OPERATIONS", done)
     request = OperationRequest(table=TableTarget(name="a.b.c"), operation=REWRITE)
     return operation.run_operation(MaintenanceContext(spark=lambda: spark), request, Steered())
 

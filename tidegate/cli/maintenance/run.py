@@ -13,7 +13,7 @@ import typer
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.maintenance.arguments import TableArgument
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
-from tidegate.domain.model.maintenance import Operation
+from tidegate.domain.model.operation import Operation
 
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.operations.dry_run import WouldRun

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 from tidegate.domain.duration import duration_text
-from tidegate.domain.maintenance.options import OPTIONS
 from tidegate.domain.model import Operation
 from tidegate.domain.size import size_text
 from tidegate.domain.wording import plural
@@ -28,7 +27,7 @@ def changed_measures(run: OperationRun) -> Iterator[tuple[str, str, str]]:
 
 def option_text(operation: Operation, name: str, value: Any) -> str:
     """Return the value of an option as it is written in the YAML."""
-    option = OPTIONS[operation].get(name)
+    option = operation.options.get(name)
     match "plain" if option is None else option.kind:
         case "size":
             return size_text(int(value))

@@ -10,7 +10,6 @@ from typing import Any
 from tidegate.compiler.fingerprint import canonical
 from tidegate.domain.duration import duration_text
 from tidegate.domain.maintenance.measures import MEASURES
-from tidegate.domain.maintenance.options import OPTIONS
 from tidegate.domain.model import Conditions, HealthRules, Maintenance, OperationPlan, Policy
 from tidegate.domain.size import size_text
 
@@ -69,7 +68,7 @@ def _operation(plan: OperationPlan) -> dict[str, Any]:
 
 def _options(plan: OperationPlan) -> dict[str, Any]:
     """Return the options that differ from their defaults."""
-    known = OPTIONS[plan.operation]
+    known = plan.operation.options
     return {
         name: _option(known[name].kind, value)
         for name, value in plan.options.items()

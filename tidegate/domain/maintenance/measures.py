@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from tidegate.domain.model.maintenance import MB
+from tidegate.domain.size import MB
 from tidegate.domain.value import Value
 
 Unit = Literal["percent", "count", "bytes", "seconds", "ratio", "factor"]

@@ -50,12 +50,12 @@ from tidegate.domain.model.maintenance import (
     HealthRules,
     Maintenance,
     MaintenanceBackOff,
-    Operation,
     OperationPlan,
     Policy,
     Threshold,
     Throttle,
 )
+from tidegate.domain.model.operation import Operation
 from tidegate.domain.model.place import (
     At,
 )

@@ -1,13 +1,14 @@
 """Maintenance: policies, their operations, and the settings of a whole store (docs/maintenance.md)."""
 
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any, Literal
 
 import msgspec
 
 from tidegate.domain.model.constraint import WindowConstraint
+from tidegate.domain.model.operation import Operation
 from tidegate.domain.model.place import At
+from tidegate.domain.size import GB, MB
 from tidegate.domain.value import Value
 
 ONCE_A_DAY = timedelta(days=1)
@@ -15,22 +16,6 @@ ONCE_A_DAY = timedelta(days=1)
 
 OPERATION_TIMEOUT = timedelta(hours=4)
 """The default timeout of the runs of an operation."""
-
-MB = 1_000_000
-GB = 1_000_000_000
-
-
-class Operation(StrEnum):
-    """An operation on a table. Several due ones of a table run one after the other, in this order."""
-
-    REWRITE_DATA_FILES = "rewrite_data_files"
-    REWRITE_MANIFESTS = "rewrite_manifests"
-    EXPIRE_SNAPSHOTS = "expire_snapshots"
-    REMOVE_ORPHAN_FILES = "remove_orphan_files"
-
-
-ORDER = {operation: place for place, operation in enumerate(Operation)}
-"""The place of each operation among those of a table."""
 
 
 class Threshold(Value, kw_only=True):

@@ -11,7 +11,6 @@ import msgspec
 from tidegate.domain.error import UserError
 from tidegate.domain.maintenance.ended import Ended, Ending
 from tidegate.domain.maintenance.health import Health
-from tidegate.domain.maintenance.options import OPTIONS, with_defaults
 from tidegate.spark_jobs.errors import CommitBusy, CommitConflict, CommitFenced
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.java.message import failure_text
@@ -78,14 +77,14 @@ def _with_all_options(request: OperationRequest) -> OperationRequest:
     Raises:
         MaintenanceRefused: it has an option that the operation does not have.
     """
-    options = OPTIONS[request.operation]
+    options = request.operation.options
     unknown = sorted(request.options.keys() - options.keys())
     if unknown:
         known = ", ".join(sorted(options)) or "none"
         raise MaintenanceRefused(
             f"{request.operation} has no option {', '.join(unknown)}", f"its options are: {known}"
         )
-    return msgspec.structs.replace(request, options=with_defaults(request.operation, request.options))
+    return msgspec.structs.replace(request, options=request.operation.with_defaults(request.options))
 
 
 def _measured(context: MaintenanceContext, request: OperationRequest) -> dict[str, float]:

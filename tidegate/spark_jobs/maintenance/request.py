@@ -7,8 +7,8 @@ from typing import Protocol
 from pyspark.sql import SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.maintenance.options import Values
 from tidegate.domain.model import HealthRules, Operation
+from tidegate.domain.model.operation import Values
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
@@ -19,7 +19,7 @@ class OperationRequest(Value, kw_only=True):
     """One run of an operation on a table.
 
     Attributes:
-        options: see `domain.maintenance.options`; `run_operation` adds the defaults of missing ones.
+        options: see `domain.model.operation`; `run_operation` adds the defaults of missing ones.
         excluded: keys of the dataset's partitions that are left out, since pipelines write them.
         rules: for the measures before and after.
         job: id of the job, for the history of the table.

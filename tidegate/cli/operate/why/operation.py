@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tidegate.domain.model.maintenance import Operation
+from tidegate.domain.model.operation import Operation
 
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.explanation import Explanation

@@ -8,8 +8,8 @@ from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.duration import duration_at
 from tidegate.compiler.values.size import size_at
 from tidegate.domain.duration import duration_text
-from tidegate.domain.maintenance.options import LEAST_ORPHAN_AGE, OPTIONS, Kind, Values, with_defaults
 from tidegate.domain.model import Operation
+from tidegate.domain.model.operation import Kind, Option, Values
 from tidegate.domain.wording import shown
 
 
@@ -17,14 +17,13 @@ def build_options(operation: Operation, node: MappingNode | None, scope: Scope) 
     """Build the options of an operation: what is written, and the defaults of the rest."""
     written = {
         name: value
-        for name, option in OPTIONS[operation].items()
+        for name, option in operation.options.items()
         if node is not None and name in node.values
         if (value := _value(option.kind, node.values[name], scope)) is not None
     }
-    found = with_defaults(operation, written)
-    if node is not None and operation is Operation.REMOVE_ORPHAN_FILES:
-        _check_orphan_age(node, found, scope)
-    return found
+    for name in written:
+        _check_age(name, operation.options[name], node, written[name], scope)
+    return operation.with_defaults(written)
 
 
 def _value(kind: Kind, node: Node, scope: Scope) -> Any:
@@ -37,13 +36,14 @@ def _value(kind: Kind, node: Node, scope: Scope) -> Any:
     return node.value if isinstance(node, ScalarNode) else None
 
 
-def _check_orphan_age(node: MappingNode, options: Values, scope: Scope) -> None:
-    age = timedelta(seconds=options["older_than"])
-    if age < LEAST_ORPHAN_AGE:
+def _check_age(name: str, option: Option, node: MappingNode | None, seconds: Any, scope: Scope) -> None:
+    """Report an age below which files are not removed."""
+    least = option.least_age
+    if node is not None and least is not None and timedelta(seconds=seconds) < least:
         scope.findings.add(
             "V252",
-            node.values["older_than"],
-            f"files that are removed are at least {duration_text(LEAST_ORPHAN_AGE)} old,"
-            f" got {shown(node.text('older_than'))}",
-            "write 1d or more; the default is 3d",
+            node.values[name],
+            f"files that are removed are at least {duration_text(least)} old, got {shown(node.text(name))}",
+            f"write {duration_text(least)} or more;"
+            f" the default is {duration_text(timedelta(seconds=option.default))}",
         )

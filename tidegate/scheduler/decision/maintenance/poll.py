@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from tidegate.domain.model import Budget, Maintenance, Operation
-from tidegate.domain.model.maintenance import ORDER
+from tidegate.domain.model import Budget, Maintenance
+from tidegate.domain.model.operation import ORDER
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.judge import Judged
@@ -78,7 +78,7 @@ def decide_poll(
     Args:
         judged: the verdicts on all operations that it looks at.
         debts: by table, for the order.
-        busy: by table that is a dataset, if one of its `rewrite_data_files` may start.
+        busy: by table that is a dataset, if an operation that rewrites its data may start.
         slots: the number of free slots of each of the `auto_pools`.
         start: whether it starts anything; otherwise it only says what holds each of them back.
 
@@ -185,8 +185,7 @@ def _measured_first(first: Polled, rest: Sequence[Polled]) -> list[Polled]:
 
 
 def _with_busy(judged: Judged, busy: Busy) -> Polled:
-    operation: Operation = judged.asked.record.operation
-    if operation is not Operation.REWRITE_DATA_FILES or not judged.due or judged.reason is not None:
+    if not judged.asked.record.operation.rewrites_data or not judged.due or judged.reason is not None:
         return Polled(judged=judged)
     if busy.free:
         return Polled(judged=judged, busy=busy)

@@ -5,14 +5,13 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.domain.model import Operation
 from tidegate.scheduler.explain.holders import resources_held
 from tidegate.scheduler.explain.operations.checks import Around
 from tidegate.scheduler.model.job import ACTIVE, Job
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.maintenance.by_hand import busy_of
+from tidegate.scheduler.tick.maintenance.by_hand import writers_of
 from tidegate.scheduler.tick.maintenance.look import free_slots, spent
 from tidegate.scheduler.tick.maintenance.policies import Policies
 
@@ -33,8 +32,8 @@ def load_around(reader: Reader, policies: Policies, table: TableState, now: date
 def with_writers(
     reader: Reader, policies: Policies, around: Around, table: TableState, now: datetime
 ) -> Around:
-    """Return the same with what pipelines write of the table, which decides about `rewrite_data_files`."""
-    busy = busy_of(reader, policies, table, Operation.REWRITE_DATA_FILES, now)
+    """Return the same with what pipelines write of the table, which decides about what rewrites its data."""
+    busy = writers_of(reader, policies, table, now)
     writers = reader.jobs(ids=busy.jobs) if busy.jobs else ()
     return msgspec.structs.replace(around, busy=busy, writers=tuple(_line(job) for job in writers))
 

@@ -237,7 +237,7 @@ def _threshold(checked: Checked) -> Verdict:
 
 def _busy(table: TableState, operation: Operation, around: Around) -> Iterator[Verdict]:
     """Yield what pipelines write of the table of a dataset; of other tables nothing is known."""
-    if operation is not Operation.REWRITE_DATA_FILES or table.dataset is None:
+    if not operation.rewrites_data or table.dataset is None:
         return
     busy = around.busy
     if not busy.keys:

@@ -13,7 +13,7 @@ from tidegate.compiler.plan.renamed_app import renamed_app
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.maintenance.pattern import parse_pattern
 from tidegate.domain.model import App, Operation, Policy
-from tidegate.domain.model.maintenance import ORDER
+from tidegate.domain.model.operation import ORDER
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.rank import counting, matches
 from tidegate.scheduler.model.job import WAITING

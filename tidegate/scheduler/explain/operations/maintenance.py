@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import Operation
-from tidegate.domain.model.maintenance import ORDER
+from tidegate.domain.model.operation import ORDER
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked, check
 from tidegate.scheduler.decision.maintenance.health import fresh

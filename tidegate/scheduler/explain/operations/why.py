@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 
 from tidegate.domain.model import Operation, OperationPlan
-from tidegate.domain.model.maintenance import ORDER
+from tidegate.domain.model.operation import ORDER
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.judge import Asked
 from tidegate.scheduler.explain.explanation import Explanation
@@ -125,11 +125,11 @@ class _OnTable:
         return load_around(self._reader, self._policies, self._table, self._now)
 
     @cached_property
-    def _around_rewrite(self) -> Around:
+    def _around_writers(self) -> Around:
         return with_writers(self._reader, self._policies, self._around, self._table, self._now)
 
     def _around_of(self, operation: Operation) -> Around:
-        return self._around_rewrite if operation is Operation.REWRITE_DATA_FILES else self._around
+        return self._around_writers if operation.rewrites_data else self._around
 
     def runs(self, record: Record) -> bool:
         """Return whether an operation runs that a policy has asked for."""

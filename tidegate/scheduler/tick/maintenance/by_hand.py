@@ -28,7 +28,12 @@ def busy_of(
     reader: Reader, policies: Policies, table: TableState, operation: Operation, now: datetime
 ) -> Busy:
     """Return what pipelines write of a table that an operation would rewrite."""
-    if operation is not Operation.REWRITE_DATA_FILES or table.dataset is None:
+    return writers_of(reader, policies, table, now) if operation.rewrites_data else FREE
+
+
+def writers_of(reader: Reader, policies: Policies, table: TableState, now: datetime) -> Busy:
+    """Return what pipelines write of a table; nothing is known of one outside of the datasets."""
+    if table.dataset is None:
         return FREE
     return load_busy(reader, policies.apps, (table.dataset,), now).get(table.dataset, FREE)
 

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.debt import debt
@@ -102,7 +101,7 @@ def _behind(reader: Reader, judged: Sequence[Judged], busy: Mapping[str, Busy]) 
 
 def _is_free(judged: Judged, busy: Mapping[str, Busy]) -> bool:
     asked = judged.asked
-    return asked.record.operation is not Operation.REWRITE_DATA_FILES or busy.get(asked.table.name, FREE).free
+    return not asked.record.operation.rewrites_data or busy.get(asked.table.name, FREE).free
 
 
 def order_debt(policies: Policies, table: TableState, now: datetime) -> float:
@@ -117,7 +116,7 @@ def _busy(reader: Reader, policies: Policies, ready: Sequence[Asked], now: datet
     rewritten = {
         each.table.dataset
         for each in ready
-        if each.record.operation is Operation.REWRITE_DATA_FILES and each.table.dataset is not None
+        if each.record.operation.rewrites_data and each.table.dataset is not None
     }
     return load_busy(reader, policies.apps, rewritten, now) if rewritten else {}
 

@@ -1,5 +1,6 @@
 """Iceberg tables in maintenance; see `maintenance.table_format.MaintainedFormat` for each method."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from pyspark.sql import SparkSession
@@ -17,6 +18,16 @@ from tidegate.spark_jobs.maintenance.iceberg.rewrite_manifests import rewrite_ma
 from tidegate.spark_jobs.maintenance.progress import Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.target import TableTarget
+
+OPERATIONS: Mapping[
+    Operation, Callable[[CatalogTable, OperationRequest, MaintenanceContext, Progress], None]
+] = {
+    Operation.REWRITE_DATA_FILES: rewrite_data_files,
+    Operation.REWRITE_MANIFESTS: rewrite_manifests,
+    Operation.EXPIRE_SNAPSHOTS: expire_snapshots,
+    Operation.REMOVE_ORPHAN_FILES: remove_orphan_files,
+}
+"""What carries out each operation."""
 
 
 def spark_name(table: TableTarget) -> str:
@@ -47,12 +58,4 @@ class MaintainedIceberg:
         table = CatalogTable(context.spark(), spark_name(request.table))
         # An operation before this one may have died with its commit.
         table.mend_version_hint()
-        match request.operation:
-            case Operation.REWRITE_DATA_FILES:
-                rewrite_data_files(table, request, progress)
-            case Operation.REWRITE_MANIFESTS:
-                rewrite_manifests(table, request, progress)
-            case Operation.EXPIRE_SNAPSHOTS:
-                expire_snapshots(table, request, context, progress)
-            case Operation.REMOVE_ORPHAN_FILES:
-                remove_orphan_files(table, request, context, progress)
+        OPERATIONS[request.operation](table, request, context, progress)

@@ -20,7 +20,7 @@ from typing import Any
 
 from py4j.java_gateway import is_instance_of
 
-from tidegate.domain.maintenance.options import LEAST_ORPHAN_AGE
+from tidegate.domain.model.operation import LEAST_ORPHAN_AGE
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.catalog.table_files import HADOOP_IO, TableFiles

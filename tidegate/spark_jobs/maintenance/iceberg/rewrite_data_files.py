@@ -19,13 +19,15 @@ from tidegate.spark_jobs.maintenance.iceberg.plan import Group, Plan, plan_group
 from tidegate.spark_jobs.maintenance.iceberg.replacement import commit_slice
 from tidegate.spark_jobs.maintenance.iceberg.rewriter import check_strategy, discard, rewrite_groups
 from tidegate.spark_jobs.maintenance.progress import RACE_TRIES, LostRace, Progress
-from tidegate.spark_jobs.maintenance.request import OperationRequest
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.slicing import slices
 
 log = logging.getLogger(__name__)
 
 
-def rewrite_data_files(table: CatalogTable, request: OperationRequest, progress: Progress) -> None:
+def rewrite_data_files(
+    table: CatalogTable, request: OperationRequest, _context: MaintenanceContext, progress: Progress
+) -> None:
     """Compact a table.
 
     Raises:

@@ -14,14 +14,16 @@ from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, 
 from tidegate.spark_jobs.maintenance.iceberg.manifest_files import Manifest, manifests_of
 from tidegate.spark_jobs.maintenance.iceberg.replacement import LABEL
 from tidegate.spark_jobs.maintenance.progress import RACE_TRIES, LostRace, Progress
-from tidegate.spark_jobs.maintenance.request import OperationRequest
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 
 TARGET_PROPERTY = "commit.manifest.target-size-bytes"
 TARGET_BYTES = 8 * 1024 * 1024
 """Iceberg's default."""
 
 
-def rewrite_manifests(table: CatalogTable, request: OperationRequest, progress: Progress) -> None:
+def rewrite_manifests(
+    table: CatalogTable, request: OperationRequest, _context: MaintenanceContext, progress: Progress
+) -> None:
     """Write the manifests of a table again, if that makes them fewer.
 
     Raises:

@@ -1,5 +1,6 @@
 """Parquet tables in maintenance; see `maintenance.table_format.MaintainedFormat` for each method."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from pyspark.sql import SparkSession
@@ -14,9 +15,20 @@ from tidegate.spark_jobs.maintenance.progress import Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.target import TableTarget
 
-NO_ORPHANS = (
-    "the recovery of commits removes what dead runs have staged, and each publish the folders of no version"
-)
+OPERATIONS: Mapping[Operation, Callable[[OperationRequest, MaintenanceContext, Progress], None]] = {
+    Operation.REWRITE_DATA_FILES: compact,
+    Operation.EXPIRE_SNAPSHOTS: expire_versions,
+}
+"""What carries out the operations that Parquet tables need."""
+
+NOTHING_TO_DO: Mapping[Operation, str] = {
+    Operation.REWRITE_MANIFESTS: "a Parquet table has no manifests",
+    Operation.REMOVE_ORPHAN_FILES: (
+        "the recovery of commits removes what dead runs have staged,"
+        " and each publish the folders of no version"
+    ),
+}
+"""Why there is nothing to do for the others."""
 
 
 class MaintainedParquet:
@@ -39,12 +51,7 @@ class MaintainedParquet:
 
     def run(self, context: MaintenanceContext, request: OperationRequest, progress: Progress) -> None:
         """See `MaintainedFormat.run`."""
-        match request.operation:
-            case Operation.REWRITE_DATA_FILES:
-                compact(request, context, progress)
-            case Operation.EXPIRE_SNAPSHOTS:
-                expire_versions(request, context, progress)
-            case Operation.REWRITE_MANIFESTS:
-                progress.not_applicable("a Parquet table has no manifests")
-            case Operation.REMOVE_ORPHAN_FILES:
-                progress.not_applicable(NO_ORPHANS)
+        if request.operation in OPERATIONS:
+            OPERATIONS[request.operation](request, context, progress)
+        else:
+            progress.not_applicable(NOTHING_TO_DO.get(request.operation, "a Parquet table has no need of it"))

@@ -1,7 +1,8 @@
-"""The rule on private parts of Dagster catches what it must."""
+"""Rules on what may be named where catch what they must; `tests/test_tidy.py` applies them."""
 
 from tests.tidy.finding import Source
 from tests.tidy.internals import check_internals
+from tests.tidy.kinds import check_operations
 
 DOC = '"""What it is."""\n'
 
@@ -21,4 +22,12 @@ def test_private_parts_of_dagster_elsewhere_are_caught() -> None:
         "tidegate/server/x.py:2: error: names a private part of Dagster; "
         "take it from a file of tidegate/dagster_defs/internals/",
         f"tests/x.py:2: error: take fires from {need}",
+    ]
+
+
+def test_a_test_for_an_operation_is_caught() -> None:
+    text = DOC + "def f(operation): return operation is Operation.REWRITE_MANIFESTS\n"
+    assert [*check_operations(Source(path="tidegate/spark_jobs/maintenance/iceberg/x.py", text=text))] == []
+    assert [str(one) for one in check_operations(Source(path="tidegate/scheduler/x.py", text=text))] == [
+        "tidegate/scheduler/x.py:2: error: names REWRITE_MANIFESTS; ask the operation for a fact"
     ]
