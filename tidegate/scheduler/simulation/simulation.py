@@ -177,9 +177,9 @@ class Simulation:
         (job,) = self._jobs([run.job])
         # The update of a dataset without partitions has the key "", which expectations leave out.
         keys = sorted({key for found in run.launch.manifest.values() for key in found if key})
-        keys = keys or list(run.launch.dates)
-        if not keys or job.instance is not None:
-            keys = list(run.launch.partitions)
+        if not keys and not self._is_of_partitions(job):
+            keys = list(run.launch.dates)
+        keys = keys if keys and job.instance is None else list(run.launch.partitions)
         self.moments.append(
             Moment(
                 when=self.now,
@@ -195,6 +195,12 @@ class Simulation:
         )
         self.report(*self.world.start(run, self.now))
         self.at(run.ends_at, lambda: self._ended(run, job))
+
+    def _is_of_partitions(self, job: Job) -> bool:
+        """Return whether a run is about the partitions that it writes, and not about business dates."""
+        with self.store.reading() as reader:
+            found = reader.schedules(refs=[job.schedule])
+        return any(state.spec.output_partition == "current" for state in found)
 
     def _ended(self, run: SimulatedRun, job: Job) -> None:
         (now,) = self._jobs([run.job])

@@ -37,6 +37,35 @@ def test_output_partitions(sentence, schedule, expected):
     )
 
 
+CURRENT = "c: {program: p, status: active, output_partition: current, trigger: %s}"
+
+NEWEST = [
+    ("a cron", CURRENT % '{cron: "0 2 * * *"}', "2026-03-09"),
+    (
+        "a cron of a zone in which the day has begun",
+        CURRENT % '{cron: "0 2 * * *", timezone: Asia/Tokyo}',
+        "2026-03-09",
+    ),
+    (
+        "a fire that waits for what comes a day later",
+        CURRENT % '{all: [{cron: "0 2 10 3 *"}, {partitions: {dataset: raw}}]}',
+        "2026-03-10",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "schedule", "written"), NEWEST, ids=[row[0] for row in NEWEST])
+def test_the_newest_complete_day_is_that_of_the_moment_when_the_trigger_was_satisfied(
+    sentence, schedule, written
+):
+    world = World(schedule, start="01:00")
+    world.tick("17:00")
+    world.arrive("1d 05:00", "raw", "2026-03-09")
+    world.tick("1d 05:00")
+    (job, *_) = world.jobs("c")
+    assert job.launch.partitions == (written,)
+
+
 def test_a_schedule_that_writes_none_of_its_partitions():
     app = app_of(S + "}")
     schedule = msgspec.structs.replace(app.schedules["s"], output_partition="none")

@@ -121,7 +121,7 @@ def _partitions(view: JobView, plan: LaunchPlan, satisfied_at: datetime | None) 
         case "business_date" | "business_day":
             return _by_time(outputs, plan, satisfied_at)
         case "current":
-            return _by_time(outputs, plan, satisfied_at)[-1:]
+            return _current(outputs, plan, satisfied_at)
         case "none":
             return ()
         case _:
@@ -150,10 +150,21 @@ def _of_outputs(
 
 
 def _by_time(outputs: PartitionScheme, plan: LaunchPlan, satisfied_at: datetime | None) -> tuple[str, ...]:
-    """Return the business dates, or without a cron the last period that was over at `satisfied_at`.
+    """Return the business dates, or without a cron the newest complete period.
 
     Empty for outputs that are not partitioned by time alone.
     """
     if outputs.time is None or outputs.static is not None or satisfied_at is None:
         return ()
-    return plan.business_dates or (period_before(satisfied_at, outputs.time),)
+    return plan.business_dates or _current(outputs, plan, satisfied_at)
+
+
+def _current(outputs: PartitionScheme, plan: LaunchPlan, satisfied_at: datetime | None) -> tuple[str, ...]:
+    """Return the newest complete period: the last one that was over when the trigger was satisfied.
+
+    Each fire satisfies it again, so a later one that the waiting job has taken in counts. Empty for outputs
+    that are not partitioned by time alone.
+    """
+    if outputs.time is None or outputs.static is not None or satisfied_at is None:
+        return ()
+    return (period_before(max(satisfied_at, plan.scheduled_time or satisfied_at), outputs.time),)
