@@ -22,6 +22,13 @@ from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import listed, shown
 
 
+OUT_OF_NOTHING = "or write `depends_on` ([] to wait for nothing)"
+OUT_OF_A_LIST = (
+    "and name it in `depends_on`; or write `{detected: false, add: [...]}` there to wait for these tasks alone"
+)
+"""What else a task may say that reads what no task writes: of one without `depends_on`, and of one with a list."""
+
+
 class FileApp(NamedTuple):
     """The app of a file, with what its nodes are needed for."""
 
@@ -133,8 +140,10 @@ def link(schedule: Schedule, node: MappingNode, app: App, tasks: Tasks, findings
     written = read_depends_on(node, schedule.name, app.name, weeks[0] if weeks else "sun")
     named = _named(written.named, app, tasks, findings)
     detected = _detected(schedule, written, app, tasks, findings)
-    if written.detected:
-        _warn_of_unwritten(schedule, node, app, tasks, findings)
+    runs = _is_list_of_runs(node, named, app, tasks)
+    if written.detected or runs:
+        ways = OUT_OF_A_LIST if runs else OUT_OF_NOTHING
+        _warn_of_unwritten(schedule, node, app, tasks, findings, ways)
     added = {each.task for each in named}
     found = (*(each for each in detected if each.task not in added), *named)
     return msgspec.structs.replace(schedule, trigger=msgspec.structs.replace(task, depends_on=found))
@@ -156,8 +165,19 @@ def _detected(
     return tuple(Dependency(task=name, detected=True) for name in kept)
 
 
+def _is_list_of_runs(node: MappingNode, named: tuple[Dependency, ...], app: App, tasks: Tasks) -> bool:
+    """Return whether `depends_on` lists tasks none of which stands for data: a source or an external task.
+
+    An empty list says that nothing is waited for, and so does `detected: false`.
+    """
+    if node.mapping("depends_on") is not None or not named:
+        return False
+    names = (whole_name(app.name, each.task) for each in named)
+    return all(tasks.schedules[name].as_task.launches for name in names if name in tasks.schedules)
+
+
 def _warn_of_unwritten(
-    schedule: Schedule, node: MappingNode, app: App, tasks: Tasks, findings: Findings
+    schedule: Schedule, node: MappingNode, app: App, tasks: Tasks, findings: Findings, ways: str
 ) -> None:
     """Warn of a task that reads what no task writes: it does not wait for that."""
     unwritten = tasks.unwritten(schedule, app)
@@ -173,7 +193,7 @@ def _warn_of_unwritten(
         f"a task waits for the tasks that write what it reads, got {listed(unwritten, 'and')}, written by no"
         " task: its instances run at their start times, whether that data is there or not",
         f"declare a source, `{{type: source, dataset: {unwritten[0]}, cycle: {cycle}, update: outside,"
-        " status: active}`, or write `depends_on` ([] to wait for nothing)",
+        f" status: active}}`, {ways}",
     )
 
 
