@@ -8,10 +8,14 @@ from datetime import timedelta
 
 import pytest
 
+from tests.scheduler.tick.expecting import BY_SHOP, Expecting
 from tests.worlds.world import World, at
 from tidegate.cli.operate.health.findings import Engine, engine_findings
+from tidegate.scheduler.alerts.collect import collect
+from tidegate.scheduler.alerts.outbox import take
 from tidegate.scheduler.explain.silent import silent_crons
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.records.alert import AlertRules
 
 AHEAD = "400d 10:00:04"
 """What the clock shows for one tick."""
@@ -162,6 +166,58 @@ def test_doctor_compares_next_fires_with_their_crons() -> None:
     world.tick("10:00:08")
     with world.store.reading() as reader:
         assert silent_crons(reader, frozenset({"a"}), at("10:00:08")) == ()
+
+
+def late_by_then(world: Expecting) -> list[str]:
+    """The days that were late in these days, and not in those that the wrong tick saw."""
+    return [key for noted, key in world.late() if noted < "03-20"]
+
+
+def test_part_of_a_day_that_landed_then_has_landed_now() -> None:
+    world = Expecting(BY_SHOP)
+    world.tick("1d 07:00")
+    world.arrive("400d 10:00:03", "raw", "2026-03-10|north")
+    world.return_at(AHEAD)
+    world.return_at("1d 07:00:08")
+    world.arrive("1d 07:30", "raw", "2026-03-10|south")
+    world.tick("1d 08:10")
+    assert late_by_then(world) == []
+
+
+@pytest.mark.parametrize(("south", "late"), [("07:30", []), ("08:05", ["2026-03-10"])])
+def test_a_deadline_that_was_judged_then_is_judged_when_it_comes(south: str, late: list[str]) -> None:
+    world = Expecting(BY_SHOP)
+    world.arrive("12:00", "raw", "2026-03-10|north")
+    world.tick("1d 07:00")
+    world.tick(AHEAD)
+    assert "2026-03-10" in {key for _, key in world.late()}
+    world.return_at("1d 07:00:08")
+    world.arrive(f"1d {south}", "raw", "2026-03-10|south")
+    world.tick("1d 08:10")
+    assert late_by_then(world) == late
+
+
+def test_alerts_of_then_are_sent_now_and_silence_nothing() -> None:
+    rules = AlertRules(default={"failed": ("ops",)})
+    world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}, retries: 0}")
+
+    def fail(clock: str, day: str) -> int:
+        world.arrive(clock, "raw", day)
+        world.tick(clock)
+        (job,) = world.launch_all(clock)
+        world.end(clock, job, "failed")
+        return collect(world.store, "", rules, at(clock))
+
+    world.tick("10:00")
+    assert fail(AHEAD, "2026-03-01") == 1
+    world.tick("10:00:08")
+    sent = take(world.store, "", at("10:00:08"))
+    assert sent is not None
+    assert (sent.kind, sent.tries) == ("failed", 1)
+    fail("10:10", "2026-03-02")
+    collect(world.store, "", rules, at("11:10"))
+    with world.store.reading() as reader:
+        assert max(each.message.count for each in reader.alerts("")) == 2
 
 
 def test_a_small_step_back_only_waits() -> None:

@@ -195,8 +195,8 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "L404": error(
         "output partition does not fit",
-        "The outputs do not have the partitions that `output_partition` or the cycle of a task means, or their zone is"
-        " so far behind that the day which a run writes has not begun there.",
+        "The outputs do not have the partitions that `output_partition` or the cycle of a task means, or"
+        " their zone is so far behind that the day which a run writes has not begun there.",
     ),
     "L405": warning(
         "two writers",
@@ -248,8 +248,8 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "L417": error(
         "no partition to write",
-        "The outputs have partitions, and nothing says which of them a run writes; it could not be launched. With"
-        " `business_day` they need one for each day, and a calendar that has business days in every week.",
+        "The outputs have partitions, and nothing says which of them a run writes; it could not be launched."
+        " With `business_day` they need one for each day, and a calendar with business days in every week.",
     ),
     "L418": warning(
         "reads what it replaces",

@@ -98,8 +98,8 @@ REMEDIES: dict[str, str] = {
     "L401": "Add a cron to one of the schedules with `all`, or remove a `run` trigger of the cycle.",
     "L402": "Move the member to a schedule of its own, or delete `for_each`.",
     "L403": "Choose a period that the partitions make up, or delete `complete`.",
-    "L404": "Choose another `output_partition`, or other partitions of the outputs; where a day has not begun, one"
-    " `timezone` for both, or a later time.",
+    "L404": "Choose another `output_partition`, or other partitions of the outputs; where a day has not"
+    " begun, one `timezone` for both, or a later time.",
     "L405": "Let one program write it, or accept that the later run wins.",
     "L406": "Add `wait_at_most`, or `timeout: {after: …, from: first_event}`.",
     "L407": "Declare `partitions` of the dataset, or delete the keys and the count.",
@@ -108,13 +108,13 @@ REMEDIES: dict[str, str] = {
     "L410": "Raise `max_batch`, or lower the count of the trigger.",
     "L411": "Add the member to the trigger, or refer to another value.",
     "L412": "Add the argument to the upstream schedules, or accept null.",
-    "L413": "Write a `timeout` that is long enough; or widen the window, or give the program a `timeout` that ends"
-    " runs which hold a date.",
+    "L413": "Write a `timeout` that is long enough; or widen the window, or give the program a `timeout` that"
+    " ends runs which hold a date.",
     "L414": "Declare the source as landed files or as an Iceberg table, or name a source module.",
     "L415": "Write the outputs with `append` or `merge`.",
     "L416": "Give the outputs partitions that are as coarse, or read the source as a whole.",
-    "L417": "Set another `output_partition`, or add `for_each`; for `business_day` partition the outputs by the day, or"
-    " choose a calendar with business days.",
+    "L417": "Set another `output_partition`, or add `for_each`; for `business_day` partition the outputs by"
+    " the day, or choose a calendar with business days.",
     "L418": "Add `concurrency: {max: 1}`.",
     "L419": "Give the dataset a `path`, or delete `watch`.",
     "L420": "Nothing; choose another time if the run matters on these dates.",

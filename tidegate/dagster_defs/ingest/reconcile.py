@@ -16,6 +16,7 @@ from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog
 from tidegate.dagster_defs.ingest.intake import RUNS_PER_QUERY, Log, cursor_name, translate
 from tidegate.dagster_defs.ingest.position import decode_position
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id, record_observations
+from tidegate.domain.time.recent import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
@@ -68,12 +69,12 @@ def reconcile(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dat
         if saved is None
         else msgspec.convert(saved, type=Pass)
     )
-    if saved is not None and now - last.at < RECONCILE_EVERY:
+    if saved is not None and is_recent(last.at, now, RECONCILE_EVERY):
         return False
     # After a wipe the log may end below the previous position.
     begin = min(last.before, position.id)
     end = _read_again(instance, event_log, store, plan, (begin, position.id), now, log)
-    observed = _changed_runs(instance, plan, last.at - RUNS_OVERLAP)
+    observed = _changed_runs(instance, plan, min(last.at, now) - RUNS_OVERLAP)
     observed += _active_runs(instance, plan, active, now)
     with store.transaction() as transaction:
         observe_runs(transaction, observed, now)

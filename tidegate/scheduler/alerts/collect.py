@@ -115,7 +115,8 @@ def _position(reader: Reader, project: str, now: datetime) -> tuple[int, datetim
     noted: dict[str, Any] | None = reader.cursor(_cursor(project))
     if noted is None:
         return 0, now - LOOKS_BACK
-    return noted["number"], datetime.fromisoformat(noted["since"])
+    # The first collection may have been by a clock that was ahead.
+    return noted["number"], min(datetime.fromisoformat(noted["since"]), now - LOOKS_BACK)
 
 
 class _Collecting:

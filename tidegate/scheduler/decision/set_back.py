@@ -7,7 +7,7 @@ So nothing waits until the wrong time has come. Rows that a person reads keep wh
 scheduled times, and the journal. Pure. The tick writes it, and the past that `why --at` folds does the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, cast
 
@@ -17,6 +17,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import FINISHED, Job
 
 V = TypeVar("V")
+S = TypeVar("S", bound=msgspec.Struct)
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -32,6 +33,12 @@ OF_JOBS = (
     "late_at",
 )
 """When something happened to a job."""
+
+OF_ALERTS = ("made_at", "next_at", "ended_at")
+"""When an alert was made, is sent, and was sent or abandoned."""
+
+OF_INCIDENTS = ("opened_at", "quiet_until")
+"""When an incident began, and until when it is only counted."""
 
 
 def not_ahead(value: V, now: datetime) -> V:
@@ -53,19 +60,17 @@ def not_ahead(value: V, now: datetime) -> V:
 
 def schedule_set_back(state: ScheduleState, now: datetime) -> ScheduleState:
     """Return the schedule; the caller computes its next fire again."""
-    times: dict[str, Any] = {
-        name: not_ahead(getattr(state, name), now)
-        for name in ("active_since", "deployed_at", "suspended_at", "clocks")
-    }
-    # A fire at this very instant may happen again.
+    state = fields_set_back(state, ("active_since", "deployed_at", "suspended_at", "clocks"), now)
     after = state.fires_after
-    times["fires_after"] = None if after is None else min(after, now - MICROSECOND) if after > now else after
-    return msgspec.structs.replace(state, **times)
+    if after is None or after <= now:
+        return state
+    # A fire at this very instant may happen again.
+    return msgspec.structs.replace(state, fires_after=now - MICROSECOND)
 
 
-def times_set_back(job: Job, now: datetime) -> Job:
-    """Return the job, to which nothing has happened later than now."""
-    return msgspec.structs.replace(job, **{name: not_ahead(getattr(job, name), now) for name in OF_JOBS})
+def fields_set_back(value: S, names: Iterable[str], now: datetime) -> S:
+    """Return a value to which, by some of its fields, nothing has happened later than now."""
+    return msgspec.structs.replace(value, **{name: not_ahead(getattr(value, name), now) for name in names})
 
 
 def job_set_back(job: Job, now: datetime, ended: Mapping[str, datetime]) -> Job:
@@ -74,7 +79,7 @@ def job_set_back(job: Job, now: datetime, ended: Mapping[str, datetime]) -> Job:
     Args:
         ended: when runs ended, by id, as it was remembered.
     """
-    job = times_set_back(job, now)
+    job = fields_set_back(job, OF_JOBS, now)
     times: dict[str, Any] = {}
     if job.state in FINISHED:
         return job

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.domain.time.recent import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.protocol import Reader, Store
 
@@ -52,7 +53,7 @@ class TableChecks(Value, kw_only=True):
 
     def is_due(self, now: datetime) -> bool:
         """Return whether it is time for the next check."""
-        return now - self.at >= (CHECK_AGAIN if self.after or self.lost else CHECK_EVERY)
+        return not is_recent(self.at, now, CHECK_AGAIN if self.after or self.lost else CHECK_EVERY)
 
     def with_programs(
         self, found: Mapping[str, Sequence[LostRowsFound]], known: Sequence[str], after: str, now: datetime

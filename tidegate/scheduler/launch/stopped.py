@@ -83,8 +83,16 @@ def _due(
         if job.app in apps
     ]
     return tuple(
-        Stop(run=run, job=job, tries=before.tries + 1) for run, job, before in found if before.next_at <= now
+        Stop(run=run, job=job, tries=before.tries + 1)
+        for run, job, before in found
+        if not _pauses(before, now)
     )
+
+
+def _pauses(asked: Asked, now: datetime) -> bool:
+    """Return whether a run was asked a short time ago; not by a clock that was ahead."""
+    longest = back_off(FIRST_PAUSE, asked.tries) if asked.tries else TIMEOUT_GRACE
+    return now < asked.next_at <= now + longest
 
 
 def _first(job: Job, now: datetime) -> datetime:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from tidegate.domain.time.recent import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.retention import (
     RATES,
@@ -92,11 +93,8 @@ def prune(store: Store, keep: Keep, now: datetime, slices: int = SLICES_MAX) -> 
 
 
 def _rests(noted: dict[str, Any], now: datetime) -> bool:
-    """Return whether a pass has just ended; not where a clock has gone back since."""
-    if "ended" not in noted:
-        return False
-    since = now - datetime.fromisoformat(noted["ended"])
-    return timedelta(0) <= since < PASS_EVERY
+    """Return whether a pass has just ended."""
+    return "ended" in noted and is_recent(datetime.fromisoformat(noted["ended"]), now, PASS_EVERY)
 
 
 def _place(noted: dict[str, Any]) -> tuple[int, Position | None]:

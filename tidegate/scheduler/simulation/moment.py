@@ -34,8 +34,8 @@ class Moment(Value, kw_only=True):
             late data the dataset.
         key: the `for_each` key of the job, or the scheduled time of an instance, or the operation.
         reason: the code of a wait, a discard or a refusal.
-        partitions: of a launch: every key of its manifest, or its business dates; of an instance of a task, and
-            with `output_partition: current`, the partitions that it writes.
+        partitions: of a launch: every key of its manifest, or its business dates; of an instance of a task
+            and of `output_partition: current` the partitions that it writes.
         business_date, number: of the launch of an instance: its business date, and its backfill.
         work: of an operation on a table: its policy, and how it was started.
         next_check: of a wait: when the scheduler looks again.

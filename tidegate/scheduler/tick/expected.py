@@ -91,11 +91,16 @@ def follow_datasets(transaction: Transaction, now: datetime) -> None:
     transaction.put_expected_data(changed)
     for data in changed:
         if data.dataset in others or data.dataset not in before:
-            key = f"{PARTITION_KEY}{data.dataset}"
-            found = transaction.events(key_prefix=key, limit=EVENTS_AT_DEPLOYMENT)
-            timed = [(each, each.arrived) for each in found if each.key == key]
-            # How long the silences before the last update were is not asked.
-            _land(transaction, data, timed if data.partitions else timed[:1], now, now)
+            note_known(transaction, data, now)
+
+
+def note_known(transaction: Transaction, data: ExpectedData, now: datetime) -> None:
+    """Note which partitions of a dataset have landed, as the newest of its events say."""
+    key = f"{PARTITION_KEY}{data.dataset}"
+    found = transaction.events(key_prefix=key, limit=EVENTS_AT_DEPLOYMENT)
+    timed = [(each, each.arrived) for each in found if each.key == key]
+    # How long the silences before the last update were is not asked.
+    _land(transaction, data, timed if data.partitions else timed[:1], now, now)
 
 
 def count_late(transaction: Transaction, names: Mapping[str, Collection[str]]) -> None:

@@ -6,22 +6,25 @@ their fires do not happen again. A fire that was only recorded as expired does, 
 Part of the shell.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
 from tidegate.scheduler.decision.expected.judgement import first_expected
+from tidegate.scheduler.decision.expected.periods import period_in
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.set_back import job_set_back, not_ahead, schedule_set_back
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.job import UNFINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import OperationRun, Record
 from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.due import MICROSECOND
+from tidegate.scheduler.tick.expected import note_known
 from tidegate.scheduler.tick.generate import RETURNED, day_made, next_generation
 from tidegate.scheduler.tick.maintenance.policies import POLLS, Policies, load_policies, polls_noted
 from tidegate.scheduler.tick.missed import MISSED, spans_of
@@ -36,7 +39,8 @@ def set_back(transaction: Transaction, clock: datetime, now: datetime) -> None:
     Args:
         clock: the engine's clock, which was ahead.
     """
-    again = _take_back_expired(transaction, now)
+    ahead = transaction.events_ahead(now)
+    again = _take_back_expired(transaction, ahead, now)
     jobs = transaction.jobs(states=UNFINISHED)
     failed = {job.failed_run.id for job in jobs if job.failed_run is not None}
     ended = {run.run_id: run.ended_at for run in transaction.runs(ids=failed) if run.ended_at is not None}
@@ -50,6 +54,7 @@ def set_back(transaction: Transaction, clock: datetime, now: datetime) -> None:
     _missed(transaction, now)
     _tables(transaction, now)
     _expected(transaction, now)
+    _landed(transaction, ahead, now)
     transaction.set_cursor(RETURNED, now.isoformat())
     data = {"clock": clock.isoformat()}
     transaction.add_journal([Entry(at=now, kind=EntryKind.SET_BACK, data=data)])
@@ -58,13 +63,15 @@ def set_back(transaction: Transaction, clock: datetime, now: datetime) -> None:
 # --- fires ------------------------------------------------------------------------------
 
 
-def _take_back_expired(transaction: Transaction, now: datetime) -> dict[str, datetime]:
+def _take_back_expired(
+    transaction: Transaction, ahead: Sequence[Event], now: datetime
+) -> dict[str, datetime]:
     """Take back the fires that were recorded as expired, and that lie ahead, at least the last of a row.
 
     Returns:
         The first fires of rows that began before now, by schedule: these happen again, too.
     """
-    expired = [event for event in transaction.events_ahead(now) if event.expired]
+    expired = [event for event in ahead if event.expired]
     if not expired:
         return {}
     firsts = {event.id: event.first_at for event in expired}
@@ -171,7 +178,9 @@ def _record(policies: Policies, record: Record, now: datetime) -> Record:
 
 def _expected(transaction: Transaction, now: datetime) -> None:
     """Let the deadlines that were judged ahead be judged when they come."""
-    transaction.put_expected_data([first_expected(data, now) for data in transaction.expected_data()])
+    before = transaction.expected_data()
+    after = [first_expected(data, now) for data in before]
+    transaction.put_expected_data(after)
     late = transaction.late_periods(LateWanted(), LATE_AHEAD)
     ahead: dict[str, list[str]] = {}
     for each in late:
@@ -181,3 +190,19 @@ def _expected(transaction: Transaction, now: datetime) -> None:
         transaction.drop_expected_periods(dataset, periods)
     kept = [each for each in late if each.due_at is None or each.due_at <= now]
     transaction.put_expected_periods([not_ahead(each, now) for each in kept if not_ahead(each, now) != each])
+    for known, data in zip(before, after, strict=True):
+        if known.period != data.period:
+            # What had landed of these periods went when they were judged.
+            note_known(transaction, data, now)
+
+
+def _landed(transaction: Transaction, ahead: Sequence[Event], now: datetime) -> None:
+    """Let what has landed ahead, of periods that are not judged yet, have landed now."""
+    keys: dict[str, list[str]] = {}
+    for event in ahead:
+        if event.partition is not None and event.key.startswith(PARTITION_KEY):
+            keys.setdefault(event.key.removeprefix(PARTITION_KEY), []).append(event.partition)
+    for data in transaction.expected_data(keys):
+        periods = {period_in(data, key) for key in keys[data.dataset]} - {None}
+        kept = transaction.expected_periods(data.dataset, [key for key in periods if key is not None])
+        transaction.put_expected_periods([not_ahead(each, now) for each in kept])

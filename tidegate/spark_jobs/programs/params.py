@@ -29,7 +29,7 @@ class Params:
         key: the key of the job, "" without one.
         now: aware, UTC; when the launch was decided, the same for every attempt.
         scheduled_time: aware; when the job was due, for a cron schedule its fire time.
-        business_date: what the run is about, as a key in the cycle of the outputs: the period before the fire.
+        business_date: what the run is about, as a key in the cycle of the outputs: the period before.
         business_dates: those of all fires that the job has collected, sorted; `business_date` is the newest.
         first_event_time: aware, UTC; event time of the first event that the job collected.
         last_event_time: the same of the last one.

@@ -13,6 +13,7 @@ from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.domain.maintenance.pattern import Pattern, parse_pattern
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
+from tidegate.domain.time.recent import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.store.protocol import Reader, Transaction
@@ -88,7 +89,7 @@ def _failed_lately(table: TableState, now: datetime) -> bool:
     if health is None or not health.failure:
         return False
     failing_for = health.measured_at - (health.failing_since or health.measured_at)
-    return now - health.measured_at < min(failing_for, FAILED_AGAIN)
+    return is_recent(health.measured_at, now, min(failing_for, FAILED_AGAIN))
 
 
 # --- listing ----------------------------------------------------------------------------
@@ -102,7 +103,7 @@ def listing_due(reader: Reader, apps: Collection[App], project: str, now: dateti
     last: dict[str, Any] = reader.cursor(of_project(LISTING, project)) or {}
     if last.get("patterns") != _digest(patterns):
         return True
-    return now - datetime.fromisoformat(last["at"]) >= LISTED_EVERY
+    return not is_recent(datetime.fromisoformat(last["at"]), now, LISTED_EVERY)
 
 
 def note_listing(transaction: Transaction, apps: Collection[App], project: str, now: datetime) -> None:

@@ -17,6 +17,7 @@ from tidegate.dagster_defs.maintenance.measuring.due import due, may_be_due
 from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.dagster_defs.run.recovery import is_running
 from tidegate.domain.model import App
+from tidegate.domain.time.recent import is_recent
 from tidegate.scheduler.store.protocol import Store, Transaction
 
 ASKED = "maintenance-measuring"
@@ -57,7 +58,7 @@ def _note(transaction: Transaction, project: str, now: datetime) -> bool:
     """Note a request; return False if another one was made a moment ago."""
     name = of_project(ASKED, project)
     last = transaction.cursor(name)
-    if last is not None and now - datetime.fromisoformat(last) < ASKED_AGAIN:
+    if last is not None and is_recent(datetime.fromisoformat(last), now, ASKED_AGAIN):
         return False
     transaction.set_cursor(name, now.isoformat())
     return True

@@ -9,6 +9,7 @@ from tidegate.domain.model import App, Dataset
 from tidegate.domain.partition_key import not_begun
 from tidegate.scheduler.decision.expected.noted import Judged, Periods, landed_entry, late_entry
 from tidegate.scheduler.decision.expected.periods import (
+    first_open,
     first_period,
     is_over,
     missing,
@@ -52,14 +53,14 @@ def expected_of(
 
 
 def first_expected(data: ExpectedData, now: datetime) -> ExpectedData:
-    """Return what is expected once the clock was set back: not later than if it was deployed now."""
+    """Return what is expected once the clock was set back: first the period whose deadline comes next."""
     since = min(data.since, now)
     if data.partitions is None:
         updated_at = None if data.updated_at is None else min(data.updated_at, now)
         again = next_update(msgspec.structs.replace(data, since=since, updated_at=updated_at), now)
     else:
         again = msgspec.structs.replace(data, since=since)
-        again = with_deadline(msgspec.structs.replace(again, period=first_period(again, now)))
+        again = first_open(again, now)
     later = data.due_at is None or (again.due_at is not None and again.due_at < data.due_at)
     return again if later else msgspec.structs.replace(data, since=since)
 

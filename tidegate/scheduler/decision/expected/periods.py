@@ -10,6 +10,7 @@ from tidegate.domain.partition_key import (
     expected_keys,
     format_time_key,
     parse_time_key,
+    period_before,
     split_key,
     start_of,
     validate_key,
@@ -68,6 +69,21 @@ def first_period(data: ExpectedData, now: datetime) -> str:
     time = _time(data)
     current = period_of(now, time.cycle, time.timezone, time.week_starts)
     return format_time_key(max(current.start, start_of(time)), time)
+
+
+def first_open(data: ExpectedData, now: datetime) -> ExpectedData:
+    """Return the same dataset, with the earliest period that is expected and whose deadline is to come."""
+    time = _time(data)
+    found = with_deadline(msgspec.structs.replace(data, period=first_period(data, now)))
+    for _ in range(CATCH_UP_PERIODS_MAX):
+        end = parse_time_key(found.period, time).start
+        if end <= max(data.since, start_of(time)):
+            return found
+        before = with_deadline(msgspec.structs.replace(data, period=period_before(end, time)))
+        if before.due_at is None or before.due_at <= now:
+            return found
+        found = before
+    return found
 
 
 def next_period(data: ExpectedData, now: datetime) -> str:

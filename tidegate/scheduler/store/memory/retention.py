@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from tidegate.scheduler.decision.set_back import not_ahead, times_set_back
+from tidegate.scheduler.decision.set_back import OF_ALERTS, OF_INCIDENTS, OF_JOBS, fields_set_back, not_ahead
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
@@ -274,16 +274,20 @@ class RetentionWriter(RetentionReader):
 
     def set_back(self, now: datetime) -> None:
         """See `RetentionChanges.set_back`."""
-        self._tables.own("events", "jobs", "runs", "launches", "gauges")
+        self._tables.own("events", "jobs", "runs", "launches", "gauges", "incidents", "alerts")
         held = self._tables
         ahead = {event.id: event for event in self.events_ahead(now)}
         held.events.update({id: msgspec.structs.replace(each, arrived=now) for id, each in ahead.items()})
-        held.jobs.update({id: times_set_back(job, now) for id, job in held.jobs.items()})
+        held.jobs.update({id: fields_set_back(job, OF_JOBS, now) for id, job in held.jobs.items()})
         held.runs.update({id: not_ahead(run, now) for id, run in held.runs.items()})
         held.launches.update(
             {holder: (program, min(at, now)) for holder, (program, at) in held.launches.items()}
         )
         held.gauges.update({name: not_ahead(gauge, now) for name, gauge in held.gauges.items()})
+        held.incidents.update(
+            {id: fields_set_back(each, OF_INCIDENTS, now) for id, each in held.incidents.items()}
+        )
+        held.alerts.update({id: fields_set_back(each, OF_ALERTS, now) for id, each in held.alerts.items()})
 
     def forget_runs(self, ids: Collection[str]) -> None:
         """See `RetentionChanges.forget_runs`."""

@@ -160,7 +160,10 @@ class RetentionChanges(RetentionRows, Protocol):
         ...
 
     def set_back(self, now: datetime) -> None:
-        """Let what happened to jobs, runs, launches, gauges and arrivals of events ahead be of now."""
+        """Let what happened to jobs, runs, launches, gauges and arrivals of events ahead be of now.
+
+        So are alerts, and what they wait for.
+        """
         ...
 
     def forget_runs(self, ids: Collection[str]) -> None:

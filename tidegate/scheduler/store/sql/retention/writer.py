@@ -6,11 +6,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, select, update
 
-from tidegate.scheduler.decision.set_back import OF_JOBS
+from tidegate.scheduler.decision.set_back import OF_ALERTS, OF_INCIDENTS, OF_JOBS
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.maintenance.tables import operation_runs
+from tidegate.scheduler.store.sql.records.alerts import alerts, incidents
 from tidegate.scheduler.store.sql.retention.reader import DISCARDED_JOB, EVENT, RUN, RetentionReader
 from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
 from tidegate.scheduler.store.sql.statements import bulk
@@ -79,6 +80,8 @@ class RetentionWriter(RetentionReader, TotalWriter):
             runs.ended_at,
             tables.launches.c.at,
             tables.gauges.c.reported_at,
+            *(incidents.c[name] for name in OF_INCIDENTS),
+            *(alerts.c[name] for name in OF_ALERTS),
         )
         for column in columns:
             statement = update(column.table).where(column > now).values({column: now})
