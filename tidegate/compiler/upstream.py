@@ -165,7 +165,7 @@ def _detected(
 
 
 def _is_list_of_runs(node: MappingNode, named: tuple[Dependency, ...], app: App, tasks: Tasks) -> bool:
-    """Return whether `depends_on` lists tasks none of which stands for data: a source or an external task.
+    """Return whether `depends_on` lists tasks, and neither a source nor an external one.
 
     An empty list says that nothing is waited for, and so does `detected: false`.
     """
