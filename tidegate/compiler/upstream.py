@@ -22,9 +22,7 @@ from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import listed, shown
 
 OUT_OF_NOTHING = "or write `depends_on` ([] to wait for nothing)"
-OUT_OF_A_LIST = (
-    "and name it in `depends_on`; or write `{detected: false, add: [...]}` to wait for no more"
-)
+OUT_OF_A_LIST = "and name it in `depends_on`; or write `{detected: false, add: [...]}` to wait for no more"
 """What else a task may say that reads what no task writes: without `depends_on`, and with a list there."""
 
 
