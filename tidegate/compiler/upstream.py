@@ -169,8 +169,8 @@ def _is_list_of_runs(node: MappingNode, named: tuple[Dependency, ...], app: App,
     """
     if node.mapping("depends_on") is not None or not named:
         return False
-    names = (whole_name(app.name, each.task) for each in named)
-    return all(tasks.schedules[name].as_task.launches for name in names if name in tasks.schedules)
+    known = [tasks.schedules.get(whole_name(app.name, each.task)) for each in named]
+    return all(task is not None and task.as_task.launches for task in known)
 
 
 def _warn_of_unwritten(

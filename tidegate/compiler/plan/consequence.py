@@ -23,6 +23,9 @@ class Effect(Value, kw_only=True):
         carried, carried_events: number of waiting jobs that keep events, and number of these events.
         dropped_events: number of events that carried jobs lose.
         again: the instances of a task that are made again, by the names of their scheduled times.
+        made: those that are made besides, since the days have begun in its new zone.
+        at_once, skipped: by name, the fires of a cron whose times are over in its new zone, and those that
+            have happened in the former one.
         gone: number of its instances for which it has no time any more.
         held, released: number of carried jobs that become held, or are released.
         launches: jobs whose launch is decided and continues, although no run exists yet.
@@ -35,6 +38,9 @@ class Effect(Value, kw_only=True):
     carried_events: int = 0
     dropped_events: int = 0
     again: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    at_once: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     gone: int = 0
     held: int = 0
     released: int = 0
@@ -46,19 +52,23 @@ class Consequence(Value, kw_only=True):
     """One consequence of a change.
 
     Attributes:
-        kind: the change `discards` jobs, makes instances of a task again (`makes`) or takes them away
-            (`takes`), `carries` jobs with their events, `drops` other events, `holds` or
-            releases (`lets_go`) jobs of a suspended schedule, continues decided `launches`, `leaves` active
-            runs alone, or the schedule `starts` or `keeps` a status.
+        kind: the change `discards` jobs, makes instances of a task again (`makes`) or for days that
+            have begun in its new zone (`begins`) or takes them away (`takes`), lets a cron in another zone
+            fire at once (`fires`) or not again (`skips`), `carries` jobs with their events, `drops` other
+            events, `holds` or releases (`lets_go`) jobs of a suspended schedule, continues decided
+            `launches`, `leaves` active runs alone, or the schedule `starts` or `keeps` a status.
         count: number of jobs or runs.
         events: number of events that carried jobs keep, or lose.
         detail: the reason code of a discard, or the status.
-        names: the scheduled times that are made again.
+        names: the scheduled times of these instances, or fires.
     """
 
     kind: Literal[
         "discards",
         "makes",
+        "begins",
+        "fires",
+        "skips",
         "takes",
         "carries",
         "drops",
@@ -89,6 +99,12 @@ def consequences(action: Action, wanted: Schedule | None, effect: Effect) -> Ite
         yield Consequence(kind="discards", count=count, detail=reason)
     if effect.again:
         yield Consequence(kind="makes", count=len(effect.again), names=effect.again)
+    if effect.made:
+        yield Consequence(kind="begins", count=len(effect.made), names=effect.made)
+    if effect.at_once:
+        yield Consequence(kind="fires", count=len(effect.at_once), names=effect.at_once)
+    if effect.skipped:
+        yield Consequence(kind="skips", count=len(effect.skipped), names=effect.skipped)
     if effect.gone:
         yield Consequence(kind="takes", count=effect.gone)
     if effect.carried:

@@ -215,6 +215,13 @@ def consequence_text(consequence: Consequence) -> str:
         case "makes":
             again = f"{n} {_plural('instance', n)} {'is' if n == 1 else 'are'} made again"
             return f"{again}: {_named(consequence.names)}" if consequence.names else again
+        case "begins":
+            made = f"{n} {_plural('instance', n)} {'is' if n == 1 else 'are'} made"
+            return f"{made}, whose days have begun in its zone: {_named(consequence.names)}"
+        case "fires":
+            return f"fires at once, since the time is over in its zone: {_named(consequence.names)}"
+        case "skips":
+            return f"does not fire again for {_named(consequence.names)}"
         case "takes":
             return f"{n} {_plural('instance', n)} {'goes' if n == 1 else 'go'}: the task has no such time"
         case "carries":

@@ -47,9 +47,17 @@ def day_of(trigger: WallClock, fire: datetime) -> date:
 
     A time before `day_starts` belongs to the day before.
     """
-    return day_that_runs(
-        parse(trigger.cron).wall_of(fire, trigger.timezone, _days_that_count(trigger)), trigger.day_starts
-    )
+    return day_that_runs(wall_of(trigger, fire), trigger.day_starts)
+
+
+def wall_of(trigger: WallClock, fire: datetime) -> datetime:
+    """Return the wall time that the pattern names for one of its fires, in the trigger's zone, naive."""
+    return parse(trigger.cron).wall_of(fire, trigger.timezone, _days_that_count(trigger))
+
+
+def is_fixed(trigger: WallClock) -> bool:
+    """Return whether it fires at fixed times of the day, and not in every real hour of a pattern."""
+    return parse(trigger.cron).hours_kind == "fixed"
 
 
 def day_that_runs(wall: datetime, day_starts: time) -> date:

@@ -51,9 +51,19 @@ def next_fire(state: ScheduleState, after: datetime) -> datetime | None:
 
     An expired timer is due at once. None without a fire within the horizon of `domain.time.fire_times`.
     """
-    crons = [fire_times.next_fire(cron, after) for _, cron in cron_leaves(state)]
+    crons = [
+        fire_times.next_fire(cron, counts_after(state, leaf, after)) for leaf, cron in cron_leaves(state)
+    ]
     clocks = [_runs_out(state, leaf, length) for leaf, length in timer_leaves(state)]
     return earliest((*crons, *clocks))
+
+
+def counts_after(state: ScheduleState, leaf: Leaf, after: datetime) -> datetime:
+    """Return the instant after which the fires of a cron count, of those after another one.
+
+    Those up to then have happened in another zone (`decision.changes.moved_crons`).
+    """
+    return max(after, state.clocks.get(leaf.path, after))
 
 
 def programs_timed(state: ScheduleState) -> set[str]:
@@ -89,7 +99,7 @@ def due_fires(state: ScheduleState, now: datetime, running: Collection[str] = fr
     found: list[Event] = []
     rest: dict[str, Span] = {}
     for leaf, cron in cron_leaves(state):
-        judged = judge_fires(cron, state.fires_after or now, now)
+        judged = judge_fires(cron, counts_after(state, leaf, state.fires_after or now), now)
         found += [_cron_event(state.ref, leaf.path, cron, instant) for instant in judged.joining]
         if judged.expired is not None:
             found.append(_expired_event(state.ref, leaf.path, cron, judged.expired))

@@ -87,6 +87,5 @@ def job_set_back(job: Job, now: datetime, ended: Mapping[str, datetime]) -> Job:
         over = ended.get(job.failed_run.id, now)
         times["retry_at"] = job.retry_at - max(over - now, timedelta(0))
     if job.instance is not None:
-        counts_from = not_ahead(job.instance.counts_from, now)
-        times["instance"] = msgspec.structs.replace(job.instance, counts_from=counts_from)
+        times["instance"] = fields_set_back(job.instance, ("counts_from", "began"), now)
     return msgspec.structs.replace(job, **times)

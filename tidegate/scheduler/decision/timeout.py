@@ -11,9 +11,15 @@ from tidegate.scheduler.model.job import Job
 
 
 def begun_at(timeout: Timeout, job: Job) -> datetime | None:
-    """Return when the timeout of a job started; None if it has not. An instance's counts from its start."""
-    if job.instance is not None:
-        return job.instance.counts_from or job.instance.start
+    """Return when the timeout of a job started; None if it has not.
+
+    An instance's counts from its start time, of a backfill from the begin of its lot.
+    """
+    instance = job.instance
+    if instance is not None and instance.number:
+        return None if instance.began is None else max(instance.began, instance.counts_from or instance.began)
+    if instance is not None:
+        return instance.counts_from or instance.start
     if timeout.from_ == "first_event" and job.first_event_at is not None:
         return job.first_event_at
     return job.satisfied_at

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.fires import cron_leaves
+from tidegate.scheduler.decision.fires import counts_after, cron_leaves
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import Reader
 
@@ -32,7 +32,8 @@ def silent_crons(reader: Reader, apps: frozenset[str], now: datetime) -> tuple[S
     for state in reader.schedules():
         if not state.active or state.app not in apps or state.spec.task is not None:
             continue
-        due = earliest(fire_times.next_fire(cron, now) for _, cron in cron_leaves(state))
+        crons = ((cron, counts_after(state, leaf, now)) for leaf, cron in cron_leaves(state))
+        due = earliest(fire_times.next_fire(cron, after) for cron, after in crons)
         if due is not None and (state.next_fire_at is None or state.next_fire_at > due):
             found.append(SilentCron(schedule=state.ref, stored=state.next_fire_at, due=due))
     return tuple(found)

@@ -53,7 +53,8 @@ class ScheduleState(Value, kw_only=True):
         fires_after: every fire up to this instant is an event already.
         next_fire_at: the next fire of its crons and timers; None without one, and while it is
             suspended and takes no events.
-        clocks: the start of the timer of each `elapsed` leaf, by path; absent while the timer is stopped.
+        clocks: by the path of a leaf. Of an `elapsed` one the start of its timer; absent while that is
+            stopped. Of a cron whose zone has changed the last fire that does not happen again.
         revision: number of the changes of its specification and status, from 1.
         source: who created it: a deployment of its app, or a call for it alone.
         overridden: its specification was changed by a call since its app was deployed.

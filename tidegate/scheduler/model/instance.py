@@ -94,8 +94,8 @@ class Instance(Value, kw_only=True):
         empty: on an off day: it runs nothing and is successful at its start time.
         marked: a person has marked it as successful.
         attempt: number of its attempts; 0 until its first launch.
-        counts_from: when its timeout starts, if not at its start time: at a rerun, or at the request of a
-            backfill.
+        counts_from: when its timeout starts, if not at its start time or, of a backfill, with its lot: at a
+            rerun.
         upstream: its upstream instances, recorded when it left Not Run.
         diagnostics: its dependencies without an upstream instance, recorded then too.
     """

@@ -13,6 +13,7 @@ import msgspec
 from tidegate.scheduler.decision.decide import decide, decide_again
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job, reported_entry
+from tidegate.scheduler.decision.instances.decide import began_at
 from tidegate.scheduler.decision.launch.dates import date_of_job
 from tidegate.scheduler.decision.launch.input import with_input
 from tidegate.scheduler.decision.launch.plan import plan_launch
@@ -270,10 +271,8 @@ class Applier:
     def _began(self, view: JobView) -> dict[str, Any]:
         """Record that the lot of an instance of a backfill has begun, once; nothing for other jobs."""
         instance = view.job.instance
-        if instance is None or not instance.number or instance.began is not None:
-            return {}
-        waits = view.job.satisfied_at is None and any(each.lot for each in view.upstream)
-        return {} if waits else {"began": self._now.isoformat()}
+        began = None if instance is None or instance.began is not None else began_at(view, self._now)
+        return {} if began is None else {"began": began.isoformat()}
 
     def _postpone(self, job: Job, error: Exception) -> None:
         """Decide a job again later, and record the error that its decision raised."""

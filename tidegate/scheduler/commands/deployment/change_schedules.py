@@ -21,6 +21,7 @@ from tidegate.scheduler.commands.deployment.replace import (
     Replacement,
     carry_schedules,
     create_schedules,
+    move_crons,
     reset_schedules,
 )
 from tidegate.scheduler.commands.existing_events import collect_existing
@@ -64,6 +65,8 @@ def change_schedules(deployment: Deployment) -> None:
     # The changed apps are written already.
     apps = load_apps(transaction, [each.changed for each in found.carried])
     begun += [*tasks, *carry_schedules(transaction, found.carried, apps, now)]
+    former = deployment.before
+    begun = [move_crons(transaction, former.get(state.ref, state), state, now) for state in begun]
     deployment.listening = [_overriding(state, overridden) for state in begun]
     written = [*deployment.listening, *(_overriding(state, overridden) for state in found.amended)]
     transaction.delete_schedules([state.ref for state in found.deleted])

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 import msgspec
@@ -18,12 +19,15 @@ from tidegate.compiler.plan.renames import moved_places, with_places, without_pa
 from tidegate.compiler.plan.shared_folders import Neighbours, shared_folders
 from tidegate.domain.model import App, TaskTrigger
 from tidegate.domain.model.others import with_named
+from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import Renamed, blocks, record_of, renames_of
 from tidegate.scheduler.commands.deployment.storages import storages_of
 from tidegate.scheduler.commands.overrides.views import override_changes
+from tidegate.scheduler.commands.tasks.deployed_tasks import days_begun
 from tidegate.scheduler.decision.changes.carry import carry
 from tidegate.scheduler.decision.changes.fate import Change, Fate, fate
+from tidegate.scheduler.decision.changes.moved_crons import moved_crons, names_of
 from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
@@ -31,6 +35,7 @@ from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.tick import engine_clock
 
 REASONS = (Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED)
 """Why a change discards jobs, in the order in which `plan` lists them."""
@@ -79,7 +84,7 @@ def difference(
     places = moved_places(record_of(reader).places, without_paths(names, deployed))
     placed = with_places({name: wanted[name] for name in found.wanted}, places)
     touched = found.wanted | found.removed
-    changes = compare(rows, touched, placed, update_schedules)
+    changes = compare(rows, touched, placed, update_schedules, engine_clock(reader))
     states = {state.ref: state for state in rows.schedules()}
     overrides = rows.overrides()
     changes = _with_calls(changes, states, {each.ref: each for each in overrides if each.of_text})
@@ -134,9 +139,17 @@ def _parted(reader: Reader, rows: Rows, touched: frozenset[str]) -> tuple[dict[s
 
 
 def compare(
-    reader: Rows, names: Collection[str], wanted: Mapping[str, App], update_schedules: bool = True
+    reader: Rows,
+    names: Collection[str],
+    wanted: Mapping[str, App],
+    update_schedules: bool = True,
+    clock: datetime | None = None,
 ) -> Diff:
-    """Return the difference between the deployed apps of some names and `wanted`."""
+    """Return the difference between the deployed apps of some names and `wanted`.
+
+    Args:
+        clock: up to when the engine has done everything; None if it has never run.
+    """
     deployed = deployed_apps(reader)
     others = {name: app for name, app in deployed.items() if name not in names}
     whole = {name: with_named(app, {**others, **wanted}) for name, app in wanted.items()}
@@ -144,18 +157,19 @@ def compare(
         {name: app for name, app in deployed.items() if name in names},
         wanted,
         update_schedules=update_schedules,
-        effects=lambda changes: effects(reader, changes, whole),
+        effects=lambda changes: effects(reader, changes, whole, clock),
         others=others,
     )
 
 
 def effects(
-    reader: Rows, changes: Iterable[ScheduleChange], wanted: Mapping[str, App]
+    reader: Rows, changes: Iterable[ScheduleChange], wanted: Mapping[str, App], clock: datetime | None
 ) -> dict[tuple[str, str], Effect]:
     """Return the effects of changed schedules on their jobs, by app and schedule.
 
     Args:
         wanted: the apps that are to be deployed, with the parts of other apps that they name.
+        clock: when the change is made.
     """
     states = {state.ref: state for state in reader.schedules()}
     changed = {change.ref: change for change in changes if change.action in ("replace", "delete")}
@@ -170,11 +184,18 @@ def effects(
         before = states[ref]
         after = before if change.action == "delete" else _renewed(before, wanted[before.app])
         if change.action == "replace" and before.spec.task is not None and after.spec.task is not None:
-            found[before.app, before.name] = effect_on_instances(before, after.spec.task, jobs[ref])
+            effect = effect_on_instances(before, after.spec.task, jobs[ref])
+            made = _begun(before, after.spec.task, clock or before.deployed_at, effect.again)
+            found[before.app, before.name] = msgspec.structs.replace(effect, made=made)
             continue
         kind = _kind(change)
         ends = [_end(job, kind, before, after, wanted, deliveries.get(job.id, ())) for job in jobs[ref]]
-        found[before.app, before.name] = _counted(before, ends)
+        moved = moved_crons(before, after, clock or before.deployed_at) if change.action == "replace" else ()
+        found[before.app, before.name] = msgspec.structs.replace(
+            _counted(before, ends),
+            at_once=tuple(name for each in moved for name in names_of(each.cron, each.at_once)),
+            skipped=tuple(name for each in moved for name in names_of(each.cron, each.skipped)),
+        )
     return found
 
 
@@ -233,6 +254,20 @@ def _counted(state: ScheduleState, ends: Sequence[_End]) -> Effect:
         launches=len(unlaunched),
         active_runs=len(going_on) - len(unlaunched),
     )
+
+
+def _begun(
+    before: ScheduleState, task: TaskTrigger, now: datetime, again: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the names of the instances that are made since their days have begun in another zone.
+
+    Args:
+        again: those that exist.
+    """
+    slots = days_begun(before.spec.as_task, task, now)
+    begun = (slot for slot in slots if local_day(task, slot.scheduled) <= local_day(task, now))
+    names = (scheduled_key(task, slot.scheduled) for slot in begun)
+    return tuple(name for name in names if name not in again)
 
 
 def effect_on_instances(state: ScheduleState, task: TaskTrigger, jobs: Sequence[Job]) -> Effect:

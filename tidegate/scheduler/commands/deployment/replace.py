@@ -22,6 +22,7 @@ from tidegate.scheduler.commands.change_jobs import apply_fates, change_jobs
 from tidegate.scheduler.commands.tasks.deployed_tasks import begin_tasks
 from tidegate.scheduler.decision.changes.carry import Carried, carry, carry_entries
 from tidegate.scheduler.decision.changes.fate import Change, fate
+from tidegate.scheduler.decision.changes.moved_crons import moved_crons
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job
@@ -100,6 +101,20 @@ def carry_schedules(
     ]
     apply_fates(transaction, fates, after, now)
     return list(after.values())
+
+
+def move_crons(
+    transaction: Transaction, before: ScheduleState, after: ScheduleState, now: datetime
+) -> ScheduleState:
+    """Return a changed schedule whose crons go on in another zone without a fire left out or twice."""
+    moved = moved_crons(before, after, now)
+    transaction.add_events([event for each in moved for event in each.events(after.ref, now)])
+    clocks = {each.leaf: each.skipped[-1] for each in moved if each.skipped}
+    if not clocks:
+        return after
+    transaction.add_journal(list(clock_entries([msgspec.structs.replace(after, clocks=clocks)], now)))
+    placed = msgspec.structs.replace(after, clocks={**after.clocks, **clocks})
+    return msgspec.structs.replace(placed, next_fire_at=next_fire(placed, placed.fires_after or now))
 
 
 def _write(transaction: Transaction, found: Sequence[tuple[Job, Carried]], now: datetime) -> None:

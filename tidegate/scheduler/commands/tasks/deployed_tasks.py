@@ -93,22 +93,13 @@ def change_tasks(
 def _begin_changed(
     transaction: Transaction, was: ScheduleState, state: ScheduleState, now: datetime
 ) -> ScheduleState:
-    """Make the instances that a changed task has besides those it had; return it with its next generation.
-
-    In a zone further east, days may have begun that the former text had not made yet: all of their
-    instances are made, also those whose start time is over.
-    """
+    """Make the instances that a changed task has besides those it had; return it with its next generation."""
     task, former = state.spec.as_task, was.spec.as_task
-    until = made = day_made(task, now)
-    if former.enabled and former.timezone != task.timezone:
-        made = day_made(former, now - MICROSECOND)
-    first = min(local_day(task, now), made + ONE_DAY)
+    until, made = day_made(task, now), _day_made_before(former, task, now)
     last = max(until, made)
-    slots = [
-        slot
-        for slot in slots_between(task, first - ONE_DAY, last)
-        if slot.start >= now or local_day(task, slot.scheduled) > made
-    ]
+    first = min(local_day(task, now), made + ONE_DAY)
+    slots = [slot for slot in slots_between(task, first - ONE_DAY, last) if slot.start >= now]
+    slots = sorted({*slots, *days_begun(former, task, now)}, key=lambda slot: slot.scheduled)
     if slots:
         near = transaction.instances(
             (state.ref,), slots[0].scheduled - ZONES_APART, slots[-1].scheduled + ZONES_APART
@@ -122,6 +113,20 @@ def _begin_changed(
         fires_after=now if made <= until else generation_time(task, made),
         next_fire_at=next_generation(task, last),
     )
+
+
+def days_begun(former: TaskTrigger, task: TaskTrigger, now: datetime) -> list[Slot]:
+    """Return the slots of the days that have begun in a zone further east, and that were not made yet.
+
+    All of them are made, also those whose start time is over.
+    """
+    return list(slots_between(task, _day_made_before(former, task, now), day_made(task, now)))
+
+
+def _day_made_before(former: TaskTrigger, task: TaskTrigger, now: datetime) -> date:
+    """Return the last day that is made already: in another zone by the former text."""
+    moves = former.enabled and former.timezone != task.timezone
+    return day_made(former, now - MICROSECOND) if moves else day_made(task, now)
 
 
 def wake_consumers(transaction: Transaction, tasks: Collection[str], now: datetime) -> None:

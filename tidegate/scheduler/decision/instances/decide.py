@@ -25,7 +25,9 @@ def decide_instance(view: JobView, now: datetime) -> Decision:
     """Decide about an instance at `now`; see `scheduler.decision.decide`."""
     trigger = gate(view, now)
     satisfied_at = view.job.satisfied_at or (now if trigger.met else None)
-    view = msgspec.structs.replace(view, job=msgspec.structs.replace(view.job, satisfied_at=satisfied_at))
+    instance = msgspec.structs.replace(view.job.of_task, began=began_at(view, now))
+    job = msgspec.structs.replace(view.job, satisfied_at=satisfied_at, instance=instance)
+    view = msgspec.structs.replace(view, job=job)
     deadline = deadline_of(view.schedule.timeout, view.job, held=held.check(view) is not None)
     constraints = check_all(view, now)
     return Decision(
@@ -35,6 +37,13 @@ def decide_instance(view: JobView, now: datetime) -> Decision:
         trigger=trigger,
         constraints=constraints,
     )
+
+
+def began_at(view: JobView, now: datetime) -> datetime | None:
+    """Return when the lot of an instance of a backfill began; None before that, and of other instances."""
+    instance = view.job.of_task
+    waits = view.job.satisfied_at is None and any(each.lot for each in view.upstream)
+    return instance.began or (now if instance.number and not waits else None)
 
 
 def _outcome(
