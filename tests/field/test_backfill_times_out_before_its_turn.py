@@ -1,7 +1,7 @@
 """I filled a year again, three hours for each day at most; from the second day on all were given up unrun.
 
-A timeout of an instance of a backfill counts from the begin of its lot, as its deadline does: what has not had
-its turn is not too late.
+A timeout of an instance of a backfill counts from the begin of its lot, as its deadline does: what has not
+had its turn is not too late.
 """
 
 import pytest
@@ -41,8 +41,8 @@ def app(expect: list[str], *given: str, only: str = "") -> str:
 
 def test_each_lot_has_its_whole_time() -> None:
     begins = [
-        f"at: +{2 * n}h, launch: t, business_date: 2026-03-0{n + 1}, number: 1, partitions: [2026-03-0{n + 1}]"
-        for n in range(4)
+        f"at: +{2 * n}h, launch: t, business_date: {day}, number: 1, partitions: [{day}]"
+        for n, day in enumerate(f"2026-03-0{number}" for number in range(1, 5))
     ]
     assert failures(app(begins, only="t")) == []
 
