@@ -1,4 +1,4 @@
-"""I filled a year again, three hours for each day at most; from the second day on all were given up unrun.
+"""I filled a year again, three hours for each day at most; from the second day on none was run at all.
 
 A timeout of an instance of a backfill counts from the begin of its lot, as its deadline does: what has not
 had its turn is not too late.

@@ -163,13 +163,13 @@ def compare(
 
 
 def effects(
-    reader: Rows, changes: Iterable[ScheduleChange], wanted: Mapping[str, App], clock: datetime | None
+    reader: Rows, changes: Iterable[ScheduleChange], wanted: Mapping[str, App], clock: datetime | None = None
 ) -> dict[tuple[str, str], Effect]:
     """Return the effects of changed schedules on their jobs, by app and schedule.
 
     Args:
         wanted: the apps that are to be deployed, with the parts of other apps that they name.
-        clock: when the change is made.
+        clock: when the change is made; None: before the engine has run.
     """
     states = {state.ref: state for state in reader.schedules()}
     changed = {change.ref: change for change in changes if change.action in ("replace", "delete")}
