@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.server.board.board import HTML
-from tests.server.serving import NS, Served
+from tests.server.serving import Served
 from tidegate.cli.main import load_command
 from tidegate.listings.declared import LISTINGS
 from tidegate.listings.listing import Listing
@@ -26,29 +26,47 @@ def options_of(listing: Listing) -> set[str]:
     return {option.removeprefix("--") for each in command.params for option in each.opts}
 
 
+PAGES_ELSEWHERE: dict[str, str] = {}
+"""The page of a list that is not at /board/ with its name."""
+
+
+def page_of(listing: Listing) -> str:
+    return PAGES_ELSEWHERE.get(listing.name, f"/board/{listing.name}")
+
+
+def route_of(listing: Listing, document: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The path of a list, and what the document says of it."""
+    name = f"list_{listing.name.replace('-', '_')}_"
+    return next(
+        (path, methods["get"])
+        for path, methods in document["paths"].items()
+        if methods.get("get", {}).get("operationId", "").startswith(name)
+    )
+
+
 @PARAMETERS
 def test_filters_are_the_same_in_a_terminal_over_rest_and_on_the_board(listing: Listing, server: Served):
     filters = {each.name for each in listing.filters}
-    paths = server.client.get("/openapi.json").json()["paths"]
-    parameters = paths[f"/v3/namespaces/{{ns}}/{listing.name}"]["get"]["parameters"]
-    assert {each["name"] for each in parameters} - {"ns"} == filters | {"limit", "cursor"}
+    _, route = route_of(listing, server.client.get("/openapi.json").json())
+    assert {each["name"] for each in route["parameters"]} - {"ns"} == filters | {"limit", "cursor"}
     assert filters | {"limit"} <= options_of(listing)
-    html = server.client.get(f"/board/{listing.name}", headers=HTML).text
+    html = server.client.get(page_of(listing), headers=HTML).text
     assert [name for name in filters if f'name="{name}"' not in html] == []
     assert [each.title for each in listing.columns if f">{each.title.capitalize()}</th>" not in html] == []
 
 
 @PARAMETERS
 def test_the_json_of_a_page_is_the_answer_of_rest(listing: Listing, server: Served):
-    page = server.client.get(f"/board/{listing.name}?format=json&limit=1")
-    assert page.content == server.client.get(f"{NS}/{listing.name}?limit=1").content
+    path, _ = route_of(listing, server.client.get("/openapi.json").json())
+    answer = server.client.get(f"{path.replace('{ns}', 'default')}?limit=1")
+    assert server.client.get(f"{page_of(listing)}?format=json&limit=1").content == answer.content
 
 
 @PARAMETERS
 def test_the_answer_is_described_field_by_field(listing: Listing, server: Served):
     document = server.client.get("/openapi.json").json()
-    answer = document["paths"][f"/v3/namespaces/{{ns}}/{listing.name}"]["get"]["responses"]["200"]
-    name = answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    _, route = route_of(listing, document)
+    name = route["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
     items = document["components"]["schemas"][name]["properties"]["items"]["items"]
     item = document["components"]["schemas"][items["$ref"].rpartition("/")[2]]
     assert list(item["properties"]) == list(listing.item.__struct_fields__)

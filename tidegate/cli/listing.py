@@ -59,6 +59,8 @@ def list_command(
     limit: int,
     short: Mapping[str, Short] | None = None,
     help: str = "",
+    argument: str = "",
+    json_limit: int | None = None,
     oldest_first: bool = False,
     missing_is_empty: bool = False,
 ) -> Callable[..., None]:
@@ -69,6 +71,8 @@ def list_command(
         limit: the most items, if the command line does not say.
         short: the short forms, by option.
         help: what it lists without filters; "" for what the list is.
+        argument: the filter that may also be written without its option; "" for none.
+        json_limit: the same as `limit` in JSON; None for `limit` there too.
         oldest_first: print the items in the opposite order: the newest ones, the last at the end.
         missing_is_empty: without a store nothing is listed.
     """
@@ -79,8 +83,11 @@ def list_command(
         from tidegate.listings.read import Source
         from tidegate.project.settings.settings import load_settings
 
-        settings, format, most = load_settings(), options["format"], options["limit"]
+        settings, format = load_settings(), options["format"]
+        most = options["limit"] or (json_limit if format is Format.JSON else None) or limit
         given = {each.name: options[_word(each.name)] for each in listing.filters}
+        if argument:
+            given[argument] = given[argument] or options["argument"]
         given = {name: value for name, value in given.items() if value not in (None, "", [])}
         chosen = [name for name in short if options[_word(name)]]
         for name in chosen:
@@ -96,6 +103,7 @@ def list_command(
     kept = inspect.Parameter.KEYWORD_ONLY
     parameters = [
         *(_option(each) for each in listing.filters),
+        *(_option(each, positional=True) for each in listing.filters if each.name == argument),
         *(
             inspect.Parameter(
                 _word(name),
@@ -108,8 +116,10 @@ def list_command(
         inspect.Parameter(
             "limit",
             kept,
-            default=limit,
-            annotation=Annotated[int, typer.Option(min=1, max=NUMBER_MAX, help="The most lines.")],
+            default=None,
+            annotation=Annotated[
+                int | None, typer.Option(min=1, max=NUMBER_MAX, help=_most(limit, json_limit))
+            ],
         ),
         inspect.Parameter("format", kept, default=Format.TEXT, annotation=FormatOption),
     ]
@@ -151,23 +161,31 @@ def print_items(listing: Listing, items: Sequence[Any]) -> None:
     ]
     print_table(
         [column.title for column in columns],
-        [[_cell(column, getattr(item, column.name)) for column in columns] for item in items],
+        [[_cell(column, item) for column in columns] for item in items],
         right=[column.title for column in columns if column.shown_as == "number"],
     )
 
 
-def _cell(column: Column, value: Any) -> str:
+def _cell(column: Column, item: Any) -> str:
+    value: Any = getattr(item, column.name)
+    if value is None:
+        return "-" if column.shown_as == "instant" and column.priority == 1 else ""
     match column.shown_as:
         case "instant":
-            return instant(value) if value is not None or column.priority == 1 else ""
+            return instant(value, getattr(item, "timezone", ""))
         case "list":
             return ", ".join(value[:NAMED]) + (", …" if len(value) > NAMED else "")
         case _:
-            return "" if value is None else str(value)
+            return str(value)
 
 
-def _option(of: Filter) -> inspect.Parameter:
-    """Return a filter as an option; a shell completes it by its kind."""
+def _most(limit: int, json_limit: int | None) -> str:
+    in_json = {None: "", NUMBER_MAX: "; in JSON all"}.get(json_limit, f"; in JSON {json_limit}")
+    return f"The most lines, by default {limit}{in_json}."
+
+
+def _option(of: Filter, *, positional: bool = False) -> inspect.Parameter:
+    """Return a filter as an option, or as the argument; a shell completes it by its kind."""
 
     def complete(incomplete: str) -> list[str]:
         from tidegate.cli.names import complete_filter
@@ -177,12 +195,12 @@ def _option(of: Filter) -> inspect.Parameter:
     kinds: dict[str, Any] = {"flag": bool | None, "number": int | None, "state": list[str] | None}
     said = {} if of.kind in ("flag", "number") else {"metavar": of.kind.upper(), "autocompletion": complete}
     name = f"--{of.name}/--no-{of.name}" if of.kind == "flag" else f"--{of.name}"
-    option = typer.Option(name, help=of.help, **said)
+    shown = typer.Argument(help=of.help, **said) if positional else typer.Option(name, help=of.help, **said)
     return inspect.Parameter(
-        _word(of.name),
+        "argument" if positional else _word(of.name),
         inspect.Parameter.KEYWORD_ONLY,
         default=None,
-        annotation=Annotated[kinds.get(of.kind, str | None), option],
+        annotation=Annotated[kinds.get(of.kind, str | None), shown],
     )
 
 

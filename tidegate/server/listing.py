@@ -20,7 +20,7 @@ from tidegate.server.problem import Problem
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import visible_apps
 
-Show = Callable[[Request, Service, Rows, dict[str, Any]], Response]
+Show = Callable[[Request, Service, Caller, Rows, dict[str, Any]], Response]
 
 BLANK = BeforeValidator(lambda value: None if value == "" else value)
 """A field that a person leaves empty in a form does not narrow."""
@@ -38,7 +38,7 @@ def add_route(router: APIRouter, listing: Listing, path: str = "") -> None:
     path = path or f"/{listing.name}"
     needed = Depends(needs(Role(listing.role)))
     router.get(path, dependencies=[needed], tags=[listing.name], **contract(rows_of(listing)))(
-        endpoint(listing, path, lambda _request, _service, rows, _given: json_answer(rows))
+        endpoint(listing, path, lambda _request, _service, _caller, rows, _given: json_answer(rows))
     )
 
 
@@ -59,7 +59,7 @@ def endpoint(listing: Listing, path: str, show: Show) -> Callable[..., Response]
     ) -> Response:
         filters = {name.rstrip("_"): value for name, value in given.items()}
         rows = read_seen(service, caller, listing, filters, limit, cursor)
-        return show(request, service, rows, filters)
+        return show(request, service, caller, rows, filters)
 
     fixed = [each for each in inspect.signature(answer).parameters.values() if each.name in FIXED]
     found = inspect.Signature([*fixed, *(_parameter(each, path) for each in listing.filters)])

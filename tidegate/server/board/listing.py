@@ -1,5 +1,6 @@
 """Lists as pages: a form of the filters, a table of the columns, and a link to the next page."""
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,7 +12,7 @@ from tidegate.listings.listing import Listing, load
 from tidegate.listings.read import Rows
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.model.records.token import Role
-from tidegate.server.access import needs
+from tidegate.server.access import Caller, needs
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.listing import endpoint
 from tidegate.server.service import Service
@@ -37,33 +38,44 @@ class ListShown(Value, kw_only=True):
     """What the template shows of a page of a list.
 
     Attributes:
-        more: the query of the next page; "" for the last one.
+        next: the query of the next page; "" for the last one.
+        more: what the page shows beside the list; None for nothing.
     """
 
     listing: Any
     filters: tuple[FilterShown, ...]
     items: list[Any]
-    more: str
+    next: str
+    more: Any
 
 
-def add_page(listing: Listing, path: str = "", template: str = "listing") -> None:
+More = Callable[[Service, Caller, Rows], Any]
+"""Reads what a page shows beside its list."""
+
+
+def add_page(listing: Listing, path: str = "", template: str = "listing", more: More | None = None) -> None:
     """Add the page of a list; with `format=json` it is the answer of the list's REST route.
 
     Args:
         path: below /board; "" for the list's own name.
+        template: one that extends listing.html, where the page has more than the list.
+        more: what that template has as `view.more`.
     """
     path = path or f"/{listing.name}"
 
-    def show(request: Request, service: Service, rows: Rows, given: dict[str, Any]) -> Response:
+    def show(
+        request: Request, service: Service, caller: Caller, rows: Rows, given: dict[str, Any]
+    ) -> Response:
         with service.store.reading() as reader:
             zone = common_zone(reader, rows.apps)
-        return page(request, service, template, listing.title, shown(listing, rows, given), zone, rows)
+        view = shown(listing, rows, given, None if more is None else more(service, caller, rows))
+        return page(request, service, template, listing.title, view, zone, rows)
 
     needed = Depends(needs(Role(listing.role)))
     router.get(path, dependencies=[needed], response_model=None)(endpoint(listing, path, show))
 
 
-def shown(listing: Listing, rows: Rows, given: dict[str, Any]) -> ListShown:
+def shown(listing: Listing, rows: Rows, given: dict[str, Any], more: Any) -> ListShown:
     """Return what a template shows of a page of a list."""
     return ListShown(
         listing=listing,
@@ -78,7 +90,8 @@ def shown(listing: Listing, rows: Rows, given: dict[str, Any]) -> ListShown:
             for each in listing.filters
         ),
         items=rows.items,
-        more="" if rows.next is None else urlencode(_query(given, rows.next)),
+        next="" if rows.next is None else urlencode(_query(given, rows.next)),
+        more=more,
     )
 
 
@@ -95,5 +108,5 @@ def _query(given: dict[str, Any], cursor: str) -> list[tuple[str, str]]:
     return [*found, ("cursor", cursor)]
 
 
-for _listing in LISTINGS.values():
-    add_page(_listing)
+for _name in ("jobs", "late"):
+    add_page(LISTINGS[_name])
