@@ -1,7 +1,7 @@
 """Lists in a terminal: the command of a listing, with its filters as options, as a table or as JSON."""
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 NAMED = 5
 """So many values of a list are in a cell."""
+
+KEPT = inspect.Parameter.KEYWORD_ONLY
 
 Given = dict[str, Any]
 
@@ -100,32 +102,31 @@ def list_command(
             source = Source(store=store, reader=reader, settings=settings, now=datetime.now(UTC))
             _print(listing, source, asked, most, format, oldest_first=oldest_first)
 
-    kept = inspect.Parameter.KEYWORD_ONLY
-    parameters = [
-        *(_option(each) for each in listing.filters),
-        *(_option(each, positional=True) for each in listing.filters if each.name == argument),
-        *(
-            inspect.Parameter(
-                _word(name),
-                kept,
-                default=False,
-                annotation=Annotated[bool, typer.Option(f"--{name}", help=form.help)],
-            )
-            for name, form in short.items()
-        ),
-        inspect.Parameter(
-            "limit",
-            kept,
-            default=None,
-            annotation=Annotated[
-                int | None, typer.Option(min=1, max=NUMBER_MAX, help=_most(limit, json_limit))
-            ],
-        ),
-        inspect.Parameter("format", kept, default=Format.TEXT, annotation=FormatOption),
-    ]
+    parameters = [*_parameters(listing, short, argument), *_paging(limit, json_limit)]
     vars(command)["__signature__"] = inspect.Signature(parameters)
     command.__doc__ = help or listing.help
     return command
+
+
+def _parameters(listing: Listing, short: Mapping[str, Short], argument: str) -> Iterator[inspect.Parameter]:
+    """Yield the filters of a list, the one that is an argument too, and the short forms."""
+    for each in listing.filters:
+        yield _option(each)
+        if each.name == argument:
+            yield _option(each, positional=True)
+    for name, form in short.items():
+        yield _parameter(_word(name), False, bool, typer.Option(f"--{name}", help=form.help))
+
+
+def _paging(limit: int, json_limit: int | None) -> tuple[inspect.Parameter, inspect.Parameter]:
+    in_json = {None: "", NUMBER_MAX: "; in JSON all"}.get(json_limit, f"; in JSON {json_limit}")
+    said = typer.Option(min=1, max=NUMBER_MAX, help=f"The most lines, by default {limit}{in_json}.")
+    format = inspect.Parameter("format", KEPT, default=Format.TEXT, annotation=FormatOption)
+    return _parameter("limit", None, int | None, said), format
+
+
+def _parameter(name: str, default: Any, kind: Any, said: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, KEPT, default=default, annotation=Annotated[kind, said])
 
 
 def _print(
@@ -179,11 +180,6 @@ def _cell(column: Column, item: Any) -> str:
             return str(value)
 
 
-def _most(limit: int, json_limit: int | None) -> str:
-    in_json = {None: "", NUMBER_MAX: "; in JSON all"}.get(json_limit, f"; in JSON {json_limit}")
-    return f"The most lines, by default {limit}{in_json}."
-
-
 def _option(of: Filter, *, positional: bool = False) -> inspect.Parameter:
     """Return a filter as an option, or as the argument; a shell completes it by its kind."""
 
@@ -196,11 +192,8 @@ def _option(of: Filter, *, positional: bool = False) -> inspect.Parameter:
     said = {} if of.kind in ("flag", "number") else {"metavar": of.kind.upper(), "autocompletion": complete}
     name = f"--{of.name}/--no-{of.name}" if of.kind == "flag" else f"--{of.name}"
     shown = typer.Argument(help=of.help, **said) if positional else typer.Option(name, help=of.help, **said)
-    return inspect.Parameter(
-        "argument" if positional else _word(of.name),
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[kinds.get(of.kind, str | None), shown],
+    return _parameter(
+        "argument" if positional else _word(of.name), None, kinds.get(of.kind, str | None), shown
     )
 
 

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from tidegate.domain.error import WrongUsage
 from tidegate.domain.part_name import SEPARATOR, app_of, namespace_and_app, without_namespace
-from tidegate.listings.listing import Filter, FilterKind, Scope, load
+from tidegate.listings.listing import Filter, FilterKind, NotInScope, Scope, load
 from tidegate.processes.explained import instant_of
 from tidegate.scheduler.explain import names
 from tidegate.scheduler.model.deployed import TASK_KIND
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.refused import UnknownName
 from tidegate.scheduler.store.protocol import Reader
 
 Apps = Collection[str] | None
@@ -50,10 +51,8 @@ def parse_filter(of: Filter, value: Any, reader: Reader, scope: Scope, apps: App
     if not isinstance(value, str):
         return value
     if of.kind == "app":
-        namespace, app = namespace_and_app(value)
-        if namespace in ("", scope.namespace):
-            scope.check(app)
-    elif of.kind in ("schedule", "task", "dataset") and SEPARATOR in (whole := without_namespace(value)):
+        return _app(value, reader, scope)
+    if of.kind in ("schedule", "task", "dataset") and SEPARATOR in (whole := without_namespace(value)):
         scope.check(app_of(whole))
         apps = scope.apps
     return KINDS[of.kind].parse(of, value, reader, apps)
@@ -71,8 +70,17 @@ def member_of(name: str, text: str, members: type[StrEnum]) -> StrEnum:
     raise WrongUsage(f"{name} has the unknown value {text!r:.100}", f"one of {', '.join(members)}")
 
 
-def _app(_: Filter, text: str, reader: Reader, _apps: Apps) -> str:
-    return names.app_named(reader, text)
+def _app(text: str, reader: Reader, scope: Scope) -> str:
+    """Return the app of "app" or "namespace/app"; to a caller who does not see all no other one is named."""
+    app = namespace_and_app(text)[1]
+    if scope.namespace:
+        scope.check(app, text)
+    try:
+        return names.app_named(reader, text)
+    except UnknownName as error:
+        if scope.namespace:
+            raise NotInScope(app, text) from error
+        raise
 
 
 def _day(of: Filter, text: str, _reader: Reader, _apps: Apps) -> date:
@@ -97,7 +105,7 @@ NAMED: dict[str, Callable[[Reader], Iterable[str]]] = {
 """What has names in the store."""
 
 KINDS: dict[FilterKind, Kind] = {
-    "app": Kind(_app, NAMED["apps"]),
+    "app": Kind(_as_it_is, NAMED["apps"]),
     "schedule": Kind(
         lambda _, text, reader, apps: names.find_source_of_jobs(reader, text, apps), NAMED["schedules"]
     ),

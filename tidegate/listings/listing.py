@@ -121,14 +121,17 @@ class Scope(Value, kw_only=True):
     namespace: str = ""
     apps: frozenset[str] | None = None
 
-    def check(self, app: str) -> None:
+    def check(self, app: str, text: str = "") -> None:
         """Refuse an app that the caller does not see.
+
+        Args:
+            text: as the caller has written it; "" for its name.
 
         Raises:
             NotInScope: it is not one of `apps`.
         """
         if self.apps is not None and app not in self.apps:
-            raise NotInScope(app)
+            raise NotInScope(app, text or app)
 
 
 EVERYTHING = Scope()
@@ -138,8 +141,8 @@ EVERYTHING = Scope()
 class NotInScope(UserError):
     """A filter names an app that the caller does not see."""
 
-    def __init__(self, app: str) -> None:
-        super().__init__(f'there is no app "{app:.100}"')
+    def __init__(self, app: str, text: str) -> None:
+        super().__init__(f'there is no app "{text:.100}"')
         self.app = app
 
 
