@@ -26,7 +26,7 @@ from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.publish import recover
+from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.iceberg.table.log import (

@@ -90,7 +90,7 @@ class MemoryCommitStepStore(CommitStepStore):
 
     def put(
         self,
-        sequence: str,
+        commit: str,
         datasets: Sequence[str],
         token: int,
         body: str,
@@ -98,18 +98,18 @@ class MemoryCommitStepStore(CommitStepStore):
     ) -> Put:
         """See `CommitStepStore.put`."""
         with self._lock:
-            if sequence in self._records:
+            if commit in self._records:
                 return "known"
-            if token not in self._attempts or self._attempts[token].commit != sequence:
+            if token not in self._attempts or self._attempts[token].commit != commit:
                 return "fenced"
-            if sequence in self._abandoned:
+            if commit in self._abandoned:
                 return "fenced"
-            if self._over(sequence):
+            if self._over(commit):
                 return "over"
             if not all(self._may_move(move) for move in moves):
                 return "moved"
             del self._attempts[token]
-            self._records[sequence] = _Record(
+            self._records[commit] = _Record(
                 datasets=tuple(datasets),
                 token=token,
                 body=body,
@@ -117,14 +117,10 @@ class MemoryCommitStepStore(CommitStepStore):
             )
             return "stored"
 
-    def exists(self, sequence: str) -> bool:
-        """See `CommitStepStore.exists`."""
-        return self.get(sequence) is not None
-
-    def get(self, sequence: str) -> str | None:
+    def get(self, commit: str) -> str | None:
         """See `CommitStepStore.get`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(commit)
             return None if record is None else record.body
 
     def list_unfinished(self, dataset: str | None = None) -> tuple[str, ...]:
@@ -137,69 +133,69 @@ class MemoryCommitStepStore(CommitStepStore):
             ]
         return tuple(id for _, id in sorted(found))
 
-    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
+    def take(self, commit: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
         """See `CommitStepStore.take`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(commit)
             if record is None:
                 return None
             taken = record.state.taken(owner, now, until)
-            self._records[sequence] = replace(record, state=taken)
+            self._records[commit] = replace(record, state=taken)
             return taken
 
-    def release(self, sequence: str, owner: str) -> None:
+    def release(self, commit: str, owner: str) -> None:
         """See `CommitStepStore.release`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(commit)
             if record is not None and record.state.owner == owner:
-                self._records[sequence] = replace(record, state=record.state.released())
+                self._records[commit] = replace(record, state=record.state.released())
 
-    def recovery_state(self, sequence: str) -> RecoveryState | None:
+    def recovery_state(self, commit: str) -> RecoveryState | None:
         """See `CommitStepStore.recovery_state`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(commit)
             return None if record is None else record.state
 
-    def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
+    def fail(self, commit: str, owner: str, error: str, now: datetime) -> int:
         """See `CommitStepStore.fail`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(commit)
             if record is None:
                 return 0
             state = record.state
             if owner and state.owner == owner:
                 state = state.failed(error, now)
-                self._records[sequence] = replace(record, state=state)
+                self._records[commit] = replace(record, state=state)
             return state.failures
 
-    def remove(self, sequence: str, result: str) -> None:
+    def remove(self, commit: str, result: str) -> None:
         """See `CommitStepStore.remove`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(commit)
             if record is not None:
-                self._records[sequence] = replace(record, body="", moves=frozenset(), result=result)
+                self._records[commit] = replace(record, body="", moves=frozenset(), result=result)
 
-    def result(self, sequence: str) -> str | None:
+    def result(self, commit: str) -> str | None:
         """See `CommitStepStore.result`."""
         with self._lock:
-            record = self._records.get(sequence)
+            record = self._records.get(commit)
             return None if record is None else record.result
 
-    def tokens(self, sequences: Sequence[str]) -> Mapping[str, int]:
+    def tokens(self, commits: Sequence[str]) -> Mapping[str, int]:
         """See `CommitStepStore.tokens`."""
         with self._lock:
-            return {one: self._records[one].token for one in sequences if one in self._records}
+            return {one: self._records[one].token for one in commits if one in self._records}
 
     def abandon(
-        self, sequence: str, note: str, now: datetime, published: Mapping[str, str] | None = None
+        self, commit: str, note: str, now: datetime, published: Mapping[str, str] | None = None
     ) -> bool:
         """See `CommitStepStore.abandon`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(commit)
             if record is None or not record.state.is_free(now):
                 return False
             kept = AbandonedCommit(
-                commit=sequence,
+                commit=commit,
                 token=record.token,
                 datasets=record.datasets,
                 body=record.body,
@@ -207,43 +203,43 @@ class MemoryCommitStepStore(CommitStepStore):
                 note=note,
                 at=now,
             )
-            self._abandoned[sequence] = kept
+            self._abandoned[commit] = kept
             for name, parts in (published or {}).items():
-                self._keep(sequence, name, parts, record.state.error, note, now)
-            del self._records[sequence]
+                self._keep(commit, name, parts, record.state.error, note, now)
+            del self._records[commit]
             return True
 
     def abandon_output(
-        self, sequence: str, dataset: str, *, before: str, body: str, note: str, now: datetime
+        self, commit: str, dataset: str, *, before: str, body: str, note: str, now: datetime
     ) -> bool:
         """See `CommitStepStore.abandon_output`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(commit)
             if record is None or record.body != before or not record.state.is_free(now):
                 return False
             if dataset not in record.datasets:
                 return False
             others = tuple(name for name in record.datasets if name != dataset)
-            self._keep(sequence, dataset, None, record.state.error, note, now)
-            self._records[sequence] = replace(record, body=body, datasets=others, state=RecoveryState())
+            self._keep(commit, dataset, None, record.state.error, note, now)
+            self._records[commit] = replace(record, body=body, datasets=others, state=RecoveryState())
             return True
 
-    def output_records(self, sequence: str) -> Sequence[OutputRecord]:
+    def output_records(self, commit: str) -> Sequence[OutputRecord]:
         """See `CommitStepStore.output_records`."""
         with self._lock:
-            return tuple(record for _, record in sorted(self._outputs.get(sequence, {}).items()))
+            return tuple(record for _, record in sorted(self._outputs.get(commit, {}).items()))
 
     def _keep(
-        self, sequence: str, dataset: str, published: str | None, error: str, note: str, now: datetime
+        self, commit: str, dataset: str, published: str | None, error: str, note: str, now: datetime
     ) -> None:
-        self._outputs.setdefault(sequence, {})[dataset] = OutputRecord(
+        self._outputs.setdefault(commit, {})[dataset] = OutputRecord(
             dataset=dataset, published=published, error=error, note=note, at=now
         )
 
-    def was_abandoned(self, sequence: str) -> bool:
+    def was_abandoned(self, commit: str) -> bool:
         """See `CommitStepStore.was_abandoned`."""
         with self._lock:
-            return sequence in self._abandoned
+            return commit in self._abandoned
 
     def abandoned(self, limit: int = 100) -> Sequence[AbandonedCommit]:
         """See `CommitStepStore.abandoned`."""
@@ -276,8 +272,8 @@ class MemoryCommitStepStore(CommitStepStore):
         for one in moved:
             self.set_watermark(*one)
 
-    def _unfinished(self, sequence: str) -> _Record | None:
-        record = self._records.get(sequence)
+    def _unfinished(self, commit: str) -> _Record | None:
+        record = self._records.get(commit)
         return None if record is None or record.result is not None else record
 
     def _may_move(self, move: WatermarkMove) -> bool:

@@ -107,7 +107,7 @@ class Shop:
             program=Program(name="p", run=f"{__name__}.{function}", reads=("source",), writes=("out",)),
             datasets=self.datasets,
             params=Params(partitions=("2026-03-09",), args=args),
-            commit_id=commit,
+            commit=commit,
         )
 
     def rows(self) -> list[dict[str, Any]]:

@@ -155,7 +155,7 @@ def _run_program(
     program: Program,
     datasets: Mapping[str, Dataset],
     params: Params,
-    commit_id: str,
+    commit: str,
     events: CommitEvents,
     **_: Any,
 ) -> tuple[PublishedPartition, ...]:
@@ -165,7 +165,7 @@ def _run_program(
         PartitionFact(dataset=f"{app}/{part.dataset}", key=part.key, rows=part.rows, bytes=part.bytes)
         for part in published
     ]
-    events.report(commit_id, facts)
+    events.report(commit, facts)
     return tuple(published)
 
 

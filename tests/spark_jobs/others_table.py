@@ -92,7 +92,7 @@ class Table:
             program=Program(name="p", run=f"{__name__}.one_row", writes=("t",)),
             datasets={"t": self.dataset(write)},
             params=Params(partitions=(D22,), args={"run": number}),
-            commit_id=f"c{number}",
+            commit=f"c{number}",
         )
 
     def put(self, number: int, write: WriteMode = "append") -> None:

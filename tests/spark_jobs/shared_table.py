@@ -135,7 +135,7 @@ class Shared:
             program=program,
             datasets=self.datasets,
             params=Params(partitions=keys or (D22,), manifest={}, job="job"),
-            commit_id=commit or next(self._commits),
+            commit=commit or next(self._commits),
         )
 
     def refused(self, commit: str, program: Program = COPY) -> str:

@@ -13,7 +13,12 @@ import pyarrow.parquet as pq
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.publish import state_of
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from tidegate.spark_jobs.commit.state import Published
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.files.filesystem import FileSystem
@@ -146,3 +151,11 @@ def _folder_values(folder: str) -> list[int]:
 
 def _values(file: Path) -> list[int]:
     return pq.read_table(file)["value"].to_pylist()
+
+
+def parts_of(
+    commit: str, store: CommitStepStore, context: CommitContext, clock: Clock = SYSTEM_CLOCK
+) -> tuple[PublishedPartition, ...] | None:
+    """Return what the work of a commit has published, having finished what was put; None for nothing."""
+    state = state_of(commit, store, context, clock)
+    return state.parts if isinstance(state, Published) else None

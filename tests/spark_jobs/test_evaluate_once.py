@@ -65,7 +65,7 @@ class Runs:
             ),
             datasets=self.datasets,
             params=Params(),
-            commit_id=f"c-{how}",
+            commit=f"c-{how}",
         )
         return {name: self.rows(name) for name in FORMATS}
 

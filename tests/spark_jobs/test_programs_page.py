@@ -66,7 +66,7 @@ def launched(spark: SparkSession, folder: Path, args: Mapping[str, int]) -> tupl
             program=program,
             datasets=app().datasets,
             params=Params(args=args, partitions=(DAY,), job="job-1"),
-            commit_id="commit-1",
+            commit="commit-1",
         )
     finally:
         store.close()

@@ -90,7 +90,7 @@ class Project:
             program=program,
             datasets=app.datasets,
             params=Params(partitions=(DAY,), manifest={program.reads[0]: (DAY,)}, job="job"),
-            commit_id=f"c{self._number}",
+            commit=f"c{self._number}",
         )
 
     def ids(self, name: str) -> list[int]:

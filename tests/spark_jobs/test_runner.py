@@ -107,7 +107,7 @@ class Runs:
             datasets=DATASETS,
             elsewhere=elsewhere,
             params=Params(partitions=keys, **given),
-            commit_id=commit,
+            commit=commit,
         )
 
 
@@ -193,7 +193,7 @@ def test_a_known_result_starts_no_spark(runs: Runs) -> None:
         program=Program(name="p", run="not.even.looked.at", writes=("by_day",)),
         datasets=DATASETS,
         params=Params(partitions=("2013-12-22",)),
-        commit_id="c1",
+        commit="c1",
     )
     assert again == first
 
@@ -269,6 +269,6 @@ def test_a_program_without_outputs_is_called(spark: SparkSession, calls: Calls, 
         program=Program(name="notify", run=f"{__name__}.only_noted"),
         datasets={},
         params=Params(),
-        commit_id="c1",
+        commit="c1",
     )
     assert len(calls.params) == 1

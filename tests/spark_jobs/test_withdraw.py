@@ -11,9 +11,10 @@ from tests.spark_jobs.staging import begin
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.publish import id_to_publish, publish
+from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from tidegate.spark_jobs.commit.state import commit_to_publish
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.errors import CommitConflict, CommitUnknown
 
@@ -91,7 +92,7 @@ def test_the_run_ends_with_the_conflict_and_its_next_attempt_has_the_next_id() -
     assert sorted(REFUSED) == ["second"]
     (record,) = store.abandoned()
     assert (record.commit, record.note) == ("c", "withdrawn: second has changed")
-    assert id_to_publish("c", store) == "c~2"
+    assert commit_to_publish("c", store) == "c~2"
 
 
 def test_recovery_withdraws_it_and_goes_on() -> None:

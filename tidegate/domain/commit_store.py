@@ -58,7 +58,7 @@ class CommitStepStore(Protocol):
 
     def put(
         self,
-        sequence: str,
+        commit: str,
         datasets: Sequence[str],
         token: int,
         body: str,
@@ -75,11 +75,7 @@ class CommitStepStore(Protocol):
         """
         ...
 
-    def exists(self, sequence: str) -> bool:
-        """Return whether a sequence of this id is unfinished."""
-        ...
-
-    def get(self, sequence: str) -> str | None:
+    def get(self, commit: str) -> str | None:
         """Return the text of an unfinished sequence."""
         ...
 
@@ -87,7 +83,7 @@ class CommitStepStore(Protocol):
         """Return the ids of unfinished sequences that write a dataset (None: any), smallest token first."""
         ...
 
-    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
+    def take(self, commit: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
         """Make `owner` the process that finishes a sequence, unless another owner holds a valid lease.
 
         A second call by the owner extends the lease. Return the new state of the sequence: compare its
@@ -95,34 +91,34 @@ class CommitStepStore(Protocol):
         """
         ...
 
-    def release(self, sequence: str, owner: str) -> None:
+    def release(self, commit: str, owner: str) -> None:
         """End the lease of an owner. Do nothing if the sequence has another owner or is not unfinished."""
         ...
 
-    def recovery_state(self, sequence: str) -> RecoveryState | None:
+    def recovery_state(self, commit: str) -> RecoveryState | None:
         """Return the recovery state of an unfinished sequence."""
         ...
 
-    def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
+    def fail(self, commit: str, owner: str, error: str, now: datetime) -> int:
         """Count a failed try of the owner and end its lease. Return the number of failures so far."""
         ...
 
-    def remove(self, sequence: str, result: str) -> None:
+    def remove(self, commit: str, result: str) -> None:
         """Mark a sequence as finished and keeps its result. A second call changes nothing."""
         ...
 
-    def result(self, sequence: str) -> str | None:
+    def result(self, commit: str) -> str | None:
         """Return the result that `remove` kept for a finished sequence."""
         ...
 
-    def tokens(self, sequences: Sequence[str]) -> Mapping[str, int]:
+    def tokens(self, commits: Sequence[str]) -> Mapping[str, int]:
         """Return the fencing tokens of those of some sequences that the store knows; a later run has a larger
         one.
         """
         ...
 
     def abandon(
-        self, sequence: str, note: str, now: datetime, published: Mapping[str, str] | None = None
+        self, commit: str, note: str, now: datetime, published: Mapping[str, str] | None = None
     ) -> bool:
         """Remove an unfinished sequence permanently and keep a record of it.
 
@@ -136,7 +132,7 @@ class CommitStepStore(Protocol):
         ...
 
     def abandon_output(
-        self, sequence: str, dataset: str, *, before: str, body: str, note: str, now: datetime
+        self, commit: str, dataset: str, *, before: str, body: str, note: str, now: datetime
     ) -> bool:
         """Replace the text of an unfinished sequence by one without an output, and keep a record of that.
 
@@ -146,11 +142,11 @@ class CommitStepStore(Protocol):
         """
         ...
 
-    def output_records(self, sequence: str) -> Sequence[OutputRecord]:
+    def output_records(self, commit: str) -> Sequence[OutputRecord]:
         """Return the records of single outputs that `abandon` and `abandon_output` kept, by dataset."""
         ...
 
-    def was_abandoned(self, sequence: str) -> bool:
+    def was_abandoned(self, commit: str) -> bool:
         """Return whether a sequence of this id was abandoned."""
         ...
 

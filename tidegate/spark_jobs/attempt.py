@@ -18,18 +18,16 @@ from types import TracebackType
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events
 from tidegate.spark_jobs.commit.lease import AttemptLease
-from tidegate.spark_jobs.commit.outputs import published_before
-from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
+from tidegate.spark_jobs.commit.publish import state_of
+from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.commit.state import New, Parts, Published, commit_to_publish, commits_of
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
-from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError
+from tidegate.spark_jobs.errors import CommitConflict, OutputError
 from tidegate.spark_jobs.publication.table import Publication, largest_token, prune_table, states_of
 
 log = logging.getLogger(__name__)
-
-Parts = tuple[PublishedPartition, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +78,7 @@ class OutputAttempt:
                 "name another dataset in the metadata of one of them, under tidegate/dataset",
             )
         self.published: dict[str, PublishedOutput] = {}
-        self._warehouse, self._store, self._work = warehouse, store, commit
+        self._warehouse, self._store, self._commit = warehouse, store, commit
         self._outputs, self._job, self._spark, self._events = dict(outputs), job, spark, events
         self._lease = ExitStack()
         self._publication: Publication | None = None
@@ -92,15 +90,13 @@ class OutputAttempt:
         Raises:
             CommitBlocked, CommitUnknown, CommitFailed, CommitBusy: the datasets must not be written.
         """
-        self._look_up_abandoned(self._work)
-        commit = id_to_publish(self._work, self._store)
+        commit = commit_to_publish(self._commit, self._store)
         recover([output.ref.id for output in self._outputs.values()], self._store, self._context(commit))
-        if self._look_up(commit) and self._missing():
+        state = self._look_up(commit)
+        if isinstance(state, Published) and self._missing():
             # Another selection of the outputs was published under this id.
-            work = f"{self._work}.{'+'.join(self._missing())}"
-            self._look_up_abandoned(work)
-            commit = id_to_publish(work, self._store)
-            self._look_up(commit)
+            state = self._look_up(f"{self._commit}.{'+'.join(self._missing())}")
+        commit = state.commit
         refs = [self._outputs[name].ref for name in self._missing()]
         if not refs:
             return
@@ -150,10 +146,6 @@ class OutputAttempt:
         publication = self._open()
         try:
             parts = publication.publish()
-        except (CommitConflict, CommitFenced):
-            # After these two failures alone, the staged outputs can never be published.
-            publication.discard()
-            raise
         finally:
             self._close(None, None, None)
         self._keep(publication.commit, parts)
@@ -179,7 +171,7 @@ class OutputAttempt:
     def _open(self) -> Publication:
         if self._publication is None:
             raise OutputError(
-                f"commit {self._work}: this attempt is closed, so nothing more can be published",
+                f"commit {self._commit}: this attempt is closed, so nothing more can be published",
                 "run it again",
             )
         return self._publication
@@ -193,20 +185,19 @@ class OutputAttempt:
     def _missing(self) -> list[str]:
         return [name for name in self._outputs if name not in self.published]
 
-    def _look_up(self, commit: str) -> bool:
-        """Return whether the commit was put; if it was, finish it and keep what it published."""
-        parts = resolve(commit, self._store, self._context(commit))
-        if parts is None:
-            return False
-        log.warning("commit %s is already published; what it has published is not written again", commit)
-        self._keep(commit, parts)
-        return True
-
-    def _look_up_abandoned(self, work: str) -> None:
-        """Keep what abandoned commits of this work have published."""
-        for dataset, parts in published_before(work, self._store).items():
-            log.warning("%s has the rows of the abandoned commit %s, and is not written again", dataset, work)
-            self._keep(work, parts)
+    def _look_up(self, commit: str) -> New | Published:
+        """Return what has become of a commit, and keep what it, or an abandoned one before it, published."""
+        state = state_of(commit, self._store, self._context(commit))
+        first = next(commits_of(commit))
+        for dataset, parts in state.before.items():
+            log.warning(
+                "%s has the rows of the abandoned commit %s, and is not written again", dataset, first
+            )
+            self._keep(first, parts)
+        if isinstance(state, Published):
+            log.warning("commit %s is already published; it is not written again", state.commit)
+            self._keep(state.commit, state.parts)
+        return state
 
     def _keep(self, commit: str, parts: Parts) -> None:
         for name in self._missing():

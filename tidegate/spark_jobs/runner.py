@@ -12,7 +12,6 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -20,16 +19,15 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import Dataset, PartitionScheme, Program
 from tidegate.domain.model.table_format import format_facts
 from tidegate.domain.partition_key import validate_key
-from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.lease import AttemptLease
-from tidegate.spark_jobs.commit.outputs import published_before
-from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
+from tidegate.spark_jobs.commit.publish import state_of
+from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.commit.state import New, Parts, Published
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.datasets.key_selection import UpstreamSelection
 from tidegate.spark_jobs.datasets.row_refusal import refused_rows
-from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
+from tidegate.spark_jobs.errors import OutputError, ProgramError
 from tidegate.spark_jobs.incremental.lost_rows import refuse_lost_rows
 from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
 from tidegate.spark_jobs.programs.calling import call_program
@@ -72,11 +70,11 @@ def run_program(
     program: Program,
     datasets: Mapping[str, Dataset],
     params: Params,
-    commit_id: str,
+    commit: str,
     events: Events | None = None,
     elsewhere: Collection[str] = (),
     upstream: Mapping[str, tuple[str, ...]] = NO_UPSTREAM,
-) -> tuple[PublishedPartition, ...]:
+) -> Parts:
     """Run a program and publish its outputs exactly once.
 
     An input holds what `UpstreamSelection` says, an incremental one what is new since its last run. A missing
@@ -86,7 +84,7 @@ def run_program(
         spark: the session, or a function that starts it; it is not started to return a known result.
         datasets: the app's datasets by name, and those of other apps that it reads by "app/name".
         params: what the run was launched for; `params.partitions` are the keys it writes.
-        commit_id: the same for every attempt of one job, and unique to that job; see `id_to_publish`.
+        commit: the same for every attempt of one job, and unique to that job; see `commit.state.commits_of`.
         events: receives the published partitions; None means that they are not reported.
         elsewhere: inputs that belong to other projects; where they have no data here, the run fails.
         upstream: what the upstream instances of an instance of a task are about, by input.
@@ -99,117 +97,165 @@ def run_program(
     """
     writes = [_ref(app, datasets, name, program) for name in program.writes]
     keys = {ref.name: _keys(ref, params) for ref in writes}
-    start = spark if callable(spark) else lambda: spark
-    context = CommitContext(files=warehouse.files, spark=start, events=events or NoEvents())
     reads = {name: _ref(app, datasets, name, program) for name in program.reads}
-    new = _new_rows(app, program, reads, warehouse, commit_store, params)
-    touched = [ref.id for ref in writes] + [new.resource(reads[name]) for name in program.incremental]
-    recover(touched, commit_store, context)
-    before = _before(commit_id, program, writes, keys, commit_store)
-    commit_id = id_to_publish(commit_id, commit_store)
-    already = partial(_published, commit_id, program, commit_store, context)
-    published = already()
-    if published is not None:
-        return published
-    scheme, writes = _output_scheme(writes, program), [ref for ref in writes if ref not in before]
-    # The token is taken before the inputs are read: a run with a larger token reads at least the same rows.
-    states = _states(writes, warehouse, commit_store, start, commit_id, new)
-    with AttemptLease(commit_store, commit_id, touched, at_least=largest_token(states)) as token:
-        outputs, settings = NOT_CALLED
-        # Not called where an abandoned commit has published every output; one without outputs always is.
-        if writes or not program.writes:
-            selection = UpstreamSelection(scheme, params.partitions, upstream, own=program.writes)
-            inputs = _Inputs(program, reads, selection, warehouse, new, params, elsewhere)
-            outputs, settings = _call(inputs, start())
-        publication = Publication(
-            warehouse, commit_store, commit=commit_id, token=token, states=states, spark=start, events=events,
-            job=params.job, facts=manifest_facts(params) | new.facts(), watermarks=new.steps(commit_id),
-            before=before,
-        )  # fmt: skip
-        staged = [(outputs[ref.name], ref, keys[ref.name], ref in reads.values()) for ref in writes]
-        with evaluated_once(start(), outputs, program.evaluate_once, warehouse, token):
-            published = _publish(publication, staged, settings, new, already)
-    for ref in writes:
-        prune_table(ref, warehouse, commit_store)
-    return published
-
-
-def _new_rows(
-    app: str,
-    program: Program,
-    reads: Mapping[str, DatasetRef],
-    warehouse: Warehouse,
-    store: CommitStepStore,
-    params: Params,
-) -> IncrementalReads:
-    sources = [reads[name].id for name in program.incremental]
-    return IncrementalReads(
-        store, warehouse, consumer=f"{app}/{program.name}", params=params, sources=sources
+    incremental = [reads[name].id for name in program.incremental]
+    consumer = f"{app}/{program.name}"
+    run = _Run(
+        program=program,
+        params=params,
+        outputs=[(ref, keys[ref.name]) for ref in writes],
+        reads=reads,
+        new=IncrementalReads(commit_store, warehouse, consumer=consumer, params=params, sources=incremental),
+        elsewhere=elsewhere,
+        upstream=upstream,
+        warehouse=warehouse,
+        store=commit_store,
+        start=spark if callable(spark) else lambda: spark,
+        events=events,
     )
+    recover(run.touched, run.store, run.context)
+    state = run.state_of(commit)
+    return state.parts if isinstance(state, Published) else _attempt(run, state)
 
 
-def _states(
-    writes: Sequence[DatasetRef],
-    warehouse: Warehouse,
-    store: CommitStepStore,
-    start: Callable[[], SparkSession],
-    commit: str,
-    new: IncrementalReads,
-) -> dict[str, TableState]:
-    """Return the state of each output, unless a table is newer than the store, or older than a watermark."""
-    states = states_of(writes, warehouse, store, start, commit)
-    refuse_lost_rows(store, warehouse, start, consumer=new.consumer, sources=new.sources, outputs=writes)
-    return states
-
-
-@dataclass(frozen=True, slots=True)
-class _Inputs:
-    """What a program receives.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Run:
+    """What a run works with, the same for every step of it.
 
     Attributes:
-        elsewhere: see `run_program`.
+        outputs: the datasets that it writes, and their partitions.
+        elsewhere, upstream: see `run_program`.
     """
 
     program: Program
-    reads: Mapping[str, DatasetRef]
-    selection: UpstreamSelection
-    warehouse: Warehouse
-    new: IncrementalReads
     params: Params
+    outputs: Sequence[tuple[DatasetRef, tuple[str, ...]]]
+    reads: Mapping[str, DatasetRef]
+    new: IncrementalReads
     elsewhere: Collection[str]
+    upstream: Mapping[str, tuple[str, ...]]
+    warehouse: Warehouse
+    store: CommitStepStore
+    start: Callable[[], SparkSession]
+    events: Events | None
 
-    def of_tables(self, spark: SparkSession) -> dict[str, DataFrame | None]:
+    @property
+    def context(self) -> CommitContext:
+        """Return what the steps of commits act on."""
+        return CommitContext(
+            files=self.warehouse.files,
+            spark=self.start,
+            events=self.events or NoEvents(),
+            watermarks=self.store,
+        )
+
+    @property
+    def touched(self) -> list[str]:
+        """Return what other runs must not publish meanwhile: outputs, and watermarks that it moves."""
+        return [ref.id for ref, _ in self.outputs] + [
+            self.new.resource(self.reads[name]) for name in self.program.incremental
+        ]
+
+    def state_of(self, commit: str) -> New | Published:
+        """Return what has become of the work of a commit, by whichever attempt."""
+        state = state_of(commit, self.store, self.context)
+        if isinstance(state, Published):
+            log.warning(
+                "%s: commit %s is already published; skipping the run", self.program.name, state.commit
+            )
+        return state
+
+    def left_from(self, state: New) -> dict[DatasetRef, Parts]:
+        """Return the outputs that abandoned commits of the same work have published; they are not repeated.
+
+        None for a program that reads only what is new: it may read more rows than those commits did.
+        """
+        found: dict[DatasetRef, Parts] = {}
+        for ref, keys in () if self.program.incremental else self.outputs:
+            parts = state.before.get(ref.id, ())
+            if {part.key for part in parts} >= {*keys}:
+                found[ref] = parts
+                log.warning(
+                    "%s: %s has the rows of an abandoned commit before %s already, and is not written again",
+                    self.program.name, ref.id, state.commit,
+                )  # fmt: skip
+        return found
+
+    def tables(self, spark: SparkSession) -> dict[str, DataFrame | None]:
         """Return the rows of the inputs that table formats read."""
+        selection = self._selection
         found: dict[str, DataFrame | None] = {}
         for name, ref in self.reads.items():
             how = self.program.incremental.get(name, False)
             if how is True:
-                found[name] = self.new.read(spark, ref, how, self.selection)
+                found[name] = self.new.read(spark, ref, how, selection)
             elif not how:
                 reported = self.params.manifest.get(name, ())
-                selects = _selects(self.selection, name, ref)
+                selects = _selects(selection, name, ref)
                 found[name] = read_selected(spark, ref, self.warehouse, selects, reported)
         missing = [self.reads[name] for name in self.elsewhere if found.get(name, 0) is None]
         _refuse_missing(missing, self.warehouse)
         return found
 
-    def of_sources(self, spark: SparkSession) -> dict[str, DataFrame | None]:
+    def sources(self, spark: SparkSession) -> dict[str, DataFrame | None]:
         """Return the rows of the inputs that a user's own sources read."""
-        sources = ((name, how) for name, how in self.program.incremental.items() if isinstance(how, str))
-        return {name: self.new.read(spark, self.reads[name], how, self.selection) for name, how in sources}
+        own = ((name, how) for name, how in self.program.incremental.items() if isinstance(how, str))
+        return {name: self.new.read(spark, self.reads[name], how, self._selection) for name, how in own}
+
+    @property
+    def _selection(self) -> UpstreamSelection:
+        scheme = _output_scheme([ref for ref, _ in self.outputs], self.program)
+        return UpstreamSelection(scheme, self.params.partitions, self.upstream, own=self.program.writes)
 
 
-def _call(inputs: _Inputs, spark: SparkSession) -> Called:
+def _attempt(run: _Run, state: New) -> Parts:
+    """Read, call, stage and publish, under a lease."""
+    before = run.left_from(state)
+    outputs = [(ref, keys) for ref, keys in run.outputs if ref not in before]
+    writes = [ref for ref, _ in outputs]
+    # The token is taken before the inputs are read: a run with a larger token reads at least the same rows.
+    tables = states_of(writes, run.warehouse, run.store, run.start, state.commit)
+    refuse_lost_rows(
+        run.store, run.warehouse, run.start,
+        consumer=run.new.consumer, sources=run.new.sources, outputs=writes,
+    )  # fmt: skip
+    with AttemptLease(run.store, state.commit, run.touched, at_least=largest_token(tables)) as token:
+        # Not called where an abandoned commit has published every output; one without outputs always is.
+        called = outputs or not run.program.writes
+        frames, settings = _call(run, run.start()) if called else NOT_CALLED
+        publication = Publication(
+            run.warehouse, run.store, commit=state.commit, token=token, states=tables, spark=run.start,
+            events=run.events, job=run.params.job, facts=manifest_facts(run.params) | run.new.facts(),
+            watermarks=run.new.steps(state.commit), before=before,
+        )  # fmt: skip
+        with evaluated_once(run.start(), frames, run.program.evaluate_once, run.warehouse, token):
+            try:
+                with settings:
+                    for ref, keys in outputs:
+                        publication.stage(frames[ref.name], ref, keys, reads=ref in run.reads.values())
+                run.new.check()
+            except Exception:
+                publication.discard()
+                # Another attempt that publishes removes the staging of all: then the work is done.
+                now = run.state_of(state.commit)
+                if isinstance(now, New):
+                    raise
+                return now.parts
+            published = publication.publish()
+    for ref in writes:
+        prune_table(ref, run.warehouse, run.store)
+    return published
+
+
+def _call(run: _Run, spark: SparkSession) -> Called:
     """Call the program in a session of its own, and return its outputs as frames of the given session."""
-    program, tables = inputs.program, inputs.of_tables(spark)
+    program, tables = run.program, run.tables(spark)
     with program_session(spark) as own:
-        found = tables | inputs.of_sources(own)
+        found = tables | run.sources(own)
         given = {name: None if (frame := found[name]) is None else frame_in(own, frame) for name in found}
         in_order = {name: given[name] for name in program.reads}
         with refused_rows(program.name):
-            returned = call_program(
-                program.run, lambda: load_program(program.run)(own, in_order, inputs.params)
-            )
+            returned = call_program(program.run, lambda: load_program(program.run)(own, in_order, run.params))
         outputs = outputs_of(program, returned)
     if outputs:
         refuse_stopped(spark)
@@ -226,73 +272,6 @@ def _refuse_missing(missing: Sequence[DatasetRef], warehouse: Warehouse) -> None
             "give both projects the same [warehouse] path and paths_from, and the same [iceberg.catalog];"
             " if it has no data yet, start the run again later",
         )
-
-
-def _before(
-    commit: str,
-    program: Program,
-    writes: Sequence[DatasetRef],
-    keys: Mapping[str, tuple[str, ...]],
-    commit_store: CommitStepStore,
-) -> dict[DatasetRef, tuple[PublishedPartition, ...]]:
-    """Return the outputs that an abandoned commit of the same work has published; they are not repeated.
-
-    None for a program that reads only what is new: it may read more rows than the abandoned commit did.
-    """
-    published = {} if program.incremental else published_before(commit, commit_store)
-    found: dict[DatasetRef, tuple[PublishedPartition, ...]] = {}
-    for ref in writes:
-        parts = published.get(ref.id, ())
-        if {part.key for part in parts} >= {*keys[ref.name]}:
-            found[ref] = parts
-            log.warning(
-                "%s: %s has the rows of the abandoned commit %s already, and is not written again",
-                program.name, ref.id, commit,
-            )  # fmt: skip
-    return found
-
-
-def _publish(
-    publication: Publication,
-    outputs: Sequence[tuple[DataFrame, DatasetRef, tuple[str, ...], bool]],
-    settings: AbstractContextManager[None],
-    new: IncrementalReads,
-    already: Callable[[], tuple[PublishedPartition, ...] | None],
-) -> tuple[PublishedPartition, ...]:
-    """Stage and publish the outputs, unless another attempt has published them meanwhile.
-
-    Args:
-        outputs: the rows of each, its dataset and partitions, and whether the program reads that dataset too.
-        settings: gives the session the settings of the program while its plans are executed.
-    """
-    try:
-        with settings:
-            for frame, ref, keys, reads in outputs:
-                publication.stage(frame, ref, keys, reads=reads)
-        new.check()
-    except Exception:
-        publication.discard()
-        # Another attempt that publishes removes the staging of all: then the work is done.
-        published = already()
-        if published is None:
-            raise
-        return published
-    try:
-        return publication.publish()
-    except (CommitConflict, CommitFenced):
-        # After these two failures alone, the staged output can never be published.
-        publication.discard()
-        raise
-
-
-def _published(
-    commit: str, program: Program, commit_store: CommitStepStore, context: CommitContext
-) -> tuple[PublishedPartition, ...] | None:
-    """Return what any attempt published under this commit id; None when nothing was published."""
-    published = resolve(commit, commit_store, context)
-    if published is not None:
-        log.warning("%s: commit %s is already published; skipping the run", program.name, commit)
-    return published
 
 
 def _ref(app: str, datasets: Mapping[str, Dataset], name: str, program: Program) -> DatasetRef:

@@ -43,12 +43,12 @@ class Runner:
         program: Program,
         datasets: Mapping[str, Dataset],
         params: Params,
-        commit_id: str,
+        commit: str,
         events: object,
         elsewhere: frozenset[str],
         upstream: Mapping[str, tuple[str, ...]],
     ) -> tuple[PublishedPartition, ...]:
-        self.calls.append((program.name, commit_id, params))
+        self.calls.append((program.name, commit, params))
         if self.errors:
             raise self.errors.pop(0)
         if self.error is not None:

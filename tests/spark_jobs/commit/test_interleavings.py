@@ -17,10 +17,11 @@ import pytest
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import much
 from tests.spark_jobs.commit.turns import SkewedClock, Turns, far
+from tests.spark_jobs.staging import parts_of
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, AttemptLease
-from tidegate.spark_jobs.commit.publish import publish, resolve
+from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.recovery import recover, recover_all
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
@@ -68,7 +69,7 @@ class World:
     def run(self, job: str) -> None:
         """What `runner.run_program` does, but for Spark."""
         recover(TOUCHED, self.store, self.context, self.clock)
-        if resolve(job, self.store, self.context, self.clock) is not None:
+        if parts_of(job, self.store, self.context, self.clock) is not None:
             self.seen["published already"] += 1
             return
         with AttemptLease(self.store, job, TOUCHED, clock=self.clock) as token:

@@ -22,12 +22,12 @@ from tests.spark_jobs.commit.notes import (
     promise,
 )
 from tests.spark_jobs.commit.notes import empty_world as empty_world
-from tests.spark_jobs.staging import begin
+from tests.spark_jobs.staging import begin, parts_of
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.schema import bring_up_to_date
 from tidegate.spark_jobs.commit.context import NoEvents
-from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
+from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.recovery import (
     BLOCKED_AFTER,
     THREADS,
@@ -37,6 +37,7 @@ from tidegate.spark_jobs.commit.recovery import (
     recover_all,
 )
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
+from tidegate.spark_jobs.commit.state import commit_to_publish
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.errors import (
     CommitAbandoned,
@@ -167,11 +168,11 @@ def test_a_process_that_is_told_to_end_lets_go_and_has_not_failed(store: CommitS
     sequence = promise(store, "c1")
     WORLD.broken["c1 1"] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        resolve("c1", store, CONTEXT)
+        parts_of("c1", store, CONTEXT)
     assert failures(store, "c1") == (0, "")
 
     WORLD.broken.clear()
-    assert resolve("c1", store, CONTEXT) == sequence.result
+    assert parts_of("c1", store, CONTEXT) == sequence.result
 
 
 def test_a_sequence_of_another_version_is_told_and_stops_nobody_else(store: CommitStepStore) -> None:
@@ -209,23 +210,23 @@ def test_a_run_whose_sequence_is_abandoned_meanwhile_has_failed(store: CommitSte
     WORLD.meanwhile = lambda note: abandon_at_once(store, note)
     with pytest.raises(CommitAbandoned, match="may be partly published"):
         publish(attempt(store, "c1"), store, CONTEXT)
-    assert id_to_publish("c1", store) == "c1~2"
+    assert commit_to_publish("c1", store) == "c1~2"
 
 
 def test_what_is_done_anew_after_an_abandoned_commit_is_another_commit(store: CommitStepStore) -> None:
     """The tables may hold half of the first one, under its id."""
     late = attempt(store, "c1")
     promise(store, "c1")
-    assert id_to_publish("c1", store) == "c1"
+    assert commit_to_publish("c1", store) == "c1"
     store.abandon("c1", "by hand", NOON)
 
     with pytest.raises(CommitFenced):
         publish(late, store, CONTEXT)
-    assert id_to_publish("c1", store) == id_to_publish("c1~2", store) == "c1~2"
+    assert commit_to_publish("c1", store) == commit_to_publish("c1~2", store) == "c1~2"
 
     promise(store, "c1~2")
     store.abandon("c1~2", "by hand", NOON)
-    assert id_to_publish("c1", store) == "c1~3"
+    assert commit_to_publish("c1", store) == "c1~3"
     assert WORLD.written == []
 
 
@@ -311,7 +312,7 @@ class Listener(NoEvents):
         if self.unreachable:
             self.unreachable -= 1
             raise ConnectionError("the store is away")
-        self.heard.append((commit, self.store.exists(commit)))
+        self.heard.append((commit, self.store.get(commit) is not None))
 
 
 def test_the_engine_hears_of_a_finished_commit_before_it_is_removed() -> None:
@@ -321,7 +322,7 @@ def test_the_engine_hears_of_a_finished_commit_before_it_is_removed() -> None:
 
     with pytest.raises(ConnectionError):
         recover(["app/a"], events.store, context)
-    assert events.store.exists("c1")
+    assert events.store.get("c1") is not None
     assert recover(["app/a"], events.store, context) == ("c1",)
 
     assert events.heard == [("c1", True)]

@@ -8,13 +8,17 @@ from tests.spark_jobs.staging import begin, daily, stage_rows
 from tidegate.domain.commits import OutputRecord
 from tidegate.domain.model import WriteMode
 from tidegate.domain.published import PublishedPartition
-from tidegate.spark_jobs.commit.outputs import outputs_in, published_before, steps_of, without_output
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.outputs import outputs_in, steps_of, without_output
+from tidegate.spark_jobs.commit.publish import state_of
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_result
+from tidegate.spark_jobs.commit.state import New
 from tidegate.spark_jobs.commit.step import Effect
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.datasets.table_state import TableState
+from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
@@ -91,8 +95,12 @@ def test_what_abandoned_commits_of_the_same_work_have_published() -> None:
         assert store.put(commit, ["app/a", "app/b", "app/c"], token, "steps") == "stored"
         assert store.abandon_output(commit, "app/c", before="steps", body="fewer", note="", now=NOW)
         assert store.abandon(commit, "", NOW, {name: encode_result((part,))})
-    assert published_before("c", store) == {"app/a": (part,), "app/b": (part,)}
-    assert published_before("d", store) == {}
+    context = CommitContext(files=LocalFiles())
+    for commit in ("c", "c~2", "c~3"):
+        # The id of a later commit means the same work.
+        both = {"app/a": (part,), "app/b": (part,)}
+        assert state_of(commit, store, context) == New(commit="c~3", before=both)
+    assert state_of("d", store, context) == New(commit="d")
     assert store.output_records("c")[1] == OutputRecord(
         dataset="app/c", published=None, error="", note="", at=NOW
     )

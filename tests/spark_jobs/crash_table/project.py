@@ -94,7 +94,7 @@ class Project:
             ),
             datasets={dataset.name: dataset for dataset in (landed, *self._written())},
             params=Params(partitions=DAYS, job=commit, args={"outputs": list(self.outputs)}),
-            commit_id=commit,
+            commit=commit,
         )
 
     def clear(self) -> None:

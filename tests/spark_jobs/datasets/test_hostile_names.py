@@ -128,7 +128,7 @@ def test_keys_and_commits_round_trip(
             program=Program(name="p", run=f"{__name__}.tagged", writes=tuple(datasets)),
             datasets=datasets,
             params=Params(partitions=keys, job=commit, args={"outputs": list(datasets)}),
-            commit_id=commit,
+            commit=commit,
         )
     for dataset in datasets.values():
         ref = dataset_ref("hostile", dataset)

@@ -55,7 +55,7 @@ class Landing:
             ),
             datasets={"landed": landed, "copy": output},
             params=Params(partitions=keys, manifest={"landed": reported}, job="job"),
-            commit_id=f"c{next(self._numbers)}",
+            commit=f"c{next(self._numbers)}",
         )
         frame = read(self.spark, dataset_ref("test", output), self.warehouse)
         return 0 if frame is None else frame.count()

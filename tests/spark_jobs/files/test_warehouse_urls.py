@@ -10,9 +10,9 @@ from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import only
 from tests.spark_jobs.files.mounts import mounted
 from tests.spark_jobs.iceberg.house import NEVER
+from tests.spark_jobs.staging import parts_of
 from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.publish import resolve
 from tidegate.spark_jobs.commit.sequence import decode_sequence, encode_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import OutputError
@@ -60,7 +60,7 @@ class Lake:
         return commit
 
     def publish(self, ref: DatasetRef, rows: list[tuple[Any, ...]], *keys: str) -> None:
-        assert resolve(self.put(ref, rows, *keys), self.store, self.context) is not None
+        assert parts_of(self.put(ref, rows, *keys), self.store, self.context) is not None
 
     def rows(self, *keys: str) -> list[Row]:
         frame = read(self.spark, self.ref(), self.warehouse, keys or None)
@@ -105,7 +105,7 @@ def test_half_a_publish_is_finished_by_the_next_process(lake: Lake) -> None:
     assert lake.rows() == [(D22, 1, "a"), (D23, 1, "a")]
     other = CommitContext(files=AllFiles(lambda: lake.spark), spark=lambda: lake.spark)
     for _ in range(2):
-        assert resolve(commit, lake.store, other) is not None
+        assert parts_of(commit, lake.store, other) is not None
     assert lake.rows() == [(D22, 2, "b"), (D23, 2, "b")]
     assert lake.left() == []
 

@@ -121,7 +121,7 @@ class FlightsProject:
             program=PROGRAMS[program],
             datasets=DATASETS,
             params=Params(partitions=keys, args=args),
-            commit_id=commit or f"run-{self._runs}",
+            commit=commit or f"run-{self._runs}",
         )
 
     def read(self, dataset: str, *keys: str) -> DataFrame:

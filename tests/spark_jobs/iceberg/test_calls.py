@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23, D24, DAILY, NEVER, House
 from tidegate.domain.model import WriteMode
-from tidegate.spark_jobs.commit.publish import recover
+from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.publication.table import Publication
 
 pytestmark = pytest.mark.spark

@@ -24,12 +24,11 @@ from tests.crashes.strikes import before_remote_change, each_call, each_java
 from tests.effort import every, pick
 from tests.interpreted import INTERPRETED
 from tests.spark_jobs.iceberg.house import staged_below
-from tests.spark_jobs.staging import begin
+from tests.spark_jobs.staging import begin, parts_of
 from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.publish import resolve
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitUnknown
@@ -77,7 +76,7 @@ class Project:
         store, commit, datasets = self.store(), f"c{number}", [ref.id for ref in TABLES]
         context = CommitContext(files=self.warehouse.files, spark=lambda: own)
         recover(datasets, store, context)
-        if resolve(commit, store, context) is not None:
+        if parts_of(commit, store, context) is not None:
             return
         seen = max(top_token(ref, self.warehouse, lambda: own) for ref in TABLES)
         token = begin(store, commit, datasets, seen)

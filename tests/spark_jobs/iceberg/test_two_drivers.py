@@ -17,13 +17,13 @@ from pyspark.sql import SparkSession
 
 from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.iceberg.house import D22, D23, DAILY, staged_below
-from tests.spark_jobs.staging import begin
+from tests.spark_jobs.staging import begin, parts_of
 from tidegate.domain.model import WriteMode
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.publish import id_to_publish, resolve
 from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.commit.state import commit_to_publish
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitConflict, SparkJobError
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
@@ -78,8 +78,8 @@ class Driver:
         self.meet()
         for wait in (self.meet, lambda: None):
             recover([ref.id], store, context)
-            current = id_to_publish(commit, store)
-            assert resolve(current, store, context) is None
+            current = commit_to_publish(commit, store)
+            assert parts_of(current, store, context) is None
             token = begin(store, current, [ref.id], top_token(ref, warehouse, lambda: self.spark))
             publication = Publication(warehouse, store, commit=current, token=token, spark=lambda: self.spark)
             frame = frame_of(self.spark, rows, "day string, id int, value string")

@@ -97,7 +97,7 @@ class House:
             program=what,
             datasets=DATASETS,
             params=Params(partitions=keys, manifest={what.reads[0]: keys}, job="job"),
-            commit_id=commit or f"c{next(self._numbers)}",
+            commit=commit or f"c{next(self._numbers)}",
         )
 
     def rows(self, name: str) -> list[Row]:

@@ -18,12 +18,13 @@ from pyspark.sql import SparkSession
 from tests.crashes import strikes
 from tests.crashes.processes import SIGKILL, in_child, in_children, kill_self
 from tests.effort import only, some
-from tests.spark_jobs.staging import DAILY, daily, read_rows, stage_rows
+from tests.spark_jobs.staging import DAILY, daily, parts_of, read_rows, stage_rows
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import AttemptLease
-from tidegate.spark_jobs.commit.publish import publish, recover, resolve
+from tidegate.spark_jobs.commit.publish import publish
+from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets import landed
@@ -107,7 +108,7 @@ class Project:
         new = IncrementalReads(store, self.warehouse, consumer="test/load", params=Params())
         touched = [TABLE.id, new.resource(LANDED)]
         recover(touched, store, context)
-        if resolve(commit, store, context) is not None:
+        if parts_of(commit, store, context) is not None:
             return
         with AttemptLease(store, commit, touched) as token:
             spark = cast(SparkSession, Paths())

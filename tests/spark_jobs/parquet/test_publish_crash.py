@@ -19,6 +19,7 @@ from tests.spark_jobs.staging import (
     Rows,
     begin,
     linked_rows,
+    parts_of,
     read_rows,
     stage_rows,
     write_survivors,
@@ -27,7 +28,8 @@ from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit import publish as publishing
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.publish import publish, recover, resolve
+from tidegate.spark_jobs.commit.publish import publish
+from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import CommitUnknown
 from tidegate.spark_jobs.parquet import merge as parquet_merge
@@ -82,7 +84,7 @@ class Project:
         """What a run does, but for Spark: recover, see whether it was done, stage, publish, prune."""
         store = self.store()
         recover(["test/table", "test/totals"], store, self.context)
-        if resolve(commit, store, self.context) is not None:
+        if parts_of(commit, store, self.context) is not None:
             return
         token = begin(store, commit, [self.case.ref(name).id for name in outputs])
         try:
@@ -92,7 +94,7 @@ class Project:
             ]
         except FileNotFoundError:
             # Another attempt has published, and removed the staging of all of them.
-            assert resolve(commit, store, self.context) is not None
+            assert parts_of(commit, store, self.context) is not None
             return
         publish(sequence_of(commit, token, tables), store, self.context)
         for name in outputs:

@@ -12,7 +12,8 @@ import pytest
 from tests.spark_jobs.parquet.viewed_table import D21, D22, D23, DAILY, Table, values_in
 from tests.spark_jobs.staging import daily, read_rows, whole
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.publish import publish, recover
+from tidegate.spark_jobs.commit.publish import publish
+from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.sequence import encode_sequence
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse

@@ -112,7 +112,7 @@ def _check(spark: SparkSession, warehouse: Warehouse, killed: Path) -> None:
             program=PROGRAM,
             datasets=DATASETS,
             params=Params(partitions=DAYS, args={"kill_once": str(killed)}),
-            commit_id="c1",
+            commit="c1",
         )
         assert {(one.dataset, one.key, one.rows) for one in published} == {
             (name, day, ROWS_A_DAY) for name in DATASETS for day in DAYS

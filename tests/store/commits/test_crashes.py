@@ -141,7 +141,7 @@ def test_a_connection_cut_at_the_commit_is_told_and_settled_by_closing_the_attem
         store.put("c1", ["app/a"], token, "steps")
 
     store.end(token)
-    assert not store.exists("c1")
+    assert store.get("c1") is None
     assert store.put("c1", ["app/a"], token, "steps") == "fenced"
     assert put(store, "c1") == "stored"
 

@@ -133,10 +133,7 @@ def shown(store: CommitStepStore) -> Any:
     return (
         store.attempts(),
         [store.list_unfinished(dataset) for dataset in (None, "app/a", "app/b")],
-        [
-            (store.exists(commit), store.get(commit), store.result(commit), store.recovery_state(commit))
-            for commit in NAMES
-        ],
+        [(store.get(commit), store.result(commit), store.recovery_state(commit)) for commit in NAMES],
         [store.was_abandoned(commit) for commit in NAMES],
         store.abandoned(),
         [store.output_records(commit) for commit in NAMES],

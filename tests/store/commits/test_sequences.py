@@ -11,19 +11,19 @@ from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 
 
 def test_a_sequence_is_absent_then_unfinished_then_finished(store: CommitStepStore) -> None:
-    assert not store.exists("c1")
+    assert store.get("c1") is None
     assert store.get("c1") is None
 
     assert put(store, "c1", "the steps", ["app/a", "app/b"]) == "stored"
 
-    assert store.exists("c1")
+    assert store.get("c1") is not None
     assert store.get("c1") == "the steps"
     assert store.list_unfinished("app/a") == store.list_unfinished("app/b") == ("c1",)
     assert store.result("c1") is None
 
     store.remove("c1", "the result")
 
-    assert not store.exists("c1")
+    assert store.get("c1") is None
     assert store.get("c1") is None
     assert store.list_unfinished() == store.list_unfinished("app/a") == ()
     assert store.result("c1") == "the result"
@@ -101,7 +101,7 @@ def test_a_torn_record_was_never_committed(engine: Engine, damage: str) -> None:
     with engine.begin() as connection:
         connection.execute(text(damage))
 
-    assert not store.exists("c1")
+    assert store.get("c1") is None
     assert store.list_unfinished("app/a") == store.list_unfinished() == ()
     assert store.torn() == ("c1",)
     assert put(store, "c1", "again") == "stored"

@@ -17,8 +17,8 @@ from tidegate.domain.part_name import whole_name
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.lease import LEASE
-from tidegate.spark_jobs.commit.publish import is_known
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_result, encode_sequence
+from tidegate.spark_jobs.commit.state import New, look_up
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.publication.table import forgotten, store_behind, top_token
@@ -46,7 +46,7 @@ def adopt(
         token = top_token(ref, project.warehouse, project.spark)
         given = store.last_token()
         listed = format_of(ref).commits(ref, project.warehouse, project.spark)
-        unknown = [commit for commit in listed[-COMMITS_COMPARED:] if not is_known(commit, store)]
+        unknown = [each for each in listed[-COMMITS_COMPARED:] if isinstance(look_up(each, store), New)]
         if token <= given and not unknown:
             print_line(
                 f"{dataset}: nothing to do, its newest token is {token} and the store has given {given}"

@@ -171,7 +171,7 @@ def _run(plan: Plan, project: "CommitsProject", by: "By") -> "tuple[PublishedPar
                 datasets=plan.app.datasets,
                 elsewhere=plan.elsewhere,
                 params=params,
-                commit_id=plan.commit,
+                commit=plan.commit,
                 events=project.context.events,
             )
     except UserError:

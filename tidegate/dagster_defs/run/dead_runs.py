@@ -34,7 +34,7 @@ from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.owners import RunOwner, disown, owners
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.process import ProcessState, has_ended, shown
-from tidegate.spark_jobs.commit.publish import id_to_publish
+from tidegate.spark_jobs.commit.state import commit_to_publish
 
 START_SECONDS = 120
 """A run takes seconds from its launch to its first step, on a busy machine perhaps a minute."""
@@ -128,7 +128,7 @@ def report_dead(
     if tag is not None:
         store, commits = location.open_store(), location.open_commits()
         note_failure(store, tag.job, tag.attempt, run.run_id, f"the run died: {text}", now, died=True)
-        commit = id_to_publish(commit_of(run.tags) or tag.job, commits)
+        commit = commit_to_publish(commit_of(run.tags) or tag.job, commits)
         if commits.result(commit) is not None:
             # It died between its last step and its report: nothing is left to do.
             with store.transaction() as transaction:

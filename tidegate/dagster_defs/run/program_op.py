@@ -67,13 +67,13 @@ def _run(
     work = patiently(lambda: work_of(context, assets, store, commits, location.clock()))
     if work is None:
         return None
-    if commits.result(work.commit_id) is not None:
+    if commits.result(work.commit) is not None:
         context.log.warning(
-            f"commit {work.commit_id} is already published; skipping the run and reporting it again"
+            f"commit {work.commit} is already published; skipping the run and reporting it again"
         )
     since = jvm.ends()
     events = CommitEvents(
-        location.open_store, location.clock, context.instance, own=work.commit_id, run_id=context.run.run_id
+        location.open_store, location.clock, context.instance, own=work.commit, run_id=context.run.run_id
     )
     try:
         with program_conf(assets.program.spark_conf):
@@ -86,7 +86,7 @@ def _run(
                 datasets=assets.datasets,
                 elsewhere=assets.elsewhere,
                 params=params_of(work),
-                commit_id=work.commit_id,
+                commit=work.commit,
                 events=events,
                 upstream=work.upstream,
             )
@@ -158,7 +158,7 @@ def report(
     if assets.own_key is not None:
         written = set(work.launch.partitions)
         if written == chosen:
-            version = DataVersion(work.commit_id)
+            version = DataVersion(work.commit)
             yield MaterializeResult(assets.own_key, metadata=_missing(work), data_version=version)
         else:
             for partition in sorted(written):
@@ -177,7 +177,7 @@ def _output(
     parts: list[PublishedPartition],
     work: Work,
 ) -> MaterializeResult[Any]:
-    version = DataVersion(work.commit_id)
+    version = DataVersion(work.commit)
     if dataset.partitions is None:
         return MaterializeResult(key, metadata=_facts(parts[0], work), data_version=version)
     for part in parts:
@@ -197,7 +197,7 @@ def _event(
             key,
             partition=partition,
             metadata=facts,
-            tags={DATA_VERSION_TAG: work.commit_id},
+            tags={DATA_VERSION_TAG: work.commit},
         )
     )
 
@@ -208,7 +208,7 @@ def _facts(part: PublishedPartition, work: Work) -> dict[str, Any]:
         "bytes": part.bytes,
         "files": part.files,
         "job": work.job,
-        COMMIT: work.commit_id,
+        COMMIT: work.commit,
         **_missing(work),
     }
 

@@ -21,7 +21,7 @@ from tidegate.scheduler.launch.by_hand import args_by_hand
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.store.protocol import Store
-from tidegate.spark_jobs.commit.publish import id_to_publish
+from tidegate.spark_jobs.commit.state import commit_to_publish
 from tidegate.spark_jobs.programs.params import Params
 
 
@@ -30,7 +30,7 @@ class Work:
     """The work of a run.
 
     Attributes:
-        commit_id: the same for every run that does the same work (see spark_jobs.runner).
+        commit: the same for every run that does the same work (see spark_jobs.runner).
         now: the instant that the work takes for the present, the same for every such run.
         schedule: of the job; None for a run started by hand.
         upstream: of an instance of a task: the partitions that its upstream instances are about.
@@ -38,7 +38,7 @@ class Work:
     """
 
     launch: LaunchPlan
-    commit_id: str
+    commit: str
     job: str
     attempt: int
     now: datetime
@@ -57,7 +57,7 @@ def work_of(
     """Return the work of this run; None when another run has claimed it or its job was discarded."""
     run = context.run
     origin = origin_of(run, context.instance, adds=adds_rows(assets))
-    commit = id_to_publish(origin.commit or own_commit_id(origin.run_id, assets), commits)
+    commit = commit_to_publish(origin.commit or own_commit_id(origin.run_id, assets), commits)
     tag = job_of(run.tags)
     if tag is not None:
         answer = claim(store, tag.job, tag.attempt, run.run_id, now)
@@ -74,14 +74,14 @@ def work_of(
         partitions=run_partitions(context),
         args=_manual_args(context, assets, store),
     )
-    return Work(launch=launch, commit_id=commit, job=run.run_id, attempt=1, now=created)
+    return Work(launch=launch, commit=commit, job=run.run_id, attempt=1, now=created)
 
 
 def _of_job(job: Job, launch: LaunchPlan, attempt: int, commit: str, now: datetime) -> Work:
     """Return the work of a job."""
     return Work(
         launch=launch,
-        commit_id=commit,
+        commit=commit,
         job=job.id,
         attempt=attempt,
         now=launch.now or now,

@@ -2,7 +2,7 @@
 
     JOB         every attempt of a job, whatever the engine retries
     JOB.r2      every attempt after the job, an instance of a task, was run again by a person or a report
-    JOB.r2~2    the same work after its commit was abandoned (`spark_jobs.commit.publish.id_to_publish`)
+    JOB.r2~2    the same work after its commit was abandoned (`spark_jobs.commit.state.commits_of`)
 
 What an earlier run of an instance has published has another id, so it is never taken for done: running an
 instance again publishes again.

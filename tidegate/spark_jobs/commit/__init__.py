@@ -17,7 +17,8 @@ duplicate work. A sequence that keeps failing is left to a person and blocks onl
 person abandons it, its id is never used again, because its tables may hold part of it: the next attempt of
 its run is another commit.
 
-`step` the contract of a step · `steps/` the kinds · `sequence` · `lease`, `process`, `clock` liveness of
-processes · `publish` used by runs · `finish` executes the steps · `recovery` finishes what runs left.
+`step` the contract of a step · `steps/` the kinds · `sequence` · `state` what has become of a commit ·
+`lease`, `process`, `clock` liveness of processes · `publish` used by runs · `finish` executes the steps ·
+`recovery` finishes what runs left.
 The contract of the store is `tidegate.domain.commit_store`.
 """

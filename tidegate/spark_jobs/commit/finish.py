@@ -15,12 +15,12 @@ from itertools import count
 from typing import Any
 
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Ownership
 from tidegate.spark_jobs.commit.process import is_gone, new_owner
-from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence, encode_result
+from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_sequence, encode_result
+from tidegate.spark_jobs.commit.state import Abandoned, Parts, Published, look_up
 from tidegate.spark_jobs.commit.step import CommitStep, ComparingStep, Effect, JoinedStep, Verdict, Verified
 from tidegate.spark_jobs.commit.withdraw import withdraw
 from tidegate.spark_jobs.errors import (
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 def finish(
     sequence: CommitSequence, store: CommitStepStore, context: CommitContext, clock: Clock = SYSTEM_CLOCK
-) -> tuple[PublishedPartition, ...]:
+) -> Parts:
     """Execute the steps of a stored sequence that are not done, in order, and remove the sequence.
 
     Wait up to `WAIT_SECONDS` while another living process does so. Failures are counted.
@@ -194,11 +194,11 @@ def _message(error: Exception) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
-def _result(commit: str, store: CommitStepStore) -> tuple[PublishedPartition, ...]:
-    result = store.result(commit)
-    if result is None:
-        raise abandoned(commit)
-    return decode_result(result)
+def _result(commit: str, store: CommitStepStore) -> Parts:
+    state = look_up(commit, store)
+    if isinstance(state, Published):
+        return state.parts
+    raise abandoned(commit)
 
 
 def in_rows(steps: Sequence[CommitStep]) -> Iterator[tuple[int, Sequence[CommitStep]]]:
@@ -289,10 +289,11 @@ def _is_done(
     answer: Verified, step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore
 ) -> bool:
     if answer.verdict is Verdict.UNKNOWN:
-        if store.result(sequence.id) is not None:
+        state = look_up(sequence.id, store)
+        if isinstance(state, Published):
             # Another process has finished the sequence and removed its evidence meanwhile.
             return True
-        if store.was_abandoned(sequence.id):
+        if isinstance(state, Abandoned):
             raise abandoned(sequence.id)
         if answer.refused:
             # Its withdrawal, or a person's abandonment, was interrupted before the store forgot it.

@@ -15,6 +15,7 @@ from types import TracebackType
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
+from tidegate.spark_jobs.commit.state import is_put
 from tidegate.spark_jobs.errors import CommitFenced
 from tidegate.spark_jobs.java import jvm
 
@@ -126,8 +127,7 @@ class AttemptLease:
         if self._store.renew(self._token, self._clock.now() + LEASE):
             return True
         # Once its sequence is put, an attempt needs no lease.
-        put = self._store.exists(self._commit) or self._store.result(self._commit) is not None
-        self._fenced = not put
+        self._fenced = not is_put(self._commit, self._store)
         return False
 
 
@@ -139,13 +139,13 @@ class Ownership:
         lost: whether another owner has it now, or it is finished or removed.
     """
 
-    def __init__(self, store: CommitStepStore, sequence: str, owner: str, clock: Clock) -> None:
+    def __init__(self, store: CommitStepStore, commit: str, owner: str, clock: Clock) -> None:
         self.owner = owner
         self.lost = False
         self._store = store
-        self._sequence = sequence
+        self._commit = commit
         self._clock = clock
-        self._heartbeat = Heartbeat(f"commit {sequence}", self._renew, clock)
+        self._heartbeat = Heartbeat(f"commit {commit}", self._renew, clock)
 
     def __enter__(self) -> "Ownership":
         self._heartbeat.start()
@@ -158,10 +158,10 @@ class Ownership:
 
     def _renew(self) -> bool:
         now = self._clock.now()
-        state = self._store.take(self._sequence, self.owner, now=now, until=now + LEASE)
+        state = self._store.take(self._commit, self.owner, now=now, until=now + LEASE)
         self.lost = state is None or state.owner != self.owner
         if state is not None and self.lost:
-            log.warning("commit %s was taken over by %s", self._sequence, state.owner)
+            log.warning("commit %s was taken over by %s", self._commit, state.owner)
         return not self.lost
 
 

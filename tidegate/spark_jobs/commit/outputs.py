@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
-from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, is_watermark_resource
+from tidegate.spark_jobs.commit.sequence import CommitSequence, is_watermark_resource
 from tidegate.spark_jobs.commit.step import CommitStep, Effect, OutputStep
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 
@@ -56,23 +55,6 @@ def without_output(sequence: CommitSequence, output: SequenceOutput) -> CommitSe
 def steps_of(sequence: CommitSequence, output: SequenceOutput) -> tuple[CommitStep, ...]:
     """Return the steps that concern an output alone."""
     return tuple(step for step in sequence.steps if output.step.owns(step))
-
-
-def published_before(commit: str, store: CommitStepStore) -> dict[str, tuple[PublishedPartition, ...]]:
-    """Return the outputs that abandoned commits of the same work have published, by "app/dataset".
-
-    Args:
-        commit: the id of the work, see `id_to_publish`.
-    """
-    found: dict[str, tuple[PublishedPartition, ...]] = {}
-    current, number = commit, 1
-    while store.was_abandoned(current):
-        for record in store.output_records(current):
-            if record.published is not None:
-                found[record.dataset] = decode_result(record.published)
-        number += 1
-        current = f"{commit}~{number}"
-    return found
 
 
 def _parts(sequence: CommitSequence, dataset: str) -> tuple[PublishedPartition, ...]:

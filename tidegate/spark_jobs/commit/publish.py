@@ -9,27 +9,35 @@ Neither needs Spark unless a step does.
 """
 
 import logging
+from dataclasses import replace
+from typing import assert_never
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Put
-from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import abandoned, finish, read_sequence
 from tidegate.spark_jobs.commit.lease import fenced
-from tidegate.spark_jobs.commit.recovery import recover
-from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, encode_sequence
+from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from tidegate.spark_jobs.commit.state import (
+    Abandoned,
+    New,
+    Parts,
+    Published,
+    Unfinished,
+    commits_of,
+    is_put,
+    look_up,
+)
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.errors import CommitConflict, RunOver
-
-__all__ = ["finish", "id_to_publish", "is_known", "publish", "recover", "resolve"]
 
 log = logging.getLogger(__name__)
 
 
 def publish(
     sequence: CommitSequence, store: CommitStepStore, context: CommitContext, clock: Clock = SYSTEM_CLOCK
-) -> tuple[PublishedPartition, ...]:
+) -> Parts:
     """Publish the staged output of a run.
 
     Return the result of the sequence that was published under this id: this one, or that of an
@@ -53,40 +61,36 @@ def publish(
             raise _conflict(sequence)
         case "known":
             log.warning("another attempt has put commit %s; this one publishes nothing", sequence.id)
-            published = resolve(sequence.id, store, context, clock)
-            if published is None:
-                raise abandoned(sequence.id)
-            return published
+            state = state_of(sequence.id, store, context, clock)
+            if isinstance(state, Published) and state.commit == sequence.id:
+                return state.parts
+            raise abandoned(sequence.id)
 
 
-def id_to_publish(commit: str, store: CommitStepStore) -> str:
-    """Return the commit id under which a run can publish: the given id, unless that was abandoned.
-
-    The tables may hold part of an abandoned sequence under its id, which `verify` would mistake for the new
-    publish. So the new publish is another commit, "c~2", the same for every attempt.
-    """
-    current, number = commit, 1
-    while store.was_abandoned(current):
-        number += 1
-        current = f"{commit}~{number}"
-    return current
-
-
-def is_known(commit: str, store: CommitStepStore) -> bool:
-    """Return whether a commit was ever put into the store."""
-    # Unfinished first: a commit that finishes between the two queries is found by the second.
-    return store.exists(commit) or store.result(commit) is not None or store.was_abandoned(commit)
-
-
-def resolve(
+def state_of(
     commit: str, store: CommitStepStore, context: CommitContext, clock: Clock = SYSTEM_CLOCK
-) -> tuple[PublishedPartition, ...] | None:
-    """Return the result of a commit, finishing it first if necessary; None when it was never put."""
-    body = store.get(commit)
-    if body is not None:
-        return finish(read_sequence(commit, body), store, context, clock)
-    result = store.result(commit)
-    return None if result is None else decode_result(result)
+) -> New | Published:
+    """Return what has become of the work of a commit, having finished what was put of it.
+
+    Whether an unfinished commit is published its tables have to be asked: its steps do that in `context`. Ask
+    at the beginning of an attempt, and again only where another attempt may have been faster.
+
+    Raises:
+        CommitUnknown, CommitFailed, CommitBusy, CommitConflict: see `finish`.
+    """
+    before: dict[str, Parts] = {}
+    for current in commits_of(commit):
+        match look_up(current, store):
+            case Abandoned() as state:
+                before |= state.outputs
+            case Unfinished() as state:
+                parts = finish(read_sequence(current, state.body), store, context, clock)
+                return Published(commit=current, parts=parts, before=before)
+            case New() | Published() as state:
+                return replace(state, before=before)
+            case state:
+                assert_never(state)
+    raise AssertionError("the ids of a work do not end")
 
 
 def _put(sequence: CommitSequence, store: CommitStepStore) -> Put:
@@ -100,7 +104,7 @@ def _put(sequence: CommitSequence, store: CommitStepStore) -> Put:
     except Exception:
         # Perhaps only the response was lost. Once the attempt is closed, the content of the store is final.
         store.end(sequence.token)
-        if store.exists(sequence.id) or store.result(sequence.id) is not None:
+        if is_put(sequence.id, store):
             log.warning("commit %s was stored, although the store's response was lost", sequence.id)
             return "known"
         raise

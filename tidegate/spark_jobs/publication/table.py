@@ -13,15 +13,16 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PartitionFact, PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
-from tidegate.spark_jobs.commit.publish import is_known, publish
+from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
+from tidegate.spark_jobs.commit.state import New, look_up
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.column_names import refuse_names
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.datasets.row_refusal import refused_rows
 from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.errors import StoreBehind
+from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, StoreBehind
 from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.publication.table_format import StagedOutput
 
@@ -113,7 +114,7 @@ def _refuse_forgotten(ref: DatasetRef, commit: str, listed: Sequence[str], store
         listed: the newest commits of the table, oldest first.
     """
     for one in {*listed[-1:], commit} & {*listed}:
-        if not is_known(one, store):
+        if isinstance(look_up(one, store), New):
             raise forgotten(ref, (one,))
 
 
@@ -214,6 +215,17 @@ class Publication:
 
     def publish(self) -> tuple[PublishedPartition, ...]:
         """Publish all staged outputs; see `commit.publish.publish` for the errors it raises."""
+        try:
+            published = self._put_and_finish()
+        except (CommitConflict, CommitFenced):
+            # After these two failures alone, the staged outputs can never be published.
+            self.discard()
+            raise
+        # Staging is left only when another attempt of the same commit was first; then nothing refers to it.
+        self.discard()
+        return published
+
+    def _put_and_finish(self) -> tuple[PublishedPartition, ...]:
         for staged in self._staged:
             # The step looks again at the moment of its effect. Here nothing is promised yet.
             conflict = staged.version_step().conflict(self._context)
@@ -223,10 +235,7 @@ class Publication:
             self.commit, self.token, self._staged, self._watermarks,
             reports_events=self._reports_events, before=self._before,
         )  # fmt: skip
-        published = publish(sequence, self._store, self._context)
-        # Staging is left only when another attempt of the same commit was first; then nothing refers to it.
-        self.discard()
-        return published
+        return publish(sequence, self._store, self._context)
 
     def discard(self) -> None:
         """Remove the staging of this publication. Only for a commit that was never put or is finished."""

@@ -19,8 +19,8 @@ from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
-from tidegate.spark_jobs.commit.publish import is_known
 from tidegate.spark_jobs.commit.recovery import is_blocked
+from tidegate.spark_jobs.commit.state import New, Unfinished, look_up
 from tidegate.spark_jobs.commit.step import CommitStep, Verdict, Verified, unknown
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
@@ -131,7 +131,7 @@ def _sequences(examined: Examined) -> Iterator[Finding]:
             yield Finding(kind="blocked", where=commit, what=what, remedy=show)
         for number, step in enumerate(sequence.steps, start=1):
             answer = verify_step(step, examined.context)
-            if answer.verdict is Verdict.UNKNOWN and store.exists(commit):
+            if answer.verdict is Verdict.UNKNOWN and isinstance(look_up(commit, store), Unfinished):
                 where = f"{commit}, step {number} ({step.describe()})"
                 yield Finding(kind="step that cannot tell", where=where, what=answer.reason, remedy=show)
 
@@ -222,7 +222,7 @@ def _unknown_commits(
         "publish into a table from one store only; if the store was lost or restored from a backup, compare "
         f"tables and watermarks, and then accept the table with: tidegate commits adopt {ref.id}"
     )
-    unknown = [commit for commit in commits if not is_known(commit, examined.store)]
+    unknown = [commit for commit in commits if isinstance(look_up(commit, examined.store), New)]
     for commit in unknown:
         yield Finding(
             kind="table",

@@ -84,7 +84,7 @@ class Three:
             program=self.app.programs["three"],
             datasets=self.app.datasets,
             params=Params(partitions=(DAY,), args={"run": number}),
-            commit_id=f"c{number}",
+            commit=f"c{number}",
             events=PublishedEvents(lambda: self.engine_store, now),
         )
 

@@ -269,10 +269,10 @@ def test_by_force_the_next_run_appends_them_again(store: SqlCommitStepStore, war
 def test_it_asks_first(store: SqlCommitStepStore) -> None:
     declined = invoke("abandon", "c1", answer="n\n")
     assert declined.exit_code == 1 and "nothing was changed" in declined.output
-    assert store.exists("c1")
+    assert store.get("c1") is not None
 
     assert invoke("abandon", "c1", answer="y\n").exit_code == 0
-    assert not store.exists("c1")
+    assert store.get("c1") is None
 
 
 def test_one_that_a_living_process_finishes_is_not_abandoned(store: SqlCommitStepStore) -> None:
@@ -281,7 +281,7 @@ def test_one_that_a_living_process_finishes_is_not_abandoned(store: SqlCommitSte
     with pytest.raises(UserError, match="being finished by process 77 on host-1"):
         run("abandon", "c1", "--yes")
 
-    assert store.exists("c1")
+    assert store.get("c1") is not None
 
 
 def test_one_whose_process_is_gone_is_abandoned_before_its_lease_runs_out(store: SqlCommitStepStore) -> None:
@@ -291,7 +291,7 @@ def test_one_whose_process_is_gone_is_abandoned_before_its_lease_runs_out(store:
 
     run("abandon", "c1", "--yes")
 
-    assert not store.exists("c1")
+    assert store.get("c1") is None
 
 
 def test_there_is_nothing_to_abandon(store: SqlCommitStepStore) -> None:

@@ -44,10 +44,10 @@ def keep_abandoned(
         keep_output(connection, row.id, record)
 
 
-def keep_output(connection: Connection, sequence: str, record: OutputRecord) -> None:
+def keep_output(connection: Connection, commit: str, record: OutputRecord) -> None:
     """Add or replace the record of an output."""
     row = {
-        "sequence": sequence,
+        "sequence": commit,
         "dataset": record.dataset,
         "published": record.published,
         "error": record.error,
@@ -57,9 +57,9 @@ def keep_output(connection: Connection, sequence: str, record: OutputRecord) -> 
     insert_or_replace(connection, commit_outputs, row)
 
 
-def is_abandoned(connection: Connection, sequence: str) -> bool:
+def is_abandoned(connection: Connection, commit: str) -> bool:
     """Return whether a commit was abandoned."""
-    record = select(commit_abandoned.c.token).where(commit_abandoned.c.sequence == sequence)
+    record = select(commit_abandoned.c.token).where(commit_abandoned.c.sequence == commit)
     return connection.execute(record).first() is not None
 
 
@@ -80,9 +80,9 @@ def abandoned_commits(connection: Connection, limit: int) -> Sequence[AbandonedC
     )
 
 
-def output_records(connection: Connection, sequence: str) -> tuple[OutputRecord, ...]:
+def output_records(connection: Connection, commit: str) -> tuple[OutputRecord, ...]:
     """Return the records of single outputs of a commit, by dataset."""
-    found = connection.execute(select(commit_outputs).where(commit_outputs.c.sequence == sequence)).all()
+    found = connection.execute(select(commit_outputs).where(commit_outputs.c.sequence == commit)).all()
     # Sorted here: databases order texts differently.
     return tuple(
         OutputRecord(dataset=row.dataset, published=row.published, error=row.error, note=row.note, at=row.at)

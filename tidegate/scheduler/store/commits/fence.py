@@ -16,12 +16,12 @@ from tidegate.scheduler.model.work_of_job import is_over, work_of_commit
 from tidegate.scheduler.store.sql.tables import jobs
 
 
-def is_fenced(connection: Connection, sequence: str) -> bool:
+def is_fenced(connection: Connection, commit: str) -> bool:
     """Return whether a sequence is the work of a job that was stopped since, or is run again.
 
     A sequence of no job is never fenced here.
     """
-    work = work_of_commit(sequence)
+    work = work_of_commit(commit)
     job = select(jobs.c.commit, jobs.c.state).where(jobs.c.id == work.job).with_for_update(read=True)
     row = connection.execute(job).one_or_none()
     return row is not None and is_over(work, row.commit, row.state)

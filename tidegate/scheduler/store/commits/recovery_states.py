@@ -11,9 +11,9 @@ from tidegate.scheduler.store.commits.transaction import insert_or_replace
 from tidegate.scheduler.store.sql.commit_tables import commit_owners
 
 
-def recovery_state(connection: Connection, sequence: str) -> RecoveryState:
+def recovery_state(connection: Connection, commit: str) -> RecoveryState:
     """Return the recovery state of a sequence."""
-    row = connection.execute(select(commit_owners).where(commit_owners.c.sequence == sequence)).one_or_none()
+    row = connection.execute(select(commit_owners).where(commit_owners.c.sequence == commit)).one_or_none()
     if row is None:
         return RecoveryState()
     return RecoveryState(
@@ -21,10 +21,10 @@ def recovery_state(connection: Connection, sequence: str) -> RecoveryState:
     )
 
 
-def keep_recovery_state(connection: Connection, sequence: str, kept: RecoveryState) -> None:
+def keep_recovery_state(connection: Connection, commit: str, kept: RecoveryState) -> None:
     """Write the recovery state of a sequence."""
     row = {
-        "sequence": sequence,
+        "sequence": commit,
         "owner": kept.owner,
         "until": kept.until,
         "failures": kept.failures,
@@ -34,6 +34,6 @@ def keep_recovery_state(connection: Connection, sequence: str, kept: RecoverySta
     insert_or_replace(connection, commit_owners, row)
 
 
-def forget_recovery_state(connection: Connection, sequence: str) -> None:
+def forget_recovery_state(connection: Connection, commit: str) -> None:
     """Delete the recovery state of a sequence that is finished or gone."""
-    connection.execute(delete(commit_owners).where(commit_owners.c.sequence == sequence))
+    connection.execute(delete(commit_owners).where(commit_owners.c.sequence == commit))

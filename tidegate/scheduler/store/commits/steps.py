@@ -86,7 +86,7 @@ class SqlCommitStepStore(CommitStepStore):
 
     def put(
         self,
-        sequence: str,
+        commit: str,
         datasets: Sequence[str],
         token: int,
         body: str,
@@ -95,44 +95,40 @@ class SqlCommitStepStore(CommitStepStore):
         """Store a sequence, whose attempt must be open, and close the attempt."""
         listed = json.dumps(list(datasets), ensure_ascii=False)
         row = {
-            "id": sequence,
+            "id": commit,
             "token": token,
             "datasets": listed,
             "body": body,
             "result": None,
-            "checksum": _checksum(sequence, token, listed, body, None),
+            "checksum": _checksum(commit, token, listed, body, None),
         }
         with writing(self._engine) as connection:
-            if self._row(connection, sequence) is not None:
+            if self._row(connection, commit) is not None:
                 return "known"
-            if not commit_attempts.is_open(connection, token, sequence):
+            if not commit_attempts.is_open(connection, token, commit):
                 return "fenced"
-            if commit_abandoned.is_abandoned(connection, sequence):
+            if commit_abandoned.is_abandoned(connection, commit):
                 return "fenced"
-            if is_fenced(connection, sequence):
+            if is_fenced(connection, commit):
                 return "over"
             if not self._may_move(connection, moves):
                 return "moved"
             if insert_absent(connection, commit_sequences, [row]) == 0:
                 # The row there is torn: it was never committed.
-                self._forget(connection, sequence)
+                self._forget(connection, commit)
                 connection.execute(insert(commit_sequences).values(row))
-            links = [{"dataset": name, "sequence": sequence} for name in dict.fromkeys(datasets)]
+            links = [{"dataset": name, "sequence": commit} for name in dict.fromkeys(datasets)]
             if links:
                 connection.execute(insert(commit_datasets), links)
-            commit_watermarks.promise_moves(connection, sequence, moves)
+            commit_watermarks.promise_moves(connection, commit, moves)
             commit_attempts.close_attempt(connection, token)
-            self._note(connection, Deed.PUT, sequence, {})
+            self._note(connection, Deed.PUT, commit, {})
             return "stored"
 
-    def exists(self, sequence: str) -> bool:
-        """Return whether a sequence of this id is unfinished."""
-        return self.get(sequence) is not None
-
-    def get(self, sequence: str) -> str | None:
+    def get(self, commit: str) -> str | None:
         """Return the text of an unfinished sequence."""
         with reading(self._engine) as connection:
-            row = self._unfinished(connection, sequence)
+            row = self._unfinished(connection, commit)
         return None if row is None else row.body
 
     def list_unfinished(self, dataset: str | None = None) -> tuple[str, ...]:
@@ -150,90 +146,90 @@ class SqlCommitStepStore(CommitStepStore):
         with reading(self._engine) as connection:
             return tuple(row.id for row in connection.execute(query) if not _whole(row))
 
-    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
+    def take(self, commit: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
         """Make `owner` the owner of a sequence, unless another owner's lease is still valid."""
         with writing(self._engine) as connection:
-            if self._unfinished(connection, sequence) is None:
+            if self._unfinished(connection, commit) is None:
                 return None
-            state = recovery_states.recovery_state(connection, sequence)
+            state = recovery_states.recovery_state(connection, commit)
             taken = state.taken(owner, now, until)
             if taken is not state:
-                recovery_states.keep_recovery_state(connection, sequence, taken)
+                recovery_states.keep_recovery_state(connection, commit, taken)
             return taken
 
-    def release(self, sequence: str, owner: str) -> None:
+    def release(self, commit: str, owner: str) -> None:
         """End the lease of an owner; no effect if another owner has the sequence or it is gone."""
         with writing(self._engine) as connection:
-            state = recovery_states.recovery_state(connection, sequence)
+            state = recovery_states.recovery_state(connection, commit)
             if owner and state.owner == owner:
-                recovery_states.keep_recovery_state(connection, sequence, state.released())
+                recovery_states.keep_recovery_state(connection, commit, state.released())
 
-    def recovery_state(self, sequence: str) -> RecoveryState | None:
+    def recovery_state(self, commit: str) -> RecoveryState | None:
         """Return the recovery state of an unfinished sequence."""
         with reading(self._engine) as connection:
-            if self._unfinished(connection, sequence) is None:
+            if self._unfinished(connection, commit) is None:
                 return None
-            return recovery_states.recovery_state(connection, sequence)
+            return recovery_states.recovery_state(connection, commit)
 
-    def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
+    def fail(self, commit: str, owner: str, error: str, now: datetime) -> int:
         """Count a failed try of its owner, and release it. Return the number of failures so far."""
         with writing(self._engine) as connection:
-            state = recovery_states.recovery_state(connection, sequence)
+            state = recovery_states.recovery_state(connection, commit)
             if owner and state.owner == owner:
                 state = state.failed(error, now)
-                recovery_states.keep_recovery_state(connection, sequence, state)
+                recovery_states.keep_recovery_state(connection, commit, state)
             return state.failures
 
-    def remove(self, sequence: str, result: str) -> None:
+    def remove(self, commit: str, result: str) -> None:
         """Mark a sequence as finished and keep its result. A second call has no effect."""
         with writing(self._engine) as connection:
-            row = self._unfinished(connection, sequence)
+            row = self._unfinished(connection, commit)
             if row is None:
                 return
-            self._forget_unfinished(connection, sequence)
+            self._forget_unfinished(connection, commit)
             finished = {
                 "body": "",
                 "result": result,
-                "checksum": _checksum(sequence, row.token, row.datasets, "", result),
+                "checksum": _checksum(commit, row.token, row.datasets, "", result),
             }
             connection.execute(
-                update(commit_sequences).where(commit_sequences.c.id == sequence).values(**finished)
+                update(commit_sequences).where(commit_sequences.c.id == commit).values(**finished)
             )
-            self._note(connection, Deed.FINISH, sequence, {"datasets": json.loads(row.datasets)})
+            self._note(connection, Deed.FINISH, commit, {"datasets": json.loads(row.datasets)})
 
-    def result(self, sequence: str) -> str | None:
+    def result(self, commit: str) -> str | None:
         """Return the result of a finished sequence."""
         with reading(self._engine) as connection:
-            row = self._row(connection, sequence)
+            row = self._row(connection, commit)
         return None if row is None else row.result
 
-    def tokens(self, sequences: Sequence[str]) -> Mapping[str, int]:
+    def tokens(self, commits: Sequence[str]) -> Mapping[str, int]:
         """Return the fencing tokens of those of some sequences that the store knows."""
         with reading(self._engine) as connection:
-            found = connection.execute(select(commit_sequences).where(commit_sequences.c.id.in_(sequences)))
+            found = connection.execute(select(commit_sequences).where(commit_sequences.c.id.in_(commits)))
             return {row.id: row.token for row in found if _whole(row)}
 
     def abandon(
-        self, sequence: str, note: str, now: datetime, published: Mapping[str, str] | None = None
+        self, commit: str, note: str, now: datetime, published: Mapping[str, str] | None = None
     ) -> bool:
         """Remove an unfinished sequence without an owner permanently, and keep a record of it."""
         with writing(self._engine) as connection:
-            row = self._unfinished(connection, sequence)
-            state = recovery_states.recovery_state(connection, sequence)
+            row = self._unfinished(connection, commit)
+            state = recovery_states.recovery_state(connection, commit)
             if row is None or not state.is_free(now):
                 return False
             commit_abandoned.keep_abandoned(connection, row, state.error, note, now, published or {})
-            self._forget(connection, sequence)
-            self._note(connection, Deed.ABANDON, sequence, {"datasets": json.loads(row.datasets)})
+            self._forget(connection, commit)
+            self._note(connection, Deed.ABANDON, commit, {"datasets": json.loads(row.datasets)})
             return True
 
     def abandon_output(
-        self, sequence: str, dataset: str, *, before: str, body: str, note: str, now: datetime
+        self, commit: str, dataset: str, *, before: str, body: str, note: str, now: datetime
     ) -> bool:
         """Take one output out of an unfinished sequence without an owner, and keep a record of that."""
         with writing(self._engine) as connection:
-            row = self._unfinished(connection, sequence)
-            state = recovery_states.recovery_state(connection, sequence)
+            row = self._unfinished(connection, commit)
+            state = recovery_states.recovery_state(connection, commit)
             if row is None or row.body != before or not state.is_free(now):
                 return False
             written = json.loads(row.datasets)
@@ -243,31 +239,31 @@ class SqlCommitStepStore(CommitStepStore):
             changed = {
                 "datasets": listed,
                 "body": body,
-                "checksum": _checksum(sequence, row.token, listed, body, None),
+                "checksum": _checksum(commit, row.token, listed, body, None),
             }
             connection.execute(
-                update(commit_sequences).where(commit_sequences.c.id == sequence).values(**changed)
+                update(commit_sequences).where(commit_sequences.c.id == commit).values(**changed)
             )
             connection.execute(
                 delete(commit_datasets).where(
-                    commit_datasets.c.sequence == sequence, commit_datasets.c.dataset == dataset
+                    commit_datasets.c.sequence == commit, commit_datasets.c.dataset == dataset
                 )
             )
-            recovery_states.forget_recovery_state(connection, sequence)
+            recovery_states.forget_recovery_state(connection, commit)
             record = OutputRecord(dataset=dataset, published=None, error=state.error, note=note, at=now)
-            commit_abandoned.keep_output(connection, sequence, record)
-            self._note(connection, Deed.ABANDON_OUTPUT, sequence, {"output": dataset})
+            commit_abandoned.keep_output(connection, commit, record)
+            self._note(connection, Deed.ABANDON_OUTPUT, commit, {"output": dataset})
             return True
 
-    def output_records(self, sequence: str) -> Sequence[OutputRecord]:
+    def output_records(self, commit: str) -> Sequence[OutputRecord]:
         """Return the records of single outputs of a commit that was abandoned, wholly or in part."""
         with reading(self._engine) as connection:
-            return commit_abandoned.output_records(connection, sequence)
+            return commit_abandoned.output_records(connection, commit)
 
-    def was_abandoned(self, sequence: str) -> bool:
+    def was_abandoned(self, commit: str) -> bool:
         """Return whether a sequence of this id was abandoned."""
         with reading(self._engine) as connection:
-            return commit_abandoned.is_abandoned(connection, sequence)
+            return commit_abandoned.is_abandoned(connection, commit)
 
     def abandoned(self, limit: int = 100) -> Sequence[AbandonedCommit]:
         """Return the records of abandoned sequences, newest first."""
@@ -305,14 +301,14 @@ class SqlCommitStepStore(CommitStepStore):
     def _note(self, connection: Connection, deed: Deed, commit: str, facts: Mapping[str, Any]) -> None:
         """Write what a person has changed to the journal; the changes of runs have no entry of their own."""
 
-    def _row(self, connection: Connection, sequence: str) -> Row[Any] | None:
+    def _row(self, connection: Connection, commit: str) -> Row[Any] | None:
         found = connection.execute(
-            select(commit_sequences).where(commit_sequences.c.id == sequence)
+            select(commit_sequences).where(commit_sequences.c.id == commit)
         ).one_or_none()
         return found if found is not None and _whole(found) else None
 
-    def _unfinished(self, connection: Connection, sequence: str) -> Row[Any] | None:
-        row = self._row(connection, sequence)
+    def _unfinished(self, connection: Connection, commit: str) -> Row[Any] | None:
+        row = self._row(connection, commit)
         return None if row is None or row.result is not None else row
 
     def _may_move(self, connection: Connection, moves: Sequence[WatermarkMove]) -> bool:
@@ -323,21 +319,21 @@ class SqlCommitStepStore(CommitStepStore):
             self._forget(connection, torn)
         return commit_watermarks.can_move(connection, moves)
 
-    def _forget_unfinished(self, connection: Connection, sequence: str) -> None:
-        connection.execute(delete(commit_datasets).where(commit_datasets.c.sequence == sequence))
-        commit_watermarks.forget_moves(connection, sequence)
-        recovery_states.forget_recovery_state(connection, sequence)
+    def _forget_unfinished(self, connection: Connection, commit: str) -> None:
+        connection.execute(delete(commit_datasets).where(commit_datasets.c.sequence == commit))
+        commit_watermarks.forget_moves(connection, commit)
+        recovery_states.forget_recovery_state(connection, commit)
 
-    def _forget(self, connection: Connection, sequence: str) -> None:
-        self._forget_unfinished(connection, sequence)
-        connection.execute(delete(commit_sequences).where(commit_sequences.c.id == sequence))
+    def _forget(self, connection: Connection, commit: str) -> None:
+        self._forget_unfinished(connection, commit)
+        connection.execute(delete(commit_sequences).where(commit_sequences.c.id == commit))
 
 
 def _whole(row: Row[Any]) -> bool:
     return row.checksum == _checksum(row.id, row.token, row.datasets, row.body, row.result)
 
 
-def _checksum(sequence: str, token: int, datasets: str, body: str, result: str | None) -> str:
+def _checksum(commit: str, token: int, datasets: str, body: str, result: str | None) -> str:
     """Return the SHA-256 of a row's content, encoded so that fields cannot be confused."""
-    text = json.dumps([sequence, token, datasets, body, result], ensure_ascii=True)
+    text = json.dumps([commit, token, datasets, body, result], ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -64,19 +64,19 @@ def promised_by(connection: Connection, moves: Sequence[WatermarkMove]) -> set[s
     return holders
 
 
-def promise_moves(connection: Connection, sequence: str, moves: Sequence[WatermarkMove]) -> None:
+def promise_moves(connection: Connection, commit: str, moves: Sequence[WatermarkMove]) -> None:
     """Record that an unfinished sequence will move these watermarks."""
     rows = [
-        {"consumer": consumer, "source": source, "part": part, "sequence": sequence}
+        {"consumer": consumer, "source": source, "part": part, "sequence": commit}
         for consumer, source, part, _ in moves
     ]
     if rows:
         connection.execute(insert(commit_moves), rows)
 
 
-def forget_moves(connection: Connection, sequence: str) -> None:
+def forget_moves(connection: Connection, commit: str) -> None:
     """Delete the pending moves of a sequence that is finished or gone."""
-    connection.execute(delete(commit_moves).where(commit_moves.c.sequence == sequence))
+    connection.execute(delete(commit_moves).where(commit_moves.c.sequence == commit))
 
 
 def move_watermark(connection: Connection, move: WatermarkMove, position: str, commit: str) -> bool:

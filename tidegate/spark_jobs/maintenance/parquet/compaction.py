@@ -20,8 +20,9 @@ import msgspec
 
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import AttemptLease
-from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
+from tidegate.spark_jobs.commit.publish import publish, state_of
 from tidegate.spark_jobs.commit.sequence import CommitSequence
+from tidegate.spark_jobs.commit.state import New
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder
 from tidegate.spark_jobs.maintenance.parquet.candidates import Candidate, find_candidates
@@ -110,17 +111,18 @@ class _Slice:
         self.version = version
         self.warehouse = warehouse
         self.context = context
-        self.commits = CommitContext(files=warehouse.files, spark=context.spark)
+        self.context_of_steps = CommitContext(files=warehouse.files, spark=context.spark)
         content = msgspec.json.encode([ref.id, [one.folders for one in parts]])
-        self.work = f"compaction-{hashlib.sha256(content).hexdigest()[:DIGEST_DIGITS]}"
+        self.commit = f"compaction-{hashlib.sha256(content).hexdigest()[:DIGEST_DIGITS]}"
 
 
 def _compact_slice(part: _Slice, progress: Progress) -> int:
     """Compact one slice. Return the number of partitions that others have replaced meanwhile."""
     store, spark = part.context.store, part.context.spark
     assert store is not None, "`compact` has looked"
-    commit = id_to_publish(part.work, store)
-    if resolve(commit, store, part.commits) is None:
+    state = state_of(part.commit, store, part.context_of_steps)
+    commit = state.commit
+    if isinstance(state, New):
         at_least = largest_token(states_of([part.ref], part.warehouse, store, spark))
         with AttemptLease(store, commit, (part.ref.id,), at_least=at_least) as token:
             try:
@@ -128,7 +130,7 @@ def _compact_slice(part: _Slice, progress: Progress) -> int:
             except Exception:
                 part.warehouse.files.delete(staging_folder(part.root, commit, token))
                 raise
-            publish(sequence, store, part.commits)
+            publish(sequence, store, part.context_of_steps)
     files, done = part.warehouse.files, 0
     now = head(files, part.root)
     for one in part.parts:
