@@ -1,4 +1,4 @@
-"""The machine that ran the scheduler froze inside a transaction, and no other one could go on before I woke it.
+"""The machine that ran the scheduler froze inside a transaction, and no other one could go on.
 
 A lock on the store has a limit for its holder, and a connection one for a machine that does not answer.
 `tests/store/test_failover.py` hangs real processes on a real server; here is what they rely on.

@@ -11,7 +11,7 @@ from tests.browser import REMEDY, VARIABLE, find_browser, install_browser
 
 
 def test_a_browser_that_is_named_and_does_not_start_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another one in its place would test what nobody has asked for."""
+    """Another one in its place would test what was not asked for."""
     monkeypatch.setenv(VARIABLE, str(Path("/nowhere/chromium")))
     assert find_browser() is None
     assert install_browser() is None
