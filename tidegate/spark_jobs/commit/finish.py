@@ -63,6 +63,7 @@ def finish(
         now = clock.now()
         state = store.take(sequence.id, owner, now=now, until=now + LEASE)
         if state is None:
+            # It is not unfinished any more: finished by another process, or abandoned.
             return _result(sequence.id, store)
         if state.owner == owner:
             with Ownership(store, sequence.id, owner, clock) as ownership:
@@ -112,6 +113,7 @@ def _execute(
     since = jvm.ends()
     try:
         for number, steps in in_rows(sequence.steps):
+            # Only before a step: what is done twice at once does no harm, what is left out would.
             if ownership.lost:
                 return False
             if len(steps) == 1:

@@ -32,6 +32,7 @@ class SequenceOutput:
 
 def outputs_in(sequence: CommitSequence) -> tuple[SequenceOutput, ...]:
     """Return the outputs of a sequence, in the order in which they are published."""
+    # `sequence_of` lists the datasets in the order of the steps that publish them: only that joins the two.
     names = [name for name in sequence.datasets if not is_watermark_resource(name)]
     steps = [step for step in sequence.steps if step.effect is Effect.PUBLISHES]
     return tuple(

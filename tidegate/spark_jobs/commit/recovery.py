@@ -85,6 +85,7 @@ def recover_all(
     unreadable: list[Recovered] = []
     found: list[CommitSequence] = []
     for commit in _unfinished(store, datasets):
+        # None: another process has finished it since it was listed.
         body = store.get(commit)
         try:
             found += [] if body is None else [read_sequence(commit, body)]
@@ -156,6 +157,7 @@ def _in_order(
             continue
         except Exception as failure:  # noqa: BLE001 -- returned in the outcome: others go on
             error = failure
+            # What comes after it in these tables may replace what it would have published.
             stopped |= dict.fromkeys(sequence.datasets, sequence.id)
         yield Recovered(commit=sequence.id, datasets=sequence.datasets, error=error)
 

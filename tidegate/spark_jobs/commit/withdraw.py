@@ -44,8 +44,11 @@ def withdraw(
     for step in sequence.steps:
         if isinstance(step, RefusableStep):
             step.refuse(context)
+    # Another process may have swapped the last table between the conflict and its refusal: then the sequence
+    # can be finished, and it would be wrong to do the work again.
     if all(_is_done(step, context) for step in _publishing(sequence)):
         return False
+    # `abandon` takes no sequence that has an owner, not even from the owner.
     store.release(sequence.id, owner)
     if store.abandon(sequence.id, f"withdrawn: {conflict.message}", clock.now()):
         log.warning("commit %s was withdrawn: %s", sequence.id, conflict.message)

@@ -80,6 +80,7 @@ class LeafCounts:
         } - self._asked
         if asked:
             self._asked |= asked
+            # What this job has changed since wins over what the store has.
             self._known = {**self._kept.keys(asked), **self._known}
 
     def note(self, path: str, instant: datetime) -> None:
@@ -132,6 +133,7 @@ class LeafCounts:
     def _counts_keys(self, path: str) -> bool:
         """Return whether a leaf still has to know what a partition key has added before."""
         tally = self.tallies.get(path)
+        # A leaf that had enough counts on only where events may stop counting.
         return self._kinds[path].by_key and (self._slides or tally is None or tally.since is None)
 
     def _keys_of(self, delivery: Delivery) -> set[str]:
@@ -155,6 +157,7 @@ class LeafCounts:
         if not kind.by_key:
             return kind.amount(event)
         if self._change((path + EVENTS_OF_A_KEY, key), -1):
+            # Younger events of the key are left, so the key adds what it added before.
             return 0
         return -self._of_period(path, event, self._put((path, key), 0))
 
@@ -164,6 +167,7 @@ class LeafCounts:
             return change
         period, keys = self._kinds[path].period(event)
         found = self._change((path + OF_A_PERIOD, period), change)
+        # 1 where the period has become complete by it, -1 where it no longer is, else 0.
         return (found >= keys) - (found - change >= keys)
 
     def _change(self, place: tuple[str, str], by: int) -> int:
