@@ -13,8 +13,9 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal
 
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
 Place = Literal["call", "commit", "committed"]
 
@@ -79,7 +80,7 @@ class FaultyStore:
 
             event.remove(self._engine, "before_cursor_execute", self._statement)
 
-    def reading(self) -> AbstractContextManager[Reader]:
+    def reading(self) -> AbstractContextManager[EngineReader]:
         """See `Store.reading`."""
         return self.store.reading()
 
@@ -140,7 +141,7 @@ class FaultyStore:
 
 
 class _FaultyTransaction:
-    def __init__(self, transaction: Transaction, store: FaultyStore) -> None:
+    def __init__(self, transaction: EngineTransaction, store: FaultyStore) -> None:
         self._transaction = transaction
         self._store = store
 

@@ -13,7 +13,7 @@ import httpx
 from tests.server.sales import SCHEDULES, SPEC
 from tests.server.serving import NS
 from tidegate.scheduler.model.event import partition_event_key
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 RAW = {"partitions": {"cycle": "day", "start": "2000-01-01"}}
 APP = {**SPEC, "datasets": {**SPEC["datasets"], "raw": RAW}}
@@ -119,7 +119,7 @@ def _report(client: httpx.Client, request: str, days: list[str]) -> Any:
     return client.post(f"{NS}/events/partitions", json=body)
 
 
-def check(reader: Reader, writers: list[Writer]) -> None:
+def check(reader: EngineReader, writers: list[Writer]) -> None:
     """Check that a store has what was answered, and nothing half; then that is what is known."""
     found = {state.name: state for state in reader.schedules()}
     for writer in writers:
@@ -138,7 +138,7 @@ def check(reader: Reader, writers: list[Writer]) -> None:
     _check_reports(reader, writers)
 
 
-def _check_reports(reader: Reader, writers: list[Writer]) -> None:
+def _check_reports(reader: EngineReader, writers: list[Writer]) -> None:
     """Check that each report was taken whole or not at all, and that each day was routed once."""
     jobs = reader.jobs(schedules=["sales/each_day"])
     days = [job.key for job in jobs]

@@ -25,7 +25,7 @@ from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reje
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import TickReport, tick
 
 T = TypeVar("T")
@@ -74,7 +74,7 @@ class Hands:
                 continue
         raise AssertionError("a deed failed again and again")
 
-    def within(self, deed: Callable[[Transaction], T]) -> T:
+    def within(self, deed: Callable[[EngineTransaction], T]) -> T:
         """Do it in a transaction of its own."""
 
         def once() -> T:

@@ -15,7 +15,7 @@ from tidegate.scheduler.decision.triggers.counting.leaving import counted_at
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.records.tally import Tally
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick import held_events
 from tidegate.scheduler.tick.kept_counts import KeptCounts
 from tidegate.scheduler.tick.load import AllEvents, load_job_views
@@ -39,7 +39,7 @@ def counted_from(seed: int) -> Iterator[None]:
         held_events.COUNTED_FROM = usual
 
 
-def counts_are_right(reader: Reader) -> None:
+def counts_are_right(reader: EngineReader) -> None:
     """Every count that may be used is what all events of its job say."""
     waiting = reader.jobs(states=WAITING)
     kept = reader.tallies([job.id for job in reader.jobs()])
@@ -61,7 +61,7 @@ def counts_are_right(reader: Reader) -> None:
         _decide_the_same(reader, view, kept[job].tally)
 
 
-def _decide_the_same(reader: Reader, view: JobView, tally: Tally) -> None:
+def _decide_the_same(reader: EngineReader, view: JobView, tally: Tally) -> None:
     """At the instant that the engine has reached, the trigger is judged by the counts as by all events."""
     now, through, trigger = engine_clock(reader), tally.through, view.schedule.trigger
     if now is None or through is None or now < through or view.job.satisfied_at is not None:
@@ -77,7 +77,7 @@ def _decide_the_same(reader: Reader, view: JobView, tally: Tally) -> None:
         assert dropped(trigger, has, now) == dropped(trigger, whole, now), f"{view.job.id} drops others"
 
 
-def _events_are_kept(reader: Reader, view: JobView) -> None:
+def _events_are_kept(reader: EngineReader, view: JobView) -> None:
     """The counted events are those that the job has, of a trigger that drops events, and none of another."""
     for path in heard_keys(view):
         found = reader.counted_events(view.job.id, path, BEGINNING, MANY)

@@ -15,7 +15,7 @@ from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 START = datetime(2026, 3, 10, 6, tzinfo=UTC)
 
@@ -241,5 +241,5 @@ def queueing_again(hands: Hands) -> None:
         hands.within(lambda t, job=job: _is_dead(t, job) and requeue(t, job, hands.now, by=CLI))
 
 
-def _is_dead(reader: Reader, job: str) -> bool:
+def _is_dead(reader: EngineReader, job: str) -> bool:
     return any(letter.id == job for letter in dead_letters(reader))

@@ -24,7 +24,7 @@ from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import advance_before
 
 START = datetime(2026, 3, 7, 22, tzinfo=UTC)
@@ -176,7 +176,7 @@ def _by_hand(dice: random.Random, chance: ChanceApp, name: str) -> Input:
     key = dice.choice(("", "", "2026-03-01"))
     action = dice.choice(("suspend", "resume", "resume", "trigger", "force", "cancel"))
 
-    def act(transaction: Transaction, now: datetime) -> None:
+    def act(transaction: EngineTransaction, now: datetime) -> None:
         match action:
             case "suspend":
                 suspend(transaction, ref, now, by=CLI)

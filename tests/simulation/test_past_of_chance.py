@@ -20,8 +20,9 @@ from tests.worlds.witness import BOOKS
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.run import ALL_RUNS
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.protocol import Store
 
 DEEDS_BETWEEN = 15
 STRETCHES = 8
@@ -71,7 +72,7 @@ def compare(world: ChanceWorld, seed: int) -> None:
             assert then[name] == now[name], f"seed {seed}: {name}"
 
 
-def held(reader: Reader, latest: datetime) -> dict[str, Any]:
+def held(reader: EngineReader, latest: datetime) -> dict[str, Any]:
     """What decisions rest on."""
     states = reader.schedules()
     programs = sorted({f"{state.app}/{state.spec.program}" for state in states})

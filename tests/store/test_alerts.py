@@ -8,7 +8,7 @@ from tests.alerts.samples import alert
 from tests.worlds.samples import at
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident
-from tidegate.scheduler.store.parts.alerts import AlertCount
+from tidegate.scheduler.store.answers import AlertCount
 from tidegate.scheduler.store.protocol import Store
 
 

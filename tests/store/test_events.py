@@ -11,8 +11,9 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.answers import LedgerRow
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.protocol import LedgerRow, Store
+from tidegate.scheduler.store.protocol import Store
 
 
 def test_an_event_comes_back_as_it_was_added(store: Store) -> None:

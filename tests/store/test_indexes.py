@@ -17,14 +17,12 @@ from tests.worlds.samples import NOON, delivery, event, job, record
 from tests.worlds.world import World
 from tidegate.scheduler.model.job import UNFINISHED, WAITING, JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.event_pages import EventsWanted, Outcome
-from tidegate.scheduler.store.parts.expected import LateWanted
-from tidegate.scheduler.store.parts.pages import JobsWanted, SchedulesWanted
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.scheduler.store.wanted import EventsWanted, JobsWanted, LateWanted, Outcome, SchedulesWanted
 
-HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
+HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("due schedules", lambda tx: tx.due_schedules(NOON, 100)),
     ("due tasks", lambda tx: tx.due_tasks(NOON, 100)),
     ("schedules by ref", lambda tx: tx.schedules(refs=["a/s"])),
@@ -198,7 +196,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Generator[SqlStore, None,
 
 @pytest.mark.parametrize(("name", "ask"), HOT, ids=[name for name, _ in HOT])
 def test_no_question_of_a_tick_scans_a_table(
-    store: SqlStore, name: str, ask: Callable[[Transaction], Any]
+    store: SqlStore, name: str, ask: Callable[[EngineTransaction], Any]
 ) -> None:
     plans: list[str] = []
 

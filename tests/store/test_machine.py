@@ -27,10 +27,13 @@ from tests.doubles.quick_sqlite import quick_sqlite, wipe
 from tests.effort import much
 from tests.store.drawn.drawn import ARGUMENTS, Call, answers, calls
 from tests.worlds.samples import at
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.scheduler.store.upkeep import UpkeepTransaction
 
 PHASES = tuple(phase for phase in Phase if phase is not Phase.shrink)
 """A failing history is not made shorter: that takes minutes, and its calls are printed one by one."""
@@ -51,8 +54,8 @@ class StoreMachine(RuleBasedStateMachine):
         self._open_store = open_store
         self.model, self.tested = MemoryStore(), open_store()
         wipe(self.tested)
-        self.transactions: list[tuple[AbstractContextManager[Transaction], Transaction]] = []
-        self.readers: list[tuple[list[AbstractContextManager[Reader]], Reader, Any]] = []
+        self.transactions: list[tuple[AbstractContextManager[EngineTransaction], EngineTransaction]] = []
+        self.readers: list[tuple[list[AbstractContextManager[EngineReader]], EngineReader, Any]] = []
 
     @property
     def stores(self) -> tuple[Store, Store]:
@@ -120,8 +123,8 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 def test_every_method_of_a_transaction_is_drawn() -> None:
-    asked = {name for name in dir(Reader) if not name.startswith("_")}
-    methods = {name for name in dir(Transaction) if not name.startswith("_")}
+    asked = {name for name in dir(ListingReader) if not name.startswith("_")}
+    methods = {name for name in dir(UpkeepTransaction) if not name.startswith("_")}
     assert methods - asked == ARGUMENTS.keys()
 
 

@@ -7,8 +7,9 @@ from tidegate.domain.model import Schedule, SizeTrigger
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted, SchedulesWanted
+from tidegate.scheduler.store.answers import JobCount
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
 
 FAILED = JobState.FAILED
 

@@ -8,7 +8,7 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.job import JobState, LaunchPlan
 from tidegate.scheduler.model.maintenance import Ending, Work
-from tidegate.scheduler.store.protocol import Store, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
 DATASET = Renames(datasets={"a/d": "a/new"})
 APP = Renames(apps={"a": "b"}, datasets={"a/d": "b/d", "a/dd": "b/dd"}, programs={"a/p": "b/p"})
@@ -20,7 +20,7 @@ def launch(table: str, dataset: str | None) -> LaunchPlan:
     return LaunchPlan(program="maintain:expire_snapshots", args=args)
 
 
-def fill(transaction: Transaction) -> None:
+def fill(transaction: EngineTransaction) -> None:
     """Two datasets of app a and a table beside them, each with a policy of app a and one of app ab."""
     names = ("a/d", "a/dd", "c.n.t")
     transaction.put_tables([table(name, health_policy="a/nightly") for name in names])

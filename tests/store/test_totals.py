@@ -12,16 +12,17 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.answers import Count
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.parts.counts import Count
-from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
 FAILED: dict[str, Any] = {"state": JobState.FAILED, "reason": Reason.F_RUN}
 SEVERAL = event("several", key="fire:a/s:0", expired=True, number=7, first_at=NOON)
 SUM = LedgerSum(schedule="a/s", day=NOON.date(), outcome="failed", reason="F-RUN", events=5)
 
 
-def sum_and_drop(transaction: Transaction) -> None:
+def sum_and_drop(transaction: EngineTransaction) -> None:
     transaction.add_sums(transaction.events_of_jobs(["j"]))
     transaction.drop_jobs(["j"])
 
@@ -29,7 +30,7 @@ def sum_and_drop(transaction: Transaction) -> None:
 OF_SEVERAL = 3
 """So many steps at the end have what an older store never had."""
 
-STEPS: list[Callable[[Transaction], Any]] = [
+STEPS: list[Callable[[EngineTransaction], Any]] = [
     lambda tx: tx.add_events([event("e1"), event("e2"), event("e3", key="fire:a/s:0")]),
     lambda tx: tx.add_events([event("e1")]),
     lambda tx: tx.put_jobs([job("j"), job("k", schedule="a/t")]),
@@ -66,7 +67,7 @@ STEPS: list[Callable[[Transaction], Any]] = [
 ]
 
 
-def counted(reader: Reader) -> tuple[Any, ...]:
+def counted(reader: EngineReader) -> tuple[Any, ...]:
     """The ledger and all counts."""
     pages = [reader.ledger(after=after, limit=1) for after in ("", "a/s", "z/s")]
     pages += [reader.ledger(app=app, after="a/s", limit=limit) for app in ("a", "z") for limit in (1, 2)]
@@ -78,7 +79,7 @@ def counted(reader: Reader) -> tuple[Any, ...]:
     )
 
 
-def both(stores: tuple[Store, Store], step: Callable[[Transaction], Any]) -> None:
+def both(stores: tuple[Store, Store], step: Callable[[EngineTransaction], Any]) -> None:
     """Do a step in both stores, which count the same before and after they commit."""
     found = []
     for store in stores:
@@ -100,7 +101,7 @@ def test_each_step_counts_as_in_memory(sql_store: Store) -> None:
 
 
 def test_all_steps_in_one_transaction_count_as_one_by_one(sql_store: Store) -> None:
-    def every(transaction: Transaction) -> None:
+    def every(transaction: EngineTransaction) -> None:
         for step in STEPS:
             step(transaction)
 

@@ -30,7 +30,7 @@ from tests.worlds.samples import (
 )
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Store, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -42,7 +42,7 @@ class Boom(Exception):
     """What goes wrong in the middle of a transaction."""
 
 
-def write_everything(transaction: Transaction) -> None:
+def write_everything(transaction: EngineTransaction) -> None:
     transaction.put_apps([app("a")])
     transaction.put_schedules([schedule("a/s")])
     transaction.add_events([event("e")])

@@ -21,8 +21,9 @@ from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.answers import LedgerRow
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import LedgerRow, Store
+from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import TickReport, tick
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)

@@ -9,14 +9,14 @@ from tidegate.alerts.channel import Channel, NotSent
 from tidegate.alerts.texts import plain
 from tidegate.scheduler.alerts.outbox import mark_failed, mark_sent, take
 from tidegate.scheduler.model.records.alert import Alert
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 
 ALERTS_PER_PASS = 50
 """Alerts that one pass sends."""
 
 
 def deliver(
-    store: Store,
+    store: UpkeepStore,
     project: str,
     channels: Mapping[str, Channel],
     clock: Callable[[], datetime],

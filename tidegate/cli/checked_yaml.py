@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
     from tidegate.domain.model.table_format import DatasetFormat
     from tidegate.project.settings.settings import Settings
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 T = TypeVar("T")
 
@@ -121,20 +121,18 @@ def known_apps(settings: "Settings | None") -> Callable[[], Mapping[str, App]]:
 
 def known_namespaces(settings: "Settings") -> Callable[[], Mapping[str, str]]:
     """Return a function that reads the namespaces of the deployed apps, by name; see `known_apps`."""
-    from tidegate.scheduler.store.parts.deployed import namespaces_of_apps
+    from tidegate.scheduler.store.engine_reader import namespaces_of_apps
 
     return lambda: _asked(settings, namespaces_of_apps)
 
 
-def _asked(settings: "Settings", question: "Callable[[Reader], Mapping[str, T]]") -> "Mapping[str, T]":
+def _asked(settings: "Settings", question: "Callable[[EngineReader], Mapping[str, T]]") -> "Mapping[str, T]":
     """Ask the store of a project; the answer is empty without a store, and with a warning if it fails."""
-    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.opened_store import ask_store
     from tidegate.project.settings.settings import load_settings
 
     try:
-        whole = load_settings() if settings.unset else settings
-        with opened_store(whole, missing_is_empty=True) as store, store.reading() as reader:
-            return question(reader)
+        return ask_store(load_settings() if settings.unset else settings, question, {})
     except UserError as error:
         typer.echo(f"warning: apps of other projects cannot be looked up: {error}", err=True)
         return {}

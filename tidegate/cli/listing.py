@@ -84,6 +84,7 @@ def list_command(
         from tidegate.cli.opened_store import opened_store
         from tidegate.listings.read import Source
         from tidegate.project.settings.settings import load_settings
+        from tidegate.scheduler.store.error import StoreMissing
 
         settings, format = load_settings(), options["format"]
         most = options["limit"] or (json_limit if format is Format.JSON else None) or limit
@@ -95,12 +96,17 @@ def list_command(
         for name in chosen:
             given |= short[name].given
         asked = parts(given, chosen)
-        with (
-            opened_store(settings, missing_is_empty=missing_is_empty) as store,
-            store.reading() as reader,
-        ):
-            source = Source(store=store, reader=reader, settings=settings, now=datetime.now(UTC))
-            _print(listing, source, asked, most, format, oldest_first=oldest_first)
+        try:
+            with opened_store(settings) as store, store.reading() as reader:
+                source = Source(store=store, reader=reader, settings=settings, now=datetime.now(UTC))
+                _print(listing, source, asked, most, format, oldest_first=oldest_first)
+        except StoreMissing:
+            if not missing_is_empty:
+                raise
+            if format is Format.JSON:
+                print_json([])
+            else:
+                typer.echo(asked.nothing)
 
     parameters = [*_parameters(listing, short, argument), *_paging(limit, json_limit)]
     vars(command)["__signature__"] = inspect.Signature(parameters)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typer.core import _click
 
     from tidegate.listings.listing import Filter
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 JOBS_MAX = 200
 """The newest jobs; older ones are found with `tidegate jobs list`."""
@@ -121,7 +121,7 @@ def _offered(names: Callable[[], Iterable[str]], begun: str) -> list[str]:
         return []
 
 
-def _read(names: "Callable[[Reader], Iterable[str]]") -> list[str]:
+def _read(names: "Callable[[EngineReader], Iterable[str]]") -> list[str]:
     from tidegate.cli.opened_store import opened_store
 
     with opened_store(as_it_is=True) as store, store.reading() as reader:
@@ -166,7 +166,7 @@ def _names(kinds: tuple[str, ...]) -> list[str]:
     return _read(lambda reader: (name for kind in kinds for name in _stored(reader, kind)))
 
 
-def _stored(reader: "Reader", kind: str) -> Iterable[str]:
+def _stored(reader: "EngineReader", kind: str) -> Iterable[str]:
     match kind:
         case "schedules" | "tasks" | "datasets" | "apps":
             from tidegate.listings.kinds import NAMED
@@ -192,14 +192,14 @@ def _stored(reader: "Reader", kind: str) -> Iterable[str]:
             return list(_jobs(reader, kind))
 
 
-def _jobs(reader: "Reader", kind: str) -> Iterator[str]:
+def _jobs(reader: "EngineReader", kind: str) -> Iterator[str]:
     """Yield the newest jobs: all, or those to which an action can be done."""
     from datetime import UTC, datetime
 
     from tidegate.listings.actions import is_allowed
     from tidegate.listings.jobs import JOBS
     from tidegate.scheduler.model.job import UNFINISHED, JobState
-    from tidegate.scheduler.store.parts.pages import JobsWanted
+    from tidegate.scheduler.store.wanted import JobsWanted
 
     action = kind.removeprefix("jobs to ") if kind != "jobs" else None
     now = datetime.now(UTC)

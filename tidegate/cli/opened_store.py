@@ -4,15 +4,19 @@ Errors that a user can fix (a missing store, a server that is down, a request th
 refuses) are a `UserError`, which the command line prints.
 """
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from typing import TypeVar
 
 from tidegate.project.local_time import use_zone
 from tidegate.project.settings.settings import Settings, load_settings
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.error import StoreMissing
-from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.open import open_store
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -20,16 +24,14 @@ def opened_store(
     settings: Settings | None = None,
     *,
     create: bool = False,
-    missing_is_empty: bool = False,
     as_it_is: bool = False,
     may_be_unreleased: bool = False,
-) -> Generator[Store, None, None]:
+) -> Generator[UpkeepStore, None, None]:
     """Open the project's store and close it at the end; local times are from now on those of the project.
 
     Args:
         settings: settings of the project; default: the project of the working folder.
         create: create a store that does not exist.
-        missing_is_empty: return an empty store in memory if the store does not exist.
         as_it_is: refuse a store of an older version in place of bringing its schema up to date.
         may_be_unreleased: open a store of an unreleased version too, to read its journal.
 
@@ -38,15 +40,34 @@ def opened_store(
     """
     settings = settings or load_settings()
     use_zone(settings.timezone)
-    try:
-        store: Store = open_store(
-            settings.store_url, create=create, migrate=not as_it_is, may_be_unreleased=may_be_unreleased
-        )
-    except StoreMissing:
-        if not missing_is_empty:
-            raise
-        store = MemoryStore()
+    store = open_store(
+        settings.store_url, create=create, migrate=not as_it_is, may_be_unreleased=may_be_unreleased
+    )
     try:
         yield store
     finally:
         store.close()
+
+
+def ask_store(settings: Settings, question: Callable[[ListingReader], T], empty: T) -> T:
+    """Return the store's answer to a question, or the empty one if the project has no store yet."""
+    try:
+        with opened_store(settings) as store, store.reading() as reader:
+            return question(reader)
+    except StoreMissing:
+        return empty
+
+
+@contextmanager
+def deployed_state(settings: Settings) -> Generator[EngineReader, None, None]:
+    """Open what is deployed for reading; without a store nothing is."""
+    with ExitStack() as opened:
+        try:
+            reader: EngineReader = opened.enter_context(
+                opened.enter_context(opened_store(settings)).reading()
+            )
+        except StoreMissing:
+            from tidegate.scheduler.store.memory.reader import nothing
+
+            reader = nothing()
+        yield reader

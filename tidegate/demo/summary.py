@@ -14,7 +14,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.sql.open import open_sql_store
 
 REPORT_ROWS_SHOWN = 5
@@ -23,7 +23,9 @@ MEASURES_SHOWN = ("files", "small_files", "total_size", "manifests", "snapshots"
 REPORT_COLUMNS = ("carrier", "name", "days", "flights", "late_share", "mean_dep_delay")
 
 
-def print_summary(reader: Reader, settings: Settings, started: datetime, echo: Callable[[str], None]) -> None:
+def print_summary(
+    reader: EngineReader, settings: Settings, started: datetime, echo: Callable[[str], None]
+) -> None:
     """Print the whole summary."""
     jobs = [job for job in reader.jobs() if job.launched_at is not None]
     echo("\nRuns, in order, with their reasons")
@@ -86,7 +88,7 @@ def waits(entries: Sequence[Entry]) -> Mapping[tuple[str, str], list[float]]:
     return found
 
 
-def _waits(reader: Reader) -> list[tuple[str, ...]]:
+def _waits(reader: EngineReader) -> list[tuple[str, ...]]:
     return [
         (
             schedule.partition("/")[2],

@@ -5,10 +5,10 @@ from typing import Any
 
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.listings.listing import Action, Listing, load
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 
-def allowed_actions(listing: Listing, reader: Reader, item: Any, now: datetime) -> tuple[str, ...]:
+def allowed_actions(listing: Listing, reader: EngineReader, item: Any, now: datetime) -> tuple[str, ...]:
     """Return the actions that would not be refused now.
 
     Args:
@@ -17,7 +17,7 @@ def allowed_actions(listing: Listing, reader: Reader, item: Any, now: datetime) 
     return tuple(each.name for each in listing.actions if is_allowed(listing, each.name, reader, item, now))
 
 
-def is_allowed(listing: Listing, action: str, reader: Reader, item: Any, now: datetime) -> bool:
+def is_allowed(listing: Listing, action: str, reader: EngineReader, item: Any, now: datetime) -> bool:
     """Return whether an action would not be refused now."""
     try:
         load(find_action(listing, action).check)(reader, item, now)

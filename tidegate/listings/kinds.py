@@ -13,7 +13,7 @@ from tidegate.scheduler.explain import names
 from tidegate.scheduler.model.deployed import TASK_KIND
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import UnknownName
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 Apps = Collection[str] | None
 
@@ -28,12 +28,12 @@ class Kind(NamedTuple):
         values: returns all values that there are; None for a kind that has any number of them.
     """
 
-    parse: Callable[[Filter, str, Reader, Apps], Any]
-    names: Callable[[Reader], Iterable[str]] = lambda _: ()
+    parse: Callable[[Filter, str, EngineReader, Apps], Any]
+    names: Callable[[EngineReader], Iterable[str]] = lambda _: ()
     values: Callable[[Filter], Iterable[str]] | None = None
 
 
-def parse_filter(of: Filter, value: Any, reader: Reader, scope: Scope, apps: Apps) -> Any:
+def parse_filter(of: Filter, value: Any, reader: EngineReader, scope: Scope, apps: Apps) -> Any:
     """Return the value of a filter: of a `state` a tuple, of others one.
 
     Args:
@@ -70,7 +70,7 @@ def member_of(name: str, text: str, members: type[StrEnum]) -> StrEnum:
     raise WrongUsage(f"{name} has the unknown value {text!r:.100}", f"one of {', '.join(members)}")
 
 
-def _app(text: str, reader: Reader, scope: Scope) -> str:
+def _app(text: str, reader: EngineReader, scope: Scope) -> str:
     """Return the app of "app" or "namespace/app"; to a caller who does not see all no other one is named."""
     app = namespace_and_app(text)[1]
     if scope.namespace:
@@ -83,18 +83,18 @@ def _app(text: str, reader: Reader, scope: Scope) -> str:
         raise
 
 
-def _day(of: Filter, text: str, _reader: Reader, _apps: Apps) -> date:
+def _day(of: Filter, text: str, _reader: EngineReader, _apps: Apps) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
         raise WrongUsage(f"{of.name} must be a day, got {text!r:.100}", "write it as 2026-03-10") from None
 
 
-def _as_it_is(_: Filter, text: str, _reader: Reader, _apps: Apps) -> str:
+def _as_it_is(_: Filter, text: str, _reader: EngineReader, _apps: Apps) -> str:
     return text
 
 
-NAMED: dict[str, Callable[[Reader], Iterable[str]]] = {
+NAMED: dict[str, Callable[[EngineReader], Iterable[str]]] = {
     "apps": lambda reader: (each.name for each in reader.app_headers()),
     "schedules": lambda reader: reader.schedule_refs(),
     "tasks": lambda reader: (state.ref for state in reader.schedules(kind=TASK_KIND)),

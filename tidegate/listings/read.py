@@ -10,7 +10,8 @@ from tidegate.listings.kinds import parse_filter
 from tidegate.listings.listing import Listing, Scope, load
 from tidegate.listings.order import Place, cut, place_of
 from tidegate.project.settings.settings import Settings
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.upkeep import UpkeepStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +22,8 @@ class Source:
         reader: of the store, open.
     """
 
-    store: Store
-    reader: Reader
+    store: UpkeepStore
+    reader: ListingReader
     settings: Settings
     now: datetime
 
@@ -44,7 +45,7 @@ class Asked:
     after: Place | None
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ListingReader:
         """The open store."""
         return self.source.reader
 

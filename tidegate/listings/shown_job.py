@@ -12,7 +12,7 @@ from tidegate.scheduler.explain.attempts import Attempt, attempts
 from tidegate.scheduler.explain.history import NEWEST_MAX, history_of
 from tidegate.scheduler.model import job as engine
 from tidegate.scheduler.model.maintenance import OperationRun
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.listing_reader import ListingReader
 
 
 class Launch(Value, kw_only=True):
@@ -157,7 +157,7 @@ class ShownJob(Value, kw_only=True):
     history: tuple[JournalLine, ...]
 
 
-def shown_job(reader: Reader, job: engine.Job, limit: int | None = NEWEST_MAX) -> ShownJob:
+def shown_job(reader: ListingReader, job: engine.Job, limit: int | None = NEWEST_MAX) -> ShownJob:
     """Return a job in full.
 
     Args:

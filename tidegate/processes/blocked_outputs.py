@@ -10,13 +10,14 @@ import msgspec
 
 from tidegate.scheduler.explain.explanation import Blocked, Explanation
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.commit.recovery import is_blocked
 from tidegate.spark_jobs.commit.sequence import is_watermark_resource
 
 
-def with_blocked(explanation: Explanation, store: Store, reader: Reader) -> Explanation:
+def with_blocked(explanation: Explanation, store: Store, reader: EngineReader) -> Explanation:
     """Return the explanation with the datasets that a run of its program could not write now."""
     if not isinstance(store, SqlStore):
         return explanation
@@ -25,7 +26,7 @@ def with_blocked(explanation: Explanation, store: Store, reader: Reader) -> Expl
     return msgspec.structs.replace(explanation, blocked=tuple(found))
 
 
-def _written(explanation: Explanation, reader: Reader) -> tuple[str, ...]:
+def _written(explanation: Explanation, reader: EngineReader) -> tuple[str, ...]:
     """Return the outputs of its program as "app/dataset"."""
     name, _, _ = explanation.schedule.partition("/")
     app = next(iter(reader.apps(names=[name])), None)

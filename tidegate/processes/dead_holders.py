@@ -13,7 +13,7 @@ from tidegate.scheduler.explain.holders import holders
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.launch.owners import RunOwner, owners
 from tidegate.scheduler.model.run import Run
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.spark_jobs.commit.lease import LEASE, RENEWALS_PER_LEASE
 from tidegate.spark_jobs.commit.process import ProcessState, shown, state_of
 
@@ -23,7 +23,7 @@ SILENT = LEASE / RENEWALS_PER_LEASE + timedelta(seconds=20)
 AT_THE_NEXT_LOOK = "a dispatcher releases it within 30 s; if the scheduler does not run, start it"
 
 
-def with_dead(explanation: Explanation, reader: Reader, now: datetime) -> Explanation:
+def with_dead(explanation: Explanation, reader: EngineReader, now: datetime) -> Explanation:
     """Return the explanation with the runs that it waits for and whose process is dead or silent."""
     known = owners(reader)
     found = [

@@ -16,14 +16,15 @@ from tidegate.processes.run_address import run_address
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.past.store_at import store_at
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 
-Explain = Callable[[Reader, datetime], tuple[Explanation, ...]]
+Explain = Callable[[EngineReader, datetime], tuple[Explanation, ...]]
 """Explains something in a store at an instant."""
 
 
 def explained(
-    store: Store, present: Reader, explain: Explain, now: datetime, at: datetime | None = None
+    store: Store, present: EngineReader, explain: Explain, now: datetime, at: datetime | None = None
 ) -> tuple[Explanation, ...]:
     """Return explanations of the present, or of a past moment.
 

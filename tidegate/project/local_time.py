@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 from tidegate.scheduler.explain.instant_text import instant_text
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 _ZONE: ContextVar[ZoneInfo | None] = ContextVar("zone of local times", default=None)
 _FOR_TOOLS: ContextVar[bool] = ContextVar("texts are for tools", default=False)
@@ -54,20 +54,20 @@ def in_zone(name: str) -> Generator[None]:
         _ZONE.reset(token)
 
 
-def use_zone_of_apps(reader: "Reader", apps: Collection[str]) -> None:
+def use_zone_of_apps(reader: "EngineReader", apps: Collection[str]) -> None:
     """Choose the zone of some apps from now on, if they have the same one."""
     zone = common_zone(reader, apps)
     if zone:
         use_zone(zone)
 
 
-def common_zone(reader: "Reader", apps: Collection[str]) -> str:
+def common_zone(reader: "EngineReader", apps: Collection[str]) -> str:
     """Return the zone that some apps have in common; "" if there is none."""
     zones = set(zones_of(reader, apps).values())
     return zones.pop() if len(zones) == 1 else ""
 
 
-def zones_of(reader: "Reader", apps: Collection[str]) -> dict[str, str]:
+def zones_of(reader: "EngineReader", apps: Collection[str]) -> dict[str, str]:
     """Return the zones of some apps by name; one that is no longer deployed has none."""
     return {each.name: each.app.timezone for each in reader.apps(names=set(apps))} if apps else {}
 

@@ -21,8 +21,7 @@ from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_others
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.store.parts.deployed import namespaces_of_apps
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader, namespaces_of_apps
 
 NEW_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of the language."""
@@ -70,7 +69,7 @@ def compile_one(
     return (None, broken) if broken else (named, ())
 
 
-def namespaces_of(settings: Settings, reader: Reader) -> Namespaces:
+def namespaces_of(settings: Settings, reader: EngineReader) -> Namespaces:
     """Return the namespaces of the project and of the deployed apps, for names that have one."""
 
     def deployed() -> Mapping[str, str]:

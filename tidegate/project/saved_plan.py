@@ -17,8 +17,8 @@ from tidegate.domain.error import UserError
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.project.settings.settings import Settings
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.open import shown_url
-from tidegate.scheduler.store.protocol import Reader
 
 FORM = 1
 """Version of the form of the file."""
@@ -66,7 +66,7 @@ class SavedPlan(Value, kw_only=True):
     changes: dict[str, Any]
 
 
-def basis_of(settings: Settings, wanted: Mapping[str, App], reader: Reader) -> Basis:
+def basis_of(settings: Settings, wanted: Mapping[str, App], reader: EngineReader) -> Basis:
     """Return what a plan depends on now."""
     deployed = {f"app {app.name}": app.revision for app in reader.apps()}
     deployed |= {f"schedule {state.ref}": state.revision for state in reader.schedules()}

@@ -7,7 +7,7 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import Program
 from tidegate.project.one_schedule import NEW_NAME
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.problem import Problem
 from tidegate.server.service import Service
 
@@ -15,18 +15,18 @@ NAME = re.compile(r"[\w.@-]{1,255}")
 """What a name in a path may look like; anything else is malformed, not unknown."""
 
 
-def deployed_apps(service: Service, reader: Reader) -> list[DeployedApp]:
+def deployed_apps(service: Service, reader: EngineReader) -> list[DeployedApp]:
     """Return the deployed apps of the namespace, by name."""
     return [each for each in reader.apps() if each.project in (NO_PROJECT, service.settings.name)]
 
 
-def own_apps(service: Service, reader: Reader) -> frozenset[str]:
+def own_apps(service: Service, reader: EngineReader) -> frozenset[str]:
     """Return the names of the deployed apps of the namespace."""
     own = (NO_PROJECT, service.settings.name)
     return frozenset(each.name for each in reader.app_headers() if each.project in own)
 
 
-def deployed_app(service: Service, reader: Reader, name: str) -> DeployedApp:
+def deployed_app(service: Service, reader: EngineReader, name: str) -> DeployedApp:
     """Return a deployed app.
 
     Raises:
@@ -39,7 +39,7 @@ def deployed_app(service: Service, reader: Reader, name: str) -> DeployedApp:
     return found
 
 
-def schedule_of(service: Service, reader: Reader, app: str, name: str) -> ScheduleState:
+def schedule_of(service: Service, reader: EngineReader, app: str, name: str) -> ScheduleState:
     """Return a deployed schedule or task.
 
     Raises:

@@ -28,7 +28,7 @@ from tidegate.processes.lock import address_in_use
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.store.open import open_store
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 
 if TYPE_CHECKING:
     from tidegate.dagster_defs.internals.workspace import WorkspaceLoadTarget, WorkspaceProcessContext
@@ -99,7 +99,7 @@ class HostProcess:
 class ServersHost:
     """What the process of the host does."""
 
-    def __init__(self, settings: Settings, store: Store, stop: Event) -> None:
+    def __init__(self, settings: Settings, store: UpkeepStore, stop: Event) -> None:
         self._settings = settings
         self._store = store
         self._home_is_given = HOME_VARIABLE in os.environ

@@ -11,8 +11,8 @@ from tidegate.domain.error import UserError
 from tidegate.listings.listing import Filter, Listing, NotInScope, Scope, load
 from tidegate.listings.read import Rows, Source, read
 from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.protocol import Reader
 from tidegate.server.access import Called, Caller, needs
 from tidegate.server.contract import contract, json_answer, rows_of
 from tidegate.server.page import LIMIT, Cursor, Limit, WholeNumber
@@ -96,7 +96,7 @@ def read_seen(
             raise Problem(400, error.message, hint=error.hint) from error
 
 
-def scope_of(service: Service, reader: Reader, caller: Caller) -> Scope:
+def scope_of(service: Service, reader: EngineReader, caller: Caller) -> Scope:
     """Return what a caller sees."""
     return Scope(namespace=service.namespace, apps=visible_apps(service, reader, caller))
 

@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.store.open import commits_of
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 
 
 def utc_now() -> datetime:
@@ -28,7 +28,7 @@ class Service:
     """
 
     settings: Settings
-    store: Store
+    store: UpkeepStore
     loopback: bool = True
     clock: Callable[[], datetime] = utc_now
 

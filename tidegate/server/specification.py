@@ -11,7 +11,7 @@ from tidegate.domain.model import App, Schedule
 from tidegate.project.one_schedule import broken_rules, compile_one, namespaces_of
 from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import Caller
 from tidegate.server.problem import Problem
 from tidegate.server.service import Service
@@ -21,7 +21,9 @@ SUMMARIES = 3
 """So many errors are named in `detail`; `diagnostics` has all."""
 
 
-def compiled_app(service: Service, reader: Reader, caller: Caller, name: str, spec: dict[str, Any]) -> App:
+def compiled_app(
+    service: Service, reader: EngineReader, caller: Caller, name: str, spec: dict[str, Any]
+) -> App:
     """Compile the specification of an app.
 
     Raises:
@@ -50,7 +52,7 @@ def compiled_app(service: Service, reader: Reader, caller: Caller, name: str, sp
 
 def compiled_schedule(
     service: Service,
-    reader: Reader,
+    reader: EngineReader,
     caller: Caller,
     app: str,
     name: str,

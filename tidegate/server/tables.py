@@ -4,7 +4,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.scheduler.explain.measured import known_tables
 from tidegate.scheduler.explain.names import find_table
 from tidegate.scheduler.model.maintenance import TableState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import Caller
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Service
@@ -14,7 +14,7 @@ from tidegate.server.visible import name_seen, named, visible_apps
 class TablesSeen:
     """The tables that a caller sees: those of visible apps, and those of catalogs without a token for one."""
 
-    def __init__(self, service: Service, reader: Reader, caller: Caller) -> None:
+    def __init__(self, service: Service, reader: EngineReader, caller: Caller) -> None:
         self._apps = visible_apps(service, reader, caller)
         self._of_catalogs = caller.app is None
 
@@ -23,7 +23,7 @@ class TablesSeen:
             return self._of_catalogs
         return self._apps is None or app_of(table.dataset) in self._apps
 
-    def names(self, reader: Reader) -> frozenset[str] | None:
+    def names(self, reader: EngineReader) -> frozenset[str] | None:
         """Return the names of the tables that the caller sees, with those that are gone; None for all."""
         if self._apps is None:
             return None
@@ -31,7 +31,7 @@ class TablesSeen:
         return frozenset(name for name, table in known.items() if table in self)
 
 
-def table_named(service: Service, reader: Reader, caller: Caller, name: str) -> TableState:
+def table_named(service: Service, reader: EngineReader, caller: Caller, name: str) -> TableState:
     """Return the table of a name: any of its whole names, or an end of them that only one table has.
 
     Raises:
@@ -46,7 +46,7 @@ def table_named(service: Service, reader: Reader, caller: Caller, name: str) -> 
 
 
 def table_at(
-    service: Service, reader: Reader, caller: Caller, catalog: str, namespace: str, table: str
+    service: Service, reader: EngineReader, caller: Caller, catalog: str, namespace: str, table: str
 ) -> TableState:
     """Return the table in a namespace of a catalog; a dataset is in the namespace of its app, too.
 

@@ -8,7 +8,7 @@ from tidegate.scheduler.explain.names import find_task
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import UnknownName
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import Caller
 from tidegate.server.deployed import check_name, own_apps
 from tidegate.server.problem import Problem
@@ -30,7 +30,7 @@ def whole_ref(service: Service, name: str) -> str:
     return ref
 
 
-def task_of(service: Service, reader: Reader, caller: Caller, name: str) -> ScheduleState:
+def task_of(service: Service, reader: EngineReader, caller: Caller, name: str) -> ScheduleState:
     """Return a deployed task of the namespace.
 
     A token for one app has only the tasks of that app to choose from.
@@ -55,7 +55,7 @@ def task_of(service: Service, reader: Reader, caller: Caller, name: str) -> Sche
             raise Problem(404, error.message, hint=error.hint, code="E-TASK") from error
 
 
-def instance_of(reader: Reader, state: ScheduleState, name: InstanceName) -> Job:
+def instance_of(reader: EngineReader, state: ScheduleState, name: InstanceName) -> Job:
     """Return an instance of a task.
 
     Raises:
@@ -71,7 +71,7 @@ def instance_of(reader: Reader, state: ScheduleState, name: InstanceName) -> Job
         raise Problem(404, error.message, hint=error.hint) from error
 
 
-def check_tasks(service: Service, reader: Reader, caller: Caller, refs: tuple[str, ...]) -> None:
+def check_tasks(service: Service, reader: EngineReader, caller: Caller, refs: tuple[str, ...]) -> None:
     """Refuse what also touches tasks of other apps to a token for one; what is of another project is unknown.
 
     Raises:

@@ -8,14 +8,14 @@ from tidegate.domain.part_name import SEPARATOR, app_of, namespace_and_app, with
 from tidegate.scheduler.explain.names import in_namespace
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import Caller
 from tidegate.server.deployed import own_apps
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Service
 
 
-def visible_apps(service: Service, reader: Reader, caller: Caller) -> frozenset[str] | None:
+def visible_apps(service: Service, reader: EngineReader, caller: Caller) -> frozenset[str] | None:
     """Return the apps that lists show; None for all, with those that are no longer deployed."""
     if caller.app is not None:
         return frozenset({caller.app})
@@ -23,7 +23,7 @@ def visible_apps(service: Service, reader: Reader, caller: Caller) -> frozenset[
     return None if len(own) == len(reader.app_headers()) else own
 
 
-def visible_job(service: Service, reader: Reader, caller: Caller, id_: str) -> Job:
+def visible_job(service: Service, reader: EngineReader, caller: Caller, id_: str) -> Job:
     """Return a job of the namespace.
 
     Raises:
@@ -38,7 +38,7 @@ def visible_job(service: Service, reader: Reader, caller: Caller, id_: str) -> J
     return found
 
 
-def name_seen(reader: Reader, caller: Caller, name: str) -> str:
+def name_seen(reader: EngineReader, caller: Caller, name: str) -> str:
     """Return a name that a caller has written, without the namespace that it may begin with.
 
     Raises:
@@ -51,7 +51,7 @@ def name_seen(reader: Reader, caller: Caller, name: str) -> str:
     return in_namespace(reader, name)
 
 
-def known_app(service: Service, reader: Reader, caller: Caller, name: str) -> str:
+def known_app(service: Service, reader: EngineReader, caller: Caller, name: str) -> str:
     """Return the app of a filter, "app" or "namespace/app", for which the caller may ask.
 
     Raises:
@@ -75,7 +75,7 @@ def named(unknown: int = 404, ambiguous: int = 409) -> Generator[None]:
         raise Problem(ambiguous, error.message, hint=error.hint) from error
 
 
-def hidden_from(reader: Reader, caller: Caller) -> frozenset[str]:
+def hidden_from(reader: EngineReader, caller: Caller) -> frozenset[str]:
     """Return the apps of which a caller hears nothing: all others, for a token of one."""
     return (
         frozenset()
@@ -90,7 +90,7 @@ def names_any(text: str, apps: Collection[str]) -> bool:
 
 
 @contextmanager
-def refused_to(reader: Reader, caller: Caller, status: int = 409) -> Generator[None]:
+def refused_to(reader: EngineReader, caller: Caller, status: int = 409) -> Generator[None]:
     """Answer a refusal with a status (`refused_as`), without the names of parts of apps that are hidden."""
     try:
         with refused_as(status):

@@ -6,7 +6,7 @@ from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.watched import Watched, known_folder, size_of
 from tidegate.scheduler.model.records.watched import Files, changed
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.watcher.partitions import FoundPartition, begins_later, waits_for
 from tidegate.watcher.watching import Site, watched_of
 
@@ -45,7 +45,7 @@ class SeenFolder(Value, kw_only=True):
     remedy: str = ""
 
 
-def seen_folders(reader: Reader, site: Site, dataset: str | None = None) -> list[SeenFolder]:
+def seen_folders(reader: EngineReader, site: Site, dataset: str | None = None) -> list[SeenFolder]:
     """Look at the watched folders of a project.
 
     Args:
@@ -58,18 +58,18 @@ def seen_folders(reader: Reader, site: Site, dataset: str | None = None) -> list
     ]
 
 
-def watched_names(reader: Reader, site: Site) -> list[str]:
+def watched_names(reader: EngineReader, site: Site) -> list[str]:
     """Return the watched datasets of a project, "app/dataset"."""
     return [watched.id for watched in _watched(reader, site)]
 
 
-def _watched(reader: Reader, site: Site) -> list[Watched]:
+def _watched(reader: EngineReader, site: Site) -> list[Watched]:
     return watched_of(
         site, [each.app for each in reader.apps() if each.project in (NO_PROJECT, site.project)]
     )
 
 
-def _seen(reader: Reader, site: Site, watched: Watched) -> SeenFolder:
+def _seen(reader: EngineReader, site: Site, watched: Watched) -> SeenFolder:
     try:
         found, notes = site.place.partitions(watched)
     except UserError as error:

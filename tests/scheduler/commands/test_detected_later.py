@@ -12,7 +12,7 @@ from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import tick
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
@@ -45,7 +45,7 @@ class Store(MemoryStore):
         with self.transaction() as transaction:
             return difference(transaction, self._compiled(transaction, text), scope=Scope(project=name))
 
-    def _compiled(self, transaction: Transaction, text: str):
+    def _compiled(self, transaction: EngineTransaction, text: str):
         compilation = compile_files({"a.yaml": text.encode()}, known=lambda: deployed_apps(transaction))
         assert compilation.ok, compilation.diagnostics
         return compilation.models()

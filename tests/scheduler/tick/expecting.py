@@ -6,8 +6,8 @@ from tests.worlds.world import World, app_of, at
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.expected import ExpectedPeriod
-from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.wanted import LateWanted
 from tidegate.scheduler.tick.tick import TickReport, tick
 
 SCHEDULES = """

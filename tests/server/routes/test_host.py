@@ -13,8 +13,8 @@ from tests.server.sales import APP, SCHEDULES
 from tidegate.launcher.client import stop_servers
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.open import open_store
-from tidegate.scheduler.store.protocol import Reader
 
 pytestmark = pytest.mark.dagster
 
@@ -43,7 +43,7 @@ def test_a_program_that_was_deployed_over_rest_is_launched(tmp_path: Path, monke
     server = ServerProcess(tmp_path)
     store = open_store(f"sqlite:///{tmp_path / '.tidegate' / 'store.db'}", create=False)
 
-    def asked(question: Callable[[Reader], Any]) -> Any:
+    def asked(question: Callable[[EngineReader], Any]) -> Any:
         with store.reading() as reader:
             return question(reader)
 

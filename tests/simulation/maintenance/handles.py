@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
 SCHEDULERS = 2
 LASTS = 37
@@ -23,11 +24,11 @@ class Handles:
         self._turns = 0
         self.opened = SCHEDULERS
 
-    def reading(self) -> AbstractContextManager[Reader]:
+    def reading(self) -> AbstractContextManager[EngineReader]:
         """See `Store.reading`."""
         return self._handles[self._turns % SCHEDULERS].reading()
 
-    def transaction(self) -> AbstractContextManager[Transaction]:
+    def transaction(self) -> AbstractContextManager[EngineTransaction]:
         """See `Store.transaction`."""
         self._turns += 1
         place = self._turns % SCHEDULERS

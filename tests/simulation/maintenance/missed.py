@@ -13,7 +13,8 @@ from tidegate.domain.model import App, Maintenance, OperationPlan
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.maintenance import Health, OperationRun, TableState
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 
 FRESH = timedelta(minutes=5)
 DAY = 86_400.0
@@ -62,7 +63,7 @@ def picture(store: Store, notes: Notes, now: datetime) -> Picture | None:
     return Picture(starts=starts)
 
 
-def judge_missed(before: Picture, reader: Reader, notes: Notes, now: datetime) -> None:
+def judge_missed(before: Picture, reader: EngineReader, notes: Notes, now: datetime) -> None:
     """What a poll has started is what had to start, as far as budgets and slots go."""
     app = notes.app
     settings = app.maintenance

@@ -17,7 +17,7 @@ from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 MINUTE = timedelta(minutes=1)
 REWRITE = Operation.REWRITE_DATA_FILES
@@ -31,7 +31,7 @@ def plan_of(app: App, policy: str, operation: Operation) -> OperationPlan:
 # --- after each tick ----------------------------------------------------------------------
 
 
-def judge(reader: Reader, notes: Notes, now: datetime) -> None:
+def judge(reader: EngineReader, notes: Notes, now: datetime) -> None:
     """What must hold at any time."""
     runs = reader.operation_runs()
     _one_at_a_time(runs)
@@ -101,7 +101,7 @@ def _records(app: App, tables: Iterable[TableState], records: Iterable[Record]) 
     assert found == wanted, f"records: {set(found.items()) ^ set(wanted.items())}"
 
 
-def _jobs(reader: Reader, records: Sequence[Record], runs: Sequence[OperationRun]) -> None:
+def _jobs(reader: EngineReader, records: Sequence[Record], runs: Sequence[OperationRun]) -> None:
     """Each waiting job of a policy has one record, each record is looked at, and each slot has its run."""
     jobs = {job.id: job for job in reader.jobs() if job.maintenance is not None}
     waiting = {job.id for job in jobs.values() if job.state == "PENDING_CONSTRAINT" and not job.work.by_hand}
@@ -125,7 +125,7 @@ def _jobs(reader: Reader, records: Sequence[Record], runs: Sequence[OperationRun
         assert sleeps, f"no poll looks at {record}"
 
 
-def judge_journal(entries: Sequence[Entry], reader: Reader) -> None:
+def judge_journal(entries: Sequence[Entry], reader: EngineReader) -> None:
     """The journal says of each operation what the table says."""
     folded: dict[str, Job] = {}
     for entry in entries:

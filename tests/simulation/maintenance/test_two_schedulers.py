@@ -28,7 +28,8 @@ from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.maintenance import Ended, Ending
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.tick.tick import tick
 
@@ -108,7 +109,7 @@ def test_at_the_same_time(kind: str, request: pytest.FixtureRequest, tmp_path: P
         assert judge_hours(reader.operation_runs(), notes) == 2, "both hours have reached their limit"
 
 
-def judge_instant(reader: Reader, notes: Notes, judged: set[str], now: datetime) -> None:
+def judge_instant(reader: EngineReader, notes: Notes, judged: set[str], now: datetime) -> None:
     """Judge what is in the store, and each start that is new."""
     judge(reader, notes, now)
     runs = reader.operation_runs()

@@ -28,7 +28,7 @@ from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health
 from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.protocol import Store, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
 START = datetime(2026, 3, 10, 11, 40, tzinfo=UTC)
 PAUSES = (10, 60, 60, 60, 120, 300, 1800)
@@ -187,7 +187,7 @@ class TablesOfChance(Hands):
         """Another scheduler ticks, whose clock is behind."""
         self.tick(self.now - timedelta(seconds=self.dice.choice((1, 30, 600))))
 
-    def try_(self, deed: Callable[[Transaction], Any]) -> None:
+    def try_(self, deed: Callable[[EngineTransaction], Any]) -> None:
         """Do what may be refused; a refusal changes nothing."""
         try:
             self.within(deed)

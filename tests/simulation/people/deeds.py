@@ -23,7 +23,7 @@ from tidegate.scheduler.commands.reverts.revert import Part, revert
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 
 class Deed(NamedTuple):
@@ -138,7 +138,7 @@ def arrival_by_chance(dice: random.Random, id: str, now: datetime, delays: Seque
     )
 
 
-def _given(deed: Callable[[Transaction, datetime], object], spec: Schedule | None = None) -> Deed:
+def _given(deed: Callable[[EngineTransaction, datetime], object], spec: Schedule | None = None) -> Deed:
     def give(hands: Hands) -> None:
         with suppress(Refused):
             hands.within(lambda transaction: deed(transaction, hands.now))

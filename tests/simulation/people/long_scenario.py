@@ -18,7 +18,7 @@ from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.commands.reverts.revert import revert
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 START = datetime(2026, 3, 10, 6, tzinfo=UTC)
 SEVEN, EIGHT = START + timedelta(hours=1), START + timedelta(hours=2)
@@ -95,7 +95,7 @@ def _deploying(wanted: App) -> Step:
     return lambda hands: hands.deploy(wanted)
 
 
-def _giving(deed: Callable[[Transaction, datetime], object]) -> Step:
+def _giving(deed: Callable[[EngineTransaction, datetime], object]) -> Step:
     def step(hands: Hands) -> None:
         # What a person gives twice, since the answer was lost, may be refused the second time.
         with suppress(Refused):

@@ -17,7 +17,7 @@ from tests.simulation.history import played
 from tidegate.scheduler.model.retention import Keep, Pruned
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Store, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.tick.tick import TickReport
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class PrunedWorld(ChanceWorld):
         self._other_dice = random.Random(f"pruned {seed}")
         super().__init__(store, seed)
 
-    def within(self, deed: Callable[[Transaction], T]) -> T:
+    def within(self, deed: Callable[[EngineTransaction], T]) -> T:
         """See `Hands.within`; some deeds come after a little pruning."""
         self.prune_by_chance()
         return super().within(deed)

@@ -15,8 +15,8 @@ from tidegate.scheduler.model.job import FINISHED
 from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.retention import journal
 from tidegate.scheduler.retention.prune import prune
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Reader
 
 DEEDS_BETWEEN = 10
 STRETCHES = 8
@@ -59,7 +59,9 @@ def compare(seed: int, *, retries: bool = False) -> int:
     return began
 
 
-def same(seed: int, then: Reader, now: dict[str, Any], past: dict[str, Any], present: Reader) -> None:
+def same(
+    seed: int, then: EngineReader, now: dict[str, Any], past: dict[str, Any], present: EngineReader
+) -> None:
     """Compare a past with the present: what is open, and whatever is asked of a job that is over."""
     jobs = {job.id: job for job in present.jobs()}
     for name in now:

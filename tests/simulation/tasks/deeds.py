@@ -23,7 +23,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 BY = By(actor="dice")
 RUNS_AGAIN = frozenset({"PENDING_CONSTRAINT", "PENDING_LAUNCH", "LAUNCHED", "SUCCEEDED", "FAILED"})
@@ -192,7 +192,7 @@ class Deeds(Deployments):
                 refs += [each for each in found if each not in refs and each in specs]
         return [ref for ref in refs if specs[ref].as_task.enabled]
 
-    def _try(self, deed: Callable[[Transaction], Any]) -> Any:
+    def _try(self, deed: Callable[[EngineTransaction], Any]) -> Any:
         """Do what may be refused; a refusal changes nothing."""
         try:
             return self.within(deed)

@@ -18,7 +18,7 @@ from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import advance_before
 
 
@@ -73,7 +73,7 @@ class Deployments(Hands):
 
     def _change(
         self,
-        deed: Callable[[Transaction], Any],
+        deed: Callable[[EngineTransaction], Any],
         fates: Callable[[Mapping[Identity, str]], Fates],
         reason: str = "D-DELETED",
     ) -> None:

@@ -15,7 +15,7 @@ from tidegate.scheduler.decision.fold.after import after, all_opened
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 ONE_DAY = timedelta(days=1)
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -35,7 +35,7 @@ DEEDS = (
 """What happens to instances in every scenario and in some histories, as the journal has it."""
 
 
-def judge_journal(entries: Sequence[Entry], reader: Reader) -> None:
+def judge_journal(entries: Sequence[Entry], reader: EngineReader) -> None:
     """The journal folds to the table, and at no instant of it a gate opened that had to be closed."""
     _Fold(reader).read_all(entries)
 
@@ -43,7 +43,7 @@ def judge_journal(entries: Sequence[Entry], reader: Reader) -> None:
 class _Fold:
     """The instances and the tasks after the entries that were read so far."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: EngineReader) -> None:
         self._now = Live.of_store(reader)
         self._then = Live({}, members_of(reader))
         self._data = DataRead()

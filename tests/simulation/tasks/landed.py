@@ -21,7 +21,7 @@ from tidegate.domain.time.wall_clock import wall_time
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 DATASETS = """
   hours: {partitions: {cycle: hour, start: 2020-01-01-00:00}}
@@ -170,7 +170,7 @@ class Landings(Deeds):
         super().settled()
 
 
-def landed_jobs(reader: Reader) -> Iterator[tuple[Job, list[str], str]]:
+def landed_jobs(reader: EngineReader) -> Iterator[tuple[Job, list[str], str]]:
     """The instances of sources to which data has come, with its keys."""
     for state in reader.schedules():
         dataset = collected(state.spec.task)

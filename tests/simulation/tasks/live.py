@@ -18,7 +18,7 @@ from tidegate.domain.tasks.grid import generation_time, natural_container, slots
 from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 Unit = Literal["hour", "day"]
 HOUR: Unit = "hour"
@@ -73,7 +73,7 @@ class Live:
         self._of_task: dict[tuple[str, int], list[tuple[datetime, str]]] = defaultdict(list)
 
     @classmethod
-    def of_store(cls, reader: Reader) -> "Live":
+    def of_store(cls, reader: EngineReader) -> "Live":
         """All instances as the tables have them."""
         jobs = [job for job in reader.jobs() if job.instance is not None]
         specs = {state.ref: state.spec for state in reader.schedules() if state.spec.task is not None}
@@ -304,7 +304,7 @@ def _order(job: Job, number: int) -> tuple[datetime, datetime, str]:
     return (of(job).business if number else of(job).scheduled), of(job).scheduled, job.id
 
 
-def members_of(reader: Reader) -> dict[int, frozenset[str]]:
+def members_of(reader: EngineReader) -> dict[int, frozenset[str]]:
     """The tasks of each backfill, by its number."""
     newest: int = reader.cursor("backfills") or 0
     return {

@@ -30,7 +30,7 @@ from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 START = datetime(2026, 3, 9, 6, tzinfo=UTC)
 
@@ -181,7 +181,7 @@ def _reporting(times: Times, request: str, status: str) -> Step:
     return _commanding(lambda t, now: report(t, "a/feed", times, status, now, BY, request))
 
 
-def _commanding(command: Callable[[Transaction, datetime], object]) -> Step:
+def _commanding(command: Callable[[EngineTransaction, datetime], object]) -> Step:
     def step(hands: Hands) -> None:
         with suppress(InstanceRefused):
             hands.within(lambda transaction: command(transaction, hands.now))

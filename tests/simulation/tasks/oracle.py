@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from tests.simulation.tasks.live import Live, identity, named, of
 from tidegate.domain.model import TaskTrigger
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 SOON = timedelta(minutes=1)
 """What has found its upstream task behind looks again after this time."""
 
 
-def judge_tables(reader: Reader, now: datetime) -> None:
+def judge_tables(reader: EngineReader, now: datetime) -> None:
     """What must hold after each tick."""
     live = Live.of_store(reader)
     twice = [name for name, count in Counter(map(identity, live.existing())).items() if count > 1]
@@ -22,7 +22,7 @@ def judge_tables(reader: Reader, now: datetime) -> None:
     _partitions_apart(live)
 
 
-def judge_quiet(reader: Reader, now: datetime) -> None:
+def judge_quiet(reader: EngineReader, now: datetime) -> None:
     """What must hold when nothing has happened for long: all that can run has run."""
     live = Live.of_store(reader)
     for job in live.existing():

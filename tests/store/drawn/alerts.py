@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.worlds.samples import at
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 MANY = 100
 
@@ -59,7 +59,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
 }
 
 
-def answers(reader: Reader, now: datetime) -> list[Any]:
+def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about alerts."""
     return [
         reader.deadline_schedules(),

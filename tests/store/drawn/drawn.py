@@ -36,9 +36,10 @@ from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.parts.event_pages import EventsWanted, Outcome
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.store.wanted import EventsWanted, Outcome
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Call:
     method: str
     arguments: tuple[Any, ...]
 
-    def __call__(self, transaction: Transaction) -> Any:
+    def __call__(self, transaction: EngineTransaction) -> Any:
         """What the call gives back, or what it is refused with."""
         try:
             return getattr(transaction, self.method)(*self.arguments)
@@ -272,7 +273,7 @@ WANTED = (
 """Pages of events."""
 
 
-def answers(reader: Reader, now: datetime) -> list[Any]:
+def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question."""
     names = ["a", "B", "b", "ä", "a/b", "none"]
     return [

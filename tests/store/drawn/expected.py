@@ -9,8 +9,8 @@ from tests.worlds.samples import at
 from tidegate.domain.model import Deadline
 from tidegate.domain.model.dataset import PartitionScheme, StaticDimension, TimeDimension
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
-from tidegate.scheduler.store.parts.expected import LateWanted
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.wanted import LateWanted
 
 MANY = 100
 
@@ -62,7 +62,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
 }
 
 
-def answers(reader: Reader, now: datetime) -> list[Any]:
+def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about data that is expected."""
     return [
         reader.expected_data(),

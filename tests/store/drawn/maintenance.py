@@ -9,7 +9,7 @@ from tests.worlds.samples import at, operation_run, record, table
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.model.maintenance import Ending, Health, OperationHistory, TableHistory, Work
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 NAMES = ["a/d", "a/dd", "B/d", "c.n.t", "c.n.T", "ä%"]
 POLICIES = ["a/n", "ab/n", "B/n", "B/N"]
@@ -90,7 +90,7 @@ plans = st.builds(
 )
 
 
-def answers(reader: Reader, now: datetime) -> list[Any]:
+def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about maintenance."""
     return [
         reader.tables(),

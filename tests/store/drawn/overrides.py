@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.worlds.samples import at, schedule
 from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 instants = st.integers(0, 4).map(at)
 overrides = st.builds(
@@ -28,7 +28,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
 }
 
 
-def answers(reader: Reader, now: datetime) -> list[Any]:
+def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about overrides."""
     return [
         reader.overrides(),

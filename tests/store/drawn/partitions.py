@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 KEYS = ["", "k", "K", "ä", "none"]
 
 
-def answers(reader: Reader) -> list[Any]:
+def answers(reader: EngineReader) -> list[Any]:
     """What a reader says to every question about partitions."""
     return [
         reader.partition_states("a/d", KEYS),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.worlds.samples import at
 from tidegate.scheduler.decision.retention import RATES
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 NAMES = ["a", "B", "b", "b0", "ä", "_", "a/b", "Z%"]
 AFTER = (at(1), "b")
@@ -42,7 +42,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
 }
 
 
-def answers(reader: Reader, now: datetime) -> list[Any]:
+def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about retention."""
     return [
         reader.known_events(NAMES),

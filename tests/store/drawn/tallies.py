@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.worlds.samples import at, delivery, event
 from tidegate.scheduler.model.records.tally import KeptTally, LeafTally, Tally
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 ids = st.sampled_from(["a", "B", "b", "b0", "ä", "_", "a/b", "Z%"])
 refs = st.sampled_from(["a/s", "a/t", "a/S", "ab/s", "b/s"])
@@ -54,7 +54,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
 """What each method is called with."""
 
 
-def answers(reader: Reader, now: datetime) -> list[Any]:
+def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question."""
     names = ["a", "B", "b", "ä", "a/b", "none"]
     return [

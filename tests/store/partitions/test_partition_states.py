@@ -4,15 +4,16 @@ from tests.worlds.samples import at, delivery, event, job
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.partitions import PartitionState
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.answers import PartitionState
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 
 
 def landed(id: str, minutes: float, partition: str | None, **fields: object) -> Event:
     return event(id, minutes, partition=partition, **fields)
 
 
-def states(reader: Reader, *keys: str) -> dict[str, PartitionState]:
+def states(reader: EngineReader, *keys: str) -> dict[str, PartitionState]:
     return {each.key: each for each in reader.partition_states("a/d", keys)}
 
 

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.explain.operations.coverage import Known
     from tidegate.scheduler.model.journal import By
-    from tidegate.scheduler.store.protocol import Reader, Store
+    from tidegate.scheduler.store.engine_reader import EngineReader
+    from tidegate.scheduler.store.protocol import Store
 
 
 def deploy(
@@ -103,12 +104,12 @@ class Deployment:
     force: bool
     by: "By"
 
-    def scope(self, reader: "Reader") -> "Scope":
+    def scope(self, reader: "EngineReader") -> "Scope":
         """Return what of the store it may change."""
         only, remove = self.options.app, self.options.remove_apps
         return project_scope(reader, self.settings, self.wanted, only, remove)
 
-    def difference(self, reader: "Reader", scope: "Scope") -> "Diff":
+    def difference(self, reader: "EngineReader", scope: "Scope") -> "Diff":
         """Return what it would change."""
         from tidegate.scheduler.commands.deployment.live import difference
 

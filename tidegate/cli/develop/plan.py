@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tidegate.domain.model.table_format import DatasetFormat
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.explain.operations.coverage import Coverage
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 EXIT_REFUSED = 1
 EXIT_CHANGES = 2
@@ -67,7 +67,7 @@ def plan(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show what a deploy would change; exit code 2 if there are changes, 1 if they would be refused."""
-    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.opened_store import deployed_state
     from tidegate.compiler.render.diff_json import diff_json
     from tidegate.project.saved_plan import Options, SavedPlan, basis_of, write_plan
     from tidegate.project.settings.settings import load_settings
@@ -78,7 +78,7 @@ def plan(
     wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
     update = settings.update_schedules if update_schedules is None else update_schedules
     only = own_apps(settings, app)
-    with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
+    with deployed_state(settings) as reader:
         scope = project_scope(reader, settings, wanted, only, remove_apps)
         found = difference(reader, wanted, update_schedules=update, scope=scope)
         covered = coverage(load_known(reader), found)
@@ -120,7 +120,7 @@ def own_apps(settings: "Settings", names: "Sequence[str] | None") -> tuple[str, 
 
 
 def project_scope(
-    reader: "Reader",
+    reader: "EngineReader",
     settings: "Settings",
     wanted: "Mapping[str, App]",
     only: "Sequence[str] | None",
@@ -178,11 +178,10 @@ def compiled_apps(settings: "Settings", format: Format, *, imports: bool = False
 
 def _formats(settings: "Settings") -> "Mapping[str, DatasetFormat]":
     """Return the formats of the deployed datasets."""
-    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.opened_store import ask_store
     from tidegate.compiler.scope.formats import deployed_formats
 
-    with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
-        return deployed_formats(each.app for each in reader.apps())
+    return ask_store(settings, lambda reader: deployed_formats(each.app for each in reader.apps()), {})
 
 
 def print_difference(

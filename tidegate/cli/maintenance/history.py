@@ -9,7 +9,7 @@ from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, pri
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.maintenance import OperationRun
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 DEFAULT_LIMIT = 50
 
@@ -52,7 +52,7 @@ def show_history(
     print_table(COLUMNS, [_row(run, now) for run in runs], right=["bytes"])
 
 
-def _name(reader: "Reader", table: str) -> str:
+def _name(reader: "EngineReader", table: str) -> str:
     """Return the name of a table; one that is gone has only its whole name."""
     from tidegate.scheduler.explain.names import find_table
 

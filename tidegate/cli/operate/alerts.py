@@ -20,6 +20,7 @@ from tidegate.scheduler.model.records.alert import AlertState
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.records.alert import Alert
+    from tidegate.scheduler.store.listing_reader import ListingReader
 
 DEFAULT_LIMIT = 50
 
@@ -43,14 +44,17 @@ def list_alerts(
 ) -> None:
     """List the alerts of the project, the newest first."""
     from tidegate.alerts.texts import title
-    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.opened_store import ask_store
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.names import find_app
 
     settings = load_settings()
-    with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
-        app = find_app(reader, app)
-        found = reader.alerts(settings.name, states=state or None, channel=channel, app=app, limit=limit)
+
+    def find(reader: "ListingReader") -> "tuple[Alert, ...]":
+        only = find_app(reader, app)
+        return reader.alerts(settings.name, states=state or None, channel=channel, app=only, limit=limit)
+
+    found = ask_store(settings, find, ())
     if format is Format.JSON:
         print_json(found)
         return

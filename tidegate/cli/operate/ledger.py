@@ -12,7 +12,7 @@ import typer
 from tidegate.cli.printing import FirstOption, Format, FormatOption, most_shown, print_json, print_table
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.store.protocol import LedgerRow
+    from tidegate.scheduler.store.answers import LedgerRow
 
 
 def ledger(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
     from tidegate.domain.model import Schedule
     from tidegate.scheduler.model.deployed import ScheduleState
-    from tidegate.scheduler.store.protocol import Transaction
+    from tidegate.scheduler.store.protocol import EngineTransaction
 
 SetOption = Annotated[
     list[str] | None,
@@ -107,7 +107,11 @@ def _given(changes: Sequence[str] | None) -> dict[str, Any]:
 
 
 def _compiled(
-    transaction: "Transaction", app: str, name: str, text: Mapping[str, Any], before: "ScheduleState | None"
+    transaction: "EngineTransaction",
+    app: str,
+    name: str,
+    text: Mapping[str, Any],
+    before: "ScheduleState | None",
 ) -> "Schedule":
     """Compile a text; print what is wrong with it, and end the command."""
     from tidegate.compiler.reader.json_text import json_text
@@ -134,7 +138,7 @@ def _line(diagnostic: "Diagnostic", paths: Mapping[int, str]) -> str:
     return f"{where}{diagnostic.severity}[{diagnostic.code}]: {diagnostic.summary}{hint}"
 
 
-def _print(transaction: "Transaction", ref: str, changes: "Diff") -> None:
+def _print(transaction: "EngineTransaction", ref: str, changes: "Diff") -> None:
     from tidegate.compiler.render.diff_text import diff_text
     from tidegate.scheduler.commands.overrides.record import text_override_of
     from tidegate.scheduler.explain.overrides import override_line

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from tidegate.domain.time.expiry import Until
     from tidegate.scheduler.model.deployed import ScheduleState
     from tidegate.scheduler.model.journal import By
-    from tidegate.scheduler.store.protocol import Reader, Transaction
+    from tidegate.scheduler.store.listing_reader import ListingReader
+    from tidegate.scheduler.store.protocol import EngineTransaction
 
-    Switch = Callable[[Transaction, str, datetime, By, Until | None], bool]
+    Switch = Callable[[EngineTransaction, str, datetime, By, Until | None], bool]
 
 RECENT_JOBS = 10
 RECENT_ENTRIES = 20
@@ -60,7 +61,7 @@ def list_schedules(
     from tidegate.scheduler.explain.instances.task_facts import next_start
     from tidegate.scheduler.explain.names import find_app
     from tidegate.scheduler.model.job import WAITING
-    from tidegate.scheduler.store.parts.pages import SchedulesWanted
+    from tidegate.scheduler.store.wanted import SchedulesWanted
 
     with opened_store() as store, store.reading() as reader:
         app = find_app(reader, app)
@@ -99,7 +100,7 @@ def list_schedules(
         typer.echo(f"\n{left}")
 
 
-def _left_out(reader: "Reader", app: str | None, limit: int) -> str:
+def _left_out(reader: "ListingReader", app: str | None, limit: int) -> str:
     """Return a line on the schedules behind the first ones; "" if there are none."""
     every = reader.schedule_count(app)
     return f"The first {limit:,} of {every:,}; --limit shows more." if every > limit else ""

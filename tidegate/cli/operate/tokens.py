@@ -63,10 +63,10 @@ def _limits(name: str | None, namespace: str | None) -> tuple[str | None, str | 
 @app.command("list")
 def list_tokens(format: FormatOption = Format.TEXT) -> None:
     """List the tokens, revoked ones too."""
-    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.opened_store import ask_store
+    from tidegate.project.settings.settings import load_settings
 
-    with opened_store(missing_is_empty=True) as store, store.reading() as reader:
-        found = reader.tokens()
+    found = ask_store(load_settings(), lambda reader: reader.tokens(), ())
     if format is Format.JSON:
         print_json(
             [

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.store.parts.retention import Numbered
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.answers import Numbered
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 PAGE = 5_000
 """Entries that are in memory at once."""
@@ -66,7 +66,7 @@ def _instant(option: str, text: str | None) -> datetime | None:
 
 
 def _pages(
-    reader: "Reader", since: datetime | None, until: datetime | None
+    reader: "EngineReader", since: datetime | None, until: datetime | None
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows of entries, page by page."""
     after = 0

@@ -15,7 +15,7 @@ from tidegate.alerts.channel import Alerting
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.model.retention import Keep
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.session.session import SparkSettings
 from tidegate.watcher.look import Place
@@ -51,7 +51,7 @@ class Location:
         watch_options: of the client of a cloud's file system, by its own names.
     """
 
-    open_store: Callable[[], Store]
+    open_store: Callable[[], UpkeepStore]
     open_commits: Callable[[], CommitStepStore]
     warehouse: Warehouse
     project: str = NO_PROJECT

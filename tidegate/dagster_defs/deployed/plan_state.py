@@ -17,7 +17,7 @@ from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext,
 from tidegate.domain.model import App
 from tidegate.domain.model.others import others_of_programs
 from tidegate.domain.value import Value
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 NOTHING_DEPLOYED_TEXT = "nothing deployed, run `tidegate deploy`"
 """What Dagster shows of a code location without apps."""
@@ -81,7 +81,7 @@ class Plan(Value, frozen=True, kw_only=True):
         return {loaded.app.name: loaded.app for loaded in (*self.apps, *self.others)}
 
 
-def deployed_plan(reader: Reader, project: str) -> Plan:
+def deployed_plan(reader: EngineReader, project: str) -> Plan:
     """Return the plan that is deployed now, for the code location of a project.
 
     Apps without an owner are loaded too.

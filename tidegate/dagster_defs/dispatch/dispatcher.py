@@ -41,6 +41,7 @@ from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, host_of
 from tidegate.scheduler.launch.versions import CODE_SERVER, note_version
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.spark_jobs.commit.process import this_process
 
 RELOAD_TEXT = "a newer deployment is not loaded: reload the code location"
@@ -152,7 +153,7 @@ class Dispatch:
             self._log(other_clock)
         return found if found is not None and (other_clock or found.holds(now)) else None
 
-    def _launches(self, store: Store) -> list[RunRequest]:
+    def _launches(self, store: UpkeepStore) -> list[RunRequest]:
         self._steps.attempt(self._switches, store)
         self._steps.advance(store)
         requests = [request for _, request in self._steps.launches(store)]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from tidegate.scheduler.explain.why import waiting_line
 from tidegate.scheduler.model.job import WAITING, Job, JobState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 WAITING_JOBS_MAX = 20
 TEXT_CHARACTERS = 800
@@ -18,7 +18,7 @@ JOBS_READ = 500
 """Waiting jobs that are looked at where operations on tables are among the newest ones."""
 
 
-def waiting_jobs(reader: Reader, apps: Collection[str] | None) -> tuple[Job, ...]:
+def waiting_jobs(reader: EngineReader, apps: Collection[str] | None) -> tuple[Job, ...]:
     """Return the newest waiting jobs of some apps, so many that the text has those of schedules."""
     found = reader.jobs(apps=apps, states=WAITING, limit=WAITING_JOBS_MAX + 1)
     if all(job.maintenance is None for job in found):

@@ -35,6 +35,7 @@ from tidegate.scheduler.launch.active_host import Lookout
 from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, reject
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.scheduler.tick.tick import tick
 from tidegate.watcher.watching import Watching, watched_of
 
@@ -103,7 +104,7 @@ class Steps:
         deployed = frozenset(loaded.app.name for loaded in self.deployed.plan.apps)
         return deployed if self._loaded is None else deployed & self._loaded.plan.own
 
-    def advance(self, store: Store) -> None:
+    def advance(self, store: UpkeepStore) -> None:
         """Take in what has happened, and decide."""
         for step in (
             self.load_deployed,
@@ -120,7 +121,7 @@ class Steps:
         ):
             self.attempt(step, store)
 
-    def attempt(self, step: Callable[[Store], T], store: Store) -> T | None:
+    def attempt(self, step: Callable[[UpkeepStore], T], store: UpkeepStore) -> T | None:
         """Run a step and return its result; after a failure, note it and return None."""
         try:
             return step(store)
@@ -157,13 +158,13 @@ class Steps:
         with store.transaction() as transaction:
             reject(transaction, launch.job, launch.attempt, invalid.message, self._now(), final=final)
 
-    def measuring(self, store: Store) -> RunRequest | None:
+    def measuring(self, store: UpkeepStore) -> RunRequest | None:
         """Return the request of a measuring run, if one is due."""
         return self.attempt(self._measuring, store)
 
     # --- the steps ----------------------------------------------------------------------
 
-    def load_deployed(self, store: Store) -> None:
+    def load_deployed(self, store: UpkeepStore) -> None:
         """Read what is deployed, if it has changed."""
         with store.reading() as reader:
             if reader.revisions() == self.deployed.plan.revisions:
@@ -190,7 +191,7 @@ class Steps:
             self._watched = deployed, watched_of(site, [loaded.app for loaded in deployed.plan.apps])
         self._shared.watching.poke(store, site, self._watched[1], self._log)
 
-    def _owed(self, store: Store) -> None:
+    def _owed(self, store: UpkeepStore) -> None:
         send_owed_reports(self._instance, store, self._location.project)
 
     def _ingest(self, store: Store) -> None:
@@ -206,13 +207,13 @@ class Steps:
     def _alerts(self, store: Store) -> None:
         self._shared.alerts.run(self._location, self._now(), self._log)
 
-    def _prune(self, store: Store) -> None:
+    def _prune(self, store: UpkeepStore) -> None:
         self._shared.pruning.run(lambda: self._prune_slice(store))
 
-    def _prune_slice(self, store: Store) -> None:
+    def _prune_slice(self, store: UpkeepStore) -> None:
         prune_slice(store, self._location.retention, self._now())
 
-    def _measuring(self, store: Store) -> RunRequest | None:
+    def _measuring(self, store: UpkeepStore) -> RunRequest | None:
         apps = [loaded.app for loaded in self.deployed.plan.apps]
         return measuring_request(self._instance, store, apps, self._location.project, self._now())
 

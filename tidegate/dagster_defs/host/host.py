@@ -24,8 +24,8 @@ from tidegate.dagster_defs.internals.workspace import IWorkspaceProcessContext
 from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.launch.active_host import CLOCKS, LEASE, ActiveHost, Lookout, host_of, release, take
 from tidegate.scheduler.launch.outbox import LaunchRequest, postpone, resume_launches
-from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import ServerClock
+from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.scheduler.tick.due import is_anything_due
 from tidegate.spark_jobs.commit.process import is_gone, shown
 
@@ -132,7 +132,7 @@ class Host:
         """Return whether nothing was committed since the last loop that found nothing to do."""
         return self._rest is not None and self._rest[0] == token and NOW <= now - self._rest[1] < REST
 
-    def _note_rest(self, store: Store, token: tuple[object, ...] | None, now: datetime) -> None:
+    def _note_rest(self, store: UpkeepStore, token: tuple[object, ...] | None, now: datetime) -> None:
         """Rest until something is committed, unless something becomes due before.
 
         Args:
@@ -144,7 +144,7 @@ class Host:
             if not is_anything_due(reader, now + REST):
                 self._rest = token, now
 
-    def _lease(self, store: Store) -> bool:
+    def _lease(self, store: UpkeepStore) -> bool:
         project, now = self._location.project, self._now()
         if self.active is not None and NOW <= now - self.active.looped_at < RENEWED_EVERY:
             return True
@@ -175,7 +175,7 @@ class Host:
             self._log("is active")
         return self.active is not None
 
-    def _advance(self, store: Store) -> int:
+    def _advance(self, store: UpkeepStore) -> int:
         """Do the steps of one loop, and return the number of launches."""
         self._steps.advance(store)
         self._switches.run(self._look_at_switch)
@@ -197,7 +197,7 @@ class Host:
         self._measuring.run(lambda: self._measure(store))
         return len(launched)
 
-    def _launch_offered(self, store: Store) -> tuple[list[LaunchRequest], str]:
+    def _launch_offered(self, store: UpkeepStore) -> tuple[list[LaunchRequest], str]:
         """Create the runs of what is offered, until one meets what would meet all of them.
 
         Returns:
@@ -222,7 +222,7 @@ class Host:
             done.append(launch)
         return done, ""
 
-    def _postpone(self, store: Store, problem: str, offered: Sequence[LaunchRequest] = ()) -> None:
+    def _postpone(self, store: UpkeepStore, problem: str, offered: Sequence[LaunchRequest] = ()) -> None:
         """Postpone all launches, which would meet the same; they hold no slots and lose no offer."""
         jobs = {launch.job for launch in offered}
         with store.transaction() as transaction:
@@ -233,13 +233,13 @@ class Host:
         self._problem = problem
         self._log(f"launches nothing: {problem}")
 
-    def _postpone_one(self, store: Store, launch: LaunchRequest, problem: str) -> None:
+    def _postpone_one(self, store: UpkeepStore, launch: LaunchRequest, problem: str) -> None:
         now, jobs = self._now(), (launch.job,)
         with store.transaction() as transaction:
             postpone(transaction, (launch.app,), problem, now, offered=jobs, only=jobs, pause=ASKED_AGAIN)
         self._log(f"{launch.job} is not launched yet: {problem}")
 
-    def _go_on(self, store: Store, *, launched: bool) -> None:
+    def _go_on(self, store: UpkeepStore, *, launched: bool) -> None:
         """Launch all that was postponed once the location is loaded or one launch goes through."""
         if launched or self._unloaded:
             self._resume(store)
@@ -248,11 +248,11 @@ class Host:
         else:
             self._probe.run(lambda: self._resume(store, 1))
 
-    def _resume(self, store: Store, limit: int | None = None) -> None:
+    def _resume(self, store: UpkeepStore, limit: int | None = None) -> None:
         with store.transaction() as transaction:
             resume_launches(transaction, self._steps.apps, self._problem, self._now(), limit)
 
-    def _holds_since(self, store: Store, active: ActiveHost | None) -> bool:
+    def _holds_since(self, store: UpkeepStore, active: ActiveHost | None) -> bool:
         """Return whether this host has been active all the time since it had this lease, and still is."""
         renewed = self._lease(store)
         return (
@@ -266,7 +266,7 @@ class Host:
             return {}
         return assets.partitions.get_tags_for_partition_key(request.partition_key)
 
-    def _measure(self, store: Store) -> None:
+    def _measure(self, store: UpkeepStore) -> None:
         request = self._steps.measuring(store)
         if request is not None:
             self._runs.submit(request, {})

@@ -32,7 +32,8 @@ from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.refused_reports import RefusedReport, note_refused
 from tidegate.scheduler.model.event import Event
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 
 PAGES_PER_ROUND = 10
 """Limits one round to seconds, far below a sensor's timeout of 60 s; the next tick continues."""
@@ -163,7 +164,7 @@ def runs_by_id(instance: DagsterInstance, ids: set[str]) -> dict[str, DagsterRun
     return found
 
 
-def _first_position(event_log: EventLog, reader: Reader) -> Position:
+def _first_position(event_log: EventLog, reader: EngineReader) -> Position:
     """Return the position at which a store starts to read a log: its first deployment.
 
     Materialisations before the first deployment are ignored; reports between the deployment and

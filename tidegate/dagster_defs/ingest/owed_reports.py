@@ -16,6 +16,7 @@ from tidegate.dagster_defs.deployed.tags import EVENT
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 
 SENT_PER_ROUND = 200
 """Partitions of one round: Dagster takes some milliseconds for each, and jobs wait meanwhile."""
@@ -23,7 +24,7 @@ SENT_PER_ROUND = 200
 REPORTS_PER_READ = 20
 
 
-def send_owed_reports(instance: DagsterInstance, store: Store, project: str) -> int:
+def send_owed_reports(instance: DagsterInstance, store: UpkeepStore, project: str) -> int:
     """Write reports of a project to Dagster's log, the oldest first; return how many partitions."""
     with store.reading() as reader:
         owed = reader.owed_reports(project, REPORTS_PER_READ)

@@ -23,7 +23,8 @@ from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.refused_reports import note_refused
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import Run, RunStatus
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 
 RECONCILE_EVERY = timedelta(minutes=3)
 
@@ -124,7 +125,7 @@ def _changed_runs(instance: DagsterInstance, plan: AssetPlan, since: datetime) -
     return list(record_observations(records, plan))
 
 
-def _active(reader: Reader) -> dict[str, Run]:
+def _active(reader: EngineReader) -> dict[str, Run]:
     """Return the runs that are active in the store, and runs of launched jobs that it has not recorded."""
     runs = {run.run_id: run for run in reader.runs(active=True)}
     for job in reader.jobs(states=(JobState.LAUNCHED,)):

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from tidegate.scheduler.launch.operation_end import goes_on, should_yield
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.error import StoreAway
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.protocol import Store
 
 ASK_SECONDS = 1.0
 """From one question to the store to the next."""
@@ -56,7 +57,7 @@ class _Paced:
     def __init__(
         self,
         open_store: Callable[[], Store],
-        question: Callable[[Reader], bool],
+        question: Callable[[EngineReader], bool],
         clock: Callable[[], float],
     ) -> None:
         self._open_store = open_store

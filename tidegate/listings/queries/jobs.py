@@ -7,7 +7,7 @@ import msgspec
 from tidegate.listings.jobs import InstanceOfJob, Job
 from tidegate.listings.read import Asked
 from tidegate.scheduler.model import job as engine
-from tidegate.scheduler.store.parts.pages import JobsWanted
+from tidegate.scheduler.store.wanted import JobsWanted
 
 PAGE = 1000
 """Jobs that are read at once, where some of them are left out."""

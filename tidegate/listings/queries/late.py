@@ -11,8 +11,8 @@ from tidegate.scheduler.decision.expected.noted import deadline_of_dataset
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.job import UNFINISHED, Job
 from tidegate.scheduler.model.records.expected import ExpectedPeriod
-from tidegate.scheduler.store.parts.expected import LateWanted
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.wanted import LateWanted
 
 LATE_READ = 10_000
 """The newest deadlines that were missed; older ones are on no further page."""
@@ -30,7 +30,7 @@ def list_late(asked: Asked) -> tuple[Late, ...]:
 
 
 def lateness(
-    reader: Reader,
+    reader: ListingReader,
     limit: int,
     *,
     apps: Collection[str] | None = None,
@@ -55,7 +55,7 @@ def lateness(
     return tuple(sorted(newest, key=lambda each: each.due or EARLIEST, reverse=True)[:limit])
 
 
-def _jobs(reader: Reader, apps: Collection[str] | None) -> Iterator[Late]:
+def _jobs(reader: ListingReader, apps: Collection[str] | None) -> Iterator[Late]:
     refs = [ref for ref in reader.late_jobs() if apps is None or app_of(ref) in apps]
     if not refs:
         return

@@ -41,7 +41,9 @@ from tidegate.scheduler.model.records.alert import (
     alert_id,
     incident_id,
 )
-from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.upkeep import UpkeepStore, UpkeepTransaction
 
 ENTRIES_PER_PASS = 500
 """Entries that one transaction looks at."""
@@ -68,7 +70,7 @@ class BlockedCommit(Value, kw_only=True):
 
 
 def collect(
-    store: Store,
+    store: UpkeepStore,
     project: str,
     rules: AlertRules,
     now: datetime,
@@ -95,7 +97,7 @@ def collect(
 
 
 def _has_work(
-    reader: Reader, project: str, now: datetime, blocked: Mapping[str, BlockedCommit] | None
+    reader: ListingReader, project: str, now: datetime, blocked: Mapping[str, BlockedCommit] | None
 ) -> bool:
     if reader.journal_ends()[1] > _position(reader, project, now)[0]:
         return True
@@ -110,7 +112,7 @@ def _cursor(project: str) -> str:
     return f"alerts of {project}"
 
 
-def _position(reader: Reader, project: str, now: datetime) -> tuple[int, datetime]:
+def _position(reader: EngineReader, project: str, now: datetime) -> tuple[int, datetime]:
     """Return the number of the last entry that was looked at, and from when on entries count."""
     noted: dict[str, Any] | None = reader.cursor(_cursor(project))
     if noted is None:
@@ -122,7 +124,9 @@ def _position(reader: Reader, project: str, now: datetime) -> tuple[int, datetim
 class _Collecting:
     """One transaction of it."""
 
-    def __init__(self, transaction: Transaction, project: str, rules: AlertRules, now: datetime) -> None:
+    def __init__(
+        self, transaction: UpkeepTransaction, project: str, rules: AlertRules, now: datetime
+    ) -> None:
         self._transaction = transaction
         self._project = project
         self._rules = rules

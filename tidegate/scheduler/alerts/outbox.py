@@ -17,7 +17,7 @@ from tidegate.domain.back_off import back_off
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.alert import Alert, AlertState
 from tidegate.scheduler.model.refused import Refused, UnknownName
-from tidegate.scheduler.store.protocol import Store, Transaction
+from tidegate.scheduler.store.upkeep import UpkeepStore, UpkeepTransaction
 
 TRIES_MAX = 8
 """With the pauses between them an hour: longer than most outages of a mail server."""
@@ -30,7 +30,7 @@ LEASE = timedelta(minutes=2)
 DIED = "the process that sent it ended without a result"
 
 
-def take(store: Store, project: str, now: datetime) -> Alert | None:
+def take(store: UpkeepStore, project: str, now: datetime) -> Alert | None:
     """Return the alert of a project to send next, if one is due, and count the try."""
     with store.reading() as reader:
         if not reader.due_alerts(project, now, 1):
@@ -46,7 +46,7 @@ def take(store: Store, project: str, now: datetime) -> Alert | None:
     return take(store, project, now)
 
 
-def mark_sent(store: Store, alert: Alert, now: datetime) -> None:
+def mark_sent(store: UpkeepStore, alert: Alert, now: datetime) -> None:
     """Mark a taken alert as sent."""
     with store.transaction() as transaction:
         for found in _same_try(transaction, alert):
@@ -54,7 +54,7 @@ def mark_sent(store: Store, alert: Alert, now: datetime) -> None:
             transaction.put_alerts([sent])
 
 
-def mark_failed(store: Store, alert: Alert, error: str, now: datetime) -> None:
+def mark_failed(store: UpkeepStore, alert: Alert, error: str, now: datetime) -> None:
     """Mark the try of a taken alert as failed."""
     with store.transaction() as transaction:
         for found in _same_try(transaction, alert):
@@ -66,7 +66,7 @@ def mark_failed(store: Store, alert: Alert, error: str, now: datetime) -> None:
 
 
 def retry(
-    transaction: Transaction, project: str, ids: Collection[str] | None, now: datetime, by: By
+    transaction: UpkeepTransaction, project: str, ids: Collection[str] | None, now: datetime, by: By
 ) -> tuple[Alert, ...]:
     """Send alerts again that were abandoned, or at once those that wait for their next try.
 
@@ -99,13 +99,13 @@ def retry(
     return tuple(again)
 
 
-def _same_try(transaction: Transaction, alert: Alert) -> list[Alert]:
+def _same_try(transaction: UpkeepTransaction, alert: Alert) -> list[Alert]:
     """Return the alert as it is now; none if another process has taken it since."""
     found = transaction.alerts(alert.project, ids=(alert.id,), states=(AlertState.PENDING,))
     return [each for each in found if each.tries == alert.tries]
 
 
-def _give_up(transaction: Transaction, alert: Alert, error: str, now: datetime) -> None:
+def _give_up(transaction: UpkeepTransaction, alert: Alert, error: str, now: datetime) -> None:
     dead = msgspec.structs.replace(alert, state=AlertState.DEAD, error=error, next_at=None, ended_at=now)
     transaction.put_alerts([dead])
     transaction.add_journal([_entry(dead, "abandoned", now, {"message": error})])

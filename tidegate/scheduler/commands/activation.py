@@ -14,7 +14,7 @@ import msgspec
 from tidegate.scheduler.decision.fires import next_fire, program_timed, programs_timed, timer_leaves
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.due import MICROSECOND
 
 
@@ -23,7 +23,7 @@ def takes_events(state: ScheduleState) -> bool:
     return state.fires
 
 
-def started(reader: Reader, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:
+def started(reader: EngineReader, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:
     """Return the schedules with their fire times and timers, started at `now`.
 
     The timer of an `elapsed` leaf since the last run counts from the end of the program's last

@@ -10,12 +10,12 @@ from datetime import datetime
 from tidegate.scheduler.decision.changes.fate import Change, Fate, after_fate, fate
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import discard_each
 
 
 def change_jobs(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     change: Change,
     before: Sequence[ScheduleState],
     now: datetime,
@@ -40,7 +40,7 @@ def change_jobs(
 
 
 def apply_fates(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     fates: Sequence[tuple[Job, Fate]],
     after: Mapping[str, ScheduleState],
     now: datetime,

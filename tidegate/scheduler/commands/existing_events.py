@@ -16,8 +16,9 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, listens_to
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.ledger import is_consumed, is_discarded
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import advance_before
 
 MAX_EVENTS = 100_000
@@ -60,7 +61,7 @@ class Replayed(Value, kw_only=True):
     suspended: bool = False
 
 
-def collect_existing(transaction: Transaction, states: Iterable[ScheduleState], now: datetime) -> None:
+def collect_existing(transaction: EngineTransaction, states: Iterable[ScheduleState], now: datetime) -> None:
     """Let schedules that have just started collect what exists, where they ask for it."""
     for state in states:
         for key in sorted(_asked_for(state)):
@@ -69,7 +70,7 @@ def collect_existing(transaction: Transaction, states: Iterable[ScheduleState], 
 
 
 def replay_events(
-    transaction: Transaction, wanted: EventsToReplay, now: datetime, by: By
+    transaction: EngineTransaction, wanted: EventsToReplay, now: datetime, by: By
 ) -> tuple[Replayed, ...]:
     """Let the schedules that count the events of a dataset collect those that they have not collected.
 
@@ -124,7 +125,7 @@ def _arrived_within(event: Event, wanted: EventsToReplay) -> bool:
 
 
 def _feed(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     state: ScheduleState,
     key: str,
     events: Sequence[Event],
@@ -149,7 +150,7 @@ def _feed(
 class _Outcomes:
     """What became of some events: which schedule has collected them, and which are not routed yet."""
 
-    def __init__(self, reader: Reader, events: Sequence[Event]) -> None:
+    def __init__(self, reader: EngineReader, events: Sequence[Event]) -> None:
         deliveries = reader.deliveries_of_events([event.id for event in events])
         ids = {each.job for each in deliveries if each.job}
         jobs = {job.id: job for job in reader.jobs(ids=ids)}
@@ -179,7 +180,7 @@ class _Outcomes:
         return pending if again else pending | self._consumed.get(ref, set[str]())
 
 
-def _events(reader: Reader, key: str) -> list[Event]:
+def _events(reader: EngineReader, key: str) -> list[Event]:
     """Return all events of a key.
 
     Raises:

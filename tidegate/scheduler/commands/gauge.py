@@ -14,7 +14,8 @@ from tidegate.domain.model.constraint import Constraint
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import Gauge, gauge_resource
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import advance_before
 
 NAME_CHARACTERS_MAX = 63
@@ -27,7 +28,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def report_gauges(
-    transaction: Transaction, values: Mapping[str, float], now: datetime, by: By
+    transaction: EngineTransaction, values: Mapping[str, float], now: datetime, by: By
 ) -> tuple[Gauge, ...]:
     """Report the values of some gauges as of `now`, all of them or none.
 
@@ -61,7 +62,7 @@ def report_gauges(
     return tuple(sorted((*reported, *later.values()), key=lambda gauge: gauge.name))
 
 
-def gauge_limits(reader: Reader, app: str | None = None) -> dict[str, dict[str, float]]:
+def gauge_limits(reader: EngineReader, app: str | None = None) -> dict[str, dict[str, float]]:
     """Return the limits of gauges in deployed schedules, by gauge and schedule; of an app, or of all."""
     found: dict[str, dict[str, float]] = {}
     for ref, constraint in reader.constraints(GAUGED, app=app):

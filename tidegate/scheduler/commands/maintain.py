@@ -13,7 +13,8 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.maintenance import TableState, Work
 from tidegate.scheduler.model.refused import MaintenanceRefused
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.by_hand import busy_of, open_by_hand, start_waiting
 from tidegate.scheduler.tick.maintenance.end import close_overdue
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
@@ -25,7 +26,7 @@ Chosen = tuple[Operation, str]
 
 
 def run_by_hand(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     table: str,
     now: datetime,
     *,
@@ -68,7 +69,7 @@ def run_by_hand(
 
 
 def choose(
-    reader: Reader,
+    reader: EngineReader,
     policies: Policies,
     table: str,
     *,
@@ -126,7 +127,7 @@ def _refs(policies: Policies, name: str) -> Iterator[str]:
 
 
 def refuse_active(
-    reader: Reader, policies: Policies, table: TableState, operation: Operation, now: datetime
+    reader: EngineReader, policies: Policies, table: TableState, operation: Operation, now: datetime
 ) -> None:
     """Refuse to start an operation on a table whose job runs, or of which pipelines write everything.
 

@@ -6,10 +6,10 @@ import msgspec
 
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.refused import MaintenanceRefused
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 
-def ask_for_health(transaction: Transaction, table: TableState, now: datetime) -> None:
+def ask_for_health(transaction: EngineTransaction, table: TableState, now: datetime) -> None:
     """Note that a table is to be measured; what was measured before counts until then.
 
     Raises:

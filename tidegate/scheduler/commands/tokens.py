@@ -12,7 +12,7 @@ from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 """Names of tokens. They are in the journal as the actor of changes."""
@@ -25,7 +25,7 @@ NAMESPACE = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 
 
 def create_token(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     name: str,
     role: Role,
     app: str | None,
@@ -62,7 +62,7 @@ def create_token(
     return token
 
 
-def revoke_token(transaction: Transaction, name: str, now: datetime, by: By) -> Token:
+def revoke_token(transaction: EngineTransaction, name: str, now: datetime, by: By) -> Token:
     """Revoke a token: from the next request on it is refused.
 
     Raises:

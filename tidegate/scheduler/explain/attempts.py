@@ -6,7 +6,7 @@ from datetime import datetime
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 
 class Attempt(Value, kw_only=True):
@@ -27,7 +27,7 @@ class Attempt(Value, kw_only=True):
     because: str = ""
 
 
-def attempts(reader: Reader, job: Job) -> Iterator[Attempt]:
+def attempts(reader: EngineReader, job: Job) -> Iterator[Attempt]:
     """Yield an attempt for each observed run of a job, the oldest first, and one for a pause."""
     noted = failure_texts(reader, job)
     runs = reader.runs(jobs=[job.id])
@@ -50,7 +50,7 @@ def attempts(reader: Reader, job: Job) -> Iterator[Attempt]:
         )
 
 
-def failure_texts(reader: Reader, job: Job) -> dict[str | None, str]:
+def failure_texts(reader: EngineReader, job: Job) -> dict[str | None, str]:
     """Return why runs of a job failed, as they have said last, by run."""
     entries = reader.journal(job=job.id, kinds=(EntryKind.FAILURE,))
     return {entry.run_id: entry.data["message"] for entry in entries}

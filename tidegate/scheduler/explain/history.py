@@ -6,13 +6,13 @@ entry of each of them.
 
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 NEWEST_MAX = 1_000
 """Of a job with many events so many entries are shown, and so many events, the newest of each."""
 
 
-def history_of(reader: Reader, job: Job, limit: int | None = NEWEST_MAX) -> tuple[Entry, ...]:
+def history_of(reader: EngineReader, job: Job, limit: int | None = NEWEST_MAX) -> tuple[Entry, ...]:
     """Return the newest entries of a job, oldest first.
 
     Args:

@@ -4,11 +4,11 @@ from tidegate.scheduler.decision.view.job_view import groups_of_program
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import ALL_RUNS, Run, group_resource, program_resource
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.load import load_whole_app
 
 
-def holders(reader: Reader, explanation: Explanation) -> tuple[tuple[str | None, Run], ...]:
+def holders(reader: EngineReader, explanation: Explanation) -> tuple[tuple[str | None, Run], ...]:
     """Return each active run that keeps a job waiting, with the resource; None for the run of the job."""
     job = explanation.job
     if job is not None and job.state is JobState.LAUNCHED:
@@ -22,7 +22,7 @@ def holders(reader: Reader, explanation: Explanation) -> tuple[tuple[str | None,
     return tuple((resource, run) for resource in needed for run, held in runs if resource in held)
 
 
-def resources_held(reader: Reader, run: Run) -> tuple[str, ...]:
+def resources_held(reader: EngineReader, run: Run) -> tuple[str, ...]:
     """Return the resources of which a run has a slot."""
     if run.job is not None:
         return next((job.resources for job in reader.jobs(ids=[run.job])), ())

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tidegate.scheduler.store.protocol import LedgerRow
+from tidegate.scheduler.store.answers import LedgerRow
 
 
 def ledger_line(row: LedgerRow) -> dict[str, Any]:

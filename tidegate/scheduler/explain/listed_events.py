@@ -8,8 +8,8 @@ import msgspec
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.ledger import outcome_of
-from tidegate.scheduler.store.protocol import Reader
 
 MOST_UNROUTED = 10_000
 """A tick routes what has arrived; more than this wait only while no scheduler runs."""
@@ -68,7 +68,7 @@ class ListedEvent(Value, kw_only=True):
         }
 
 
-def listed_events(reader: Reader, events: Sequence[Event]) -> tuple[ListedEvent, ...]:
+def listed_events(reader: EngineReader, events: Sequence[Event]) -> tuple[ListedEvent, ...]:
     """Return events with what became of them, in their order."""
     unrouted = {event.id for event in reader.unrouted_events(MOST_UNROUTED)}
     deliveries = reader.deliveries_of_events([event.id for event in events])

@@ -9,7 +9,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.debt import Debt, debt
 from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.model.maintenance import Health, TableState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.policies import Policies
 from tidegate.scheduler.tick.maintenance.tables import tables_of_datasets
 
@@ -36,7 +36,7 @@ class Measured(Value, kw_only=True):
         return "" if self.health is None else self.health.failure
 
 
-def known_tables(reader: Reader) -> tuple[TableState, ...]:
+def known_tables(reader: EngineReader) -> tuple[TableState, ...]:
     """Return every table that exists, by name: those of the store, and those of the deployed datasets."""
     stored = {table.name: table for table in reader.tables()}
     datasets = tables_of_datasets(deployed.app for deployed in reader.apps())

@@ -12,10 +12,10 @@ from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import LEASE, host_of
 from tidegate.scheduler.model.job import UNFINISHED, JobState
-from tidegate.scheduler.store.parts.counts import Count
-from tidegate.scheduler.store.parts.expected import LateWanted
-from tidegate.scheduler.store.parts.pages import JobCount
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.answers import Count, JobCount
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.wanted import LateWanted
 from tidegate.scheduler.tick.on_time import is_ahead, is_late
 from tidegate.scheduler.tick.tick import last_tick
 
@@ -117,7 +117,7 @@ Measured = Iterator[tuple[Metric, Sample]]
 
 
 def metrics(
-    reader: Reader, project: str, now: datetime, every: int, apps: Collection[str] | None
+    reader: ListingReader, project: str, now: datetime, every: int, apps: Collection[str] | None
 ) -> Measured:
     """Yield the samples of all metrics.
 
@@ -148,7 +148,7 @@ def metrics(
         yield BYTES, _sample(counts.bytes)
 
 
-def _late(reader: Reader, apps: Collection[str] | None) -> Measured:
+def _late(reader: ListingReader, apps: Collection[str] | None) -> Measured:
     kinds: dict[str, str] = {}
     for total in reader.late_totals():
         if total.kind != "dataset":
@@ -191,7 +191,7 @@ def _deliveries(found: list[Count]) -> Measured:
         yield DELIVERIES, _sample(number, *values)
 
 
-def _ticks(reader: Reader, project: str, now: datetime, every: int) -> Measured:
+def _ticks(reader: EngineReader, project: str, now: datetime, every: int) -> Measured:
     ticked, host = last_tick(reader), host_of(reader, project)
     holds = host is not None and host.holds(now)
     if ticked is not None:

@@ -9,14 +9,14 @@ from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.missed import Spans, spans_of
 
 NEWEST_DISCARDS = 20
 """Among so many discards of a schedule the last absence is looked for."""
 
 
-def missed_text(reader: Reader, state: ScheduleState) -> str:
+def missed_text(reader: EngineReader, state: ScheduleState) -> str:
     """Return a line about the fires that a schedule missed last; "" without any."""
     waiting = _to_come(state, spans_of(reader))
     discards = reader.journal(schedule=state.ref, kinds={EntryKind.EVENT_DISCARDED}, limit=NEWEST_DISCARDS)

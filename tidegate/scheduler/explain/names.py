@@ -15,8 +15,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import TableState, policy_ref
 from tidegate.scheduler.model.refused import AmbiguousName, MaintenanceRefused, UnknownName
 from tidegate.scheduler.model.retention import PASS_CURSOR
-from tidegate.scheduler.store.parts.deployed import namespaces_of_apps
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader, namespaces_of_apps
 
 JOBS_COMPARED = 1000
 """A mistyped job id is compared with this many of the newest jobs."""
@@ -28,7 +27,7 @@ TABLES_NAMED = 5
 """So many tables with the same end of their names are named."""
 
 
-def in_namespace(reader: Reader, name: str) -> str:
+def in_namespace(reader: EngineReader, name: str) -> str:
     """Return a name without the namespace that it may begin with.
 
     Raises:
@@ -43,7 +42,7 @@ def in_namespace(reader: Reader, name: str) -> str:
     return rest
 
 
-def find_schedule(reader: Reader, name: str, apps: Collection[str] | None = None) -> ScheduleState:
+def find_schedule(reader: EngineReader, name: str, apps: Collection[str] | None = None) -> ScheduleState:
     """Return the deployed schedule of a name.
 
     Args:
@@ -73,7 +72,7 @@ def find_schedule(reader: Reader, name: str, apps: Collection[str] | None = None
     raise UnknownName(f'schedule "{name}" is not deployed', did_you_mean(name, known, "schedules"))
 
 
-def refs_named(reader: Reader, name: str, apps: Collection[str] | None = None) -> list[str]:
+def refs_named(reader: EngineReader, name: str, apps: Collection[str] | None = None) -> list[str]:
     """Return the refs of the schedules and tasks that have a name, with their app or alone, by ref.
 
     Args:
@@ -87,7 +86,7 @@ def refs_named(reader: Reader, name: str, apps: Collection[str] | None = None) -
     return [ref for ref in found if apps is None or app_of(ref) in apps]
 
 
-def find_source_of_jobs(reader: Reader, name: str, apps: Collection[str] | None = None) -> str:
+def find_source_of_jobs(reader: EngineReader, name: str, apps: Collection[str] | None = None) -> str:
     """Return the name under which jobs are listed: of a schedule, or of a policy as "app/policy:NAME".
 
     Args:
@@ -114,7 +113,7 @@ def find_source_of_jobs(reader: Reader, name: str, apps: Collection[str] | None 
     raise UnknownName(f'policy "{name}" is not deployed', did_you_mean(name, known, "policies"))
 
 
-def find_task(reader: Reader, name: str, apps: Collection[str] | None = None) -> ScheduleState:
+def find_task(reader: EngineReader, name: str, apps: Collection[str] | None = None) -> ScheduleState:
     """Return the deployed task of a name.
 
     Args:
@@ -139,7 +138,7 @@ def find_task(reader: Reader, name: str, apps: Collection[str] | None = None) ->
     raise UnknownName(f'task "{name}" is not deployed', did_you_mean(name, known, "tasks"))
 
 
-def find_dataset(reader: Reader, name: str, apps: Collection[str] | None = None) -> str:
+def find_dataset(reader: EngineReader, name: str, apps: Collection[str] | None = None) -> str:
     """Return "app/dataset" of the deployed dataset of a name.
 
     Args:
@@ -154,7 +153,7 @@ def find_dataset(reader: Reader, name: str, apps: Collection[str] | None = None)
     return _one_of("dataset", in_namespace(reader, name), known)
 
 
-def find_program(reader: Reader, name: str, project: str) -> tuple[App, Program]:
+def find_program(reader: EngineReader, name: str, project: str) -> tuple[App, Program]:
     """Return the deployed program of a name, and its app.
 
     Args:
@@ -180,7 +179,7 @@ def _one_of(kind: str, name: str, known: Sequence[str]) -> str:
     raise UnknownName(f'{kind} "{name}" is not deployed', did_you_mean(name, shown, f"{kind}s"))
 
 
-def find_job(reader: Reader, name: str) -> Job:
+def find_job(reader: EngineReader, name: str) -> Job:
     """Return the job of an id, or of a prefix that only one job id has.
 
     Raises:
@@ -203,7 +202,7 @@ def find_job(reader: Reader, name: str) -> Job:
     raise UnknownName(f'there is no job "{name}"', hint + pruned_hint(reader))
 
 
-def pruned_hint(reader: Reader) -> str:
+def pruned_hint(reader: EngineReader) -> str:
     """Return what to say of an unknown job: that it may have been pruned; "" where nothing ever was."""
     if reader.cursor(PASS_CURSOR) is None:
         return ""
@@ -212,7 +211,7 @@ def pruned_hint(reader: Reader) -> str:
     )
 
 
-def find_target(reader: Reader, name: str) -> str:
+def find_target(reader: EngineReader, name: str) -> str:
     """Return the ref of a schedule or the id of a job.
 
     Raises:
@@ -230,7 +229,9 @@ def find_target(reader: Reader, name: str) -> str:
         raise UnknownName(unknown.message, f"{unknown.hint}{pruned_hint(reader)}") from None
 
 
-def find_table(reader: Reader, name: str, seen: Callable[[TableState], bool] = lambda _: True) -> TableState:
+def find_table(
+    reader: EngineReader, name: str, seen: Callable[[TableState], bool] = lambda _: True
+) -> TableState:
     """Return the table of a name: any of its whole names, or an end of them that only one table has.
 
     Args:
@@ -270,7 +271,7 @@ def find_table(reader: Reader, name: str, seen: Callable[[TableState], bool] = l
     raise MaintenanceRefused("E-TABLE", f'no table "{name}" is known', did_you_mean(name, names, "tables"))
 
 
-def find_app(reader: Reader, name: str | None) -> str | None:
+def find_app(reader: EngineReader, name: str | None) -> str | None:
     """Return the deployed app of a name, "app" or "namespace/app"; None means all apps.
 
     Raises:
@@ -279,7 +280,7 @@ def find_app(reader: Reader, name: str | None) -> str | None:
     return None if name is None else app_named(reader, name)
 
 
-def app_named(reader: Reader, name: str) -> str:
+def app_named(reader: EngineReader, name: str) -> str:
     """Return the deployed app of a name; see `find_app`."""
     namespace, app = namespace_and_app(name)
     known = namespaces_of_apps(reader)

@@ -5,11 +5,11 @@ from collections.abc import Collection
 from tidegate.domain.part_name import SEPARATOR
 from tidegate.scheduler.explain.names import find_dataset, find_job, find_schedule, in_namespace
 from tidegate.scheduler.model.event import partition_event_key
-from tidegate.scheduler.store.parts.event_pages import EventsWanted
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.wanted import EventsWanted
 
 
-def key_of_dataset(reader: Reader, name: str, apps: Collection[str] | None = None) -> str:
+def key_of_dataset(reader: ListingReader, name: str, apps: Collection[str] | None = None) -> str:
     """Return the key of the events of a dataset, "app/dataset" or the name alone.
 
     Raises:
@@ -23,7 +23,7 @@ def key_of_dataset(reader: Reader, name: str, apps: Collection[str] | None = Non
     return partition_event_key("", find_dataset(reader, whole, apps))
 
 
-def ref_of_schedule(reader: Reader, name: str, apps: Collection[str] | None = None) -> str:
+def ref_of_schedule(reader: ListingReader, name: str, apps: Collection[str] | None = None) -> str:
     """Return "app/schedule" of a schedule that has received events, so named or by the name alone.
 
     Raises:
@@ -36,7 +36,7 @@ def ref_of_schedule(reader: Reader, name: str, apps: Collection[str] | None = No
     return find_schedule(reader, whole, apps).ref
 
 
-def id_of_job(reader: Reader, name: str) -> str:
+def id_of_job(reader: ListingReader, name: str) -> str:
     """Return the id of a job that has received events, also if it was pruned, or the one id that begins so.
 
     Raises:

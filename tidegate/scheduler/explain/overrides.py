@@ -11,10 +11,10 @@ from tidegate.scheduler.explain.names import in_namespace
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 
-def find_overrides(reader: Reader, name: str) -> tuple[Override, ...]:
+def find_overrides(reader: EngineReader, name: str) -> tuple[Override, ...]:
     """Return the overrides of a schedule, or of an app on hold; the schedule may be deleted.
 
     Raises:
@@ -104,7 +104,7 @@ def _fields(override: Override, state: ScheduleState | None) -> tuple[ThreeViews
     return tuple(three_views(base, base, form_of(state.spec)))
 
 
-def overrides_of(reader: Reader, ref: str) -> tuple[Overridden, ...]:
+def overrides_of(reader: EngineReader, ref: str) -> tuple[Overridden, ...]:
     """Return what was changed of a schedule and of its app by hand."""
     return tuple(
         Overridden(

@@ -10,7 +10,7 @@ from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.fires import counts_after, cron_leaves
 from tidegate.scheduler.model.verdict import earliest
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 
 class SilentCron(Value, kw_only=True):
@@ -26,7 +26,7 @@ class SilentCron(Value, kw_only=True):
     due: datetime
 
 
-def silent_crons(reader: Reader, apps: frozenset[str], now: datetime) -> tuple[SilentCron, ...]:
+def silent_crons(reader: EngineReader, apps: frozenset[str], now: datetime) -> tuple[SilentCron, ...]:
     """Return the active schedules of some apps that will not fire when their crons say, by ref."""
     found: list[SilentCron] = []
     for state in reader.schedules():

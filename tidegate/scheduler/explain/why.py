@@ -34,14 +34,14 @@ from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.verdict import Verdict
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.load import AllEvents, load_app, load_job_views
 
 INSTANCES_EXPLAINED = 5
 """Of a task whose instances are due so many are explained, the earliest ones."""
 
 
-def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ...]:
+def explain(reader: EngineReader, target: str, now: datetime) -> tuple[Explanation, ...]:
     """Explain a schedule ("app/name") or a job (its id).
 
     Returns:
@@ -69,7 +69,7 @@ def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ..
     return (msgspec.structs.replace(found, overrides=overrides_of(reader, job.schedule)),)
 
 
-def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanation, ...]:
+def _explain_schedule(reader: EngineReader, ref: str, now: datetime) -> tuple[Explanation, ...]:
     state = next(iter(reader.schedules(refs=[ref])), None)
     if state is None:
         raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
@@ -98,7 +98,7 @@ def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanat
     )
 
 
-def _explain_task(reader: Reader, state: ScheduleState, now: datetime) -> tuple[Explanation, ...]:
+def _explain_task(reader: EngineReader, state: ScheduleState, now: datetime) -> tuple[Explanation, ...]:
     """Explain the instances of a task that are due and not done, or else the one that comes next."""
     states = (*WAITING, JobState.PENDING_LAUNCH, JobState.PAUSED)
     jobs = reader.jobs(schedules=[state.ref], states=states)
@@ -129,7 +129,7 @@ def _nothing_waits(state: ScheduleState, failed: Job | None) -> str:
     return "suspended: events are ignored until it is resumed"
 
 
-def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:
+def _explain_job(reader: EngineReader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:
     if job.maintenance is not None:
         return explain_operation_job(reader, job, now)
     explanation = _explain_alone(reader, job, state, now)
@@ -144,7 +144,7 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
     )
 
 
-def _explain_alone(reader: Reader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:
+def _explain_alone(reader: EngineReader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:
     status = state.status if state is not None else "deleted"
     history = history_of(reader, job)
     if not job.waiting or state is None:
@@ -182,7 +182,7 @@ def _unless_never(check: datetime | None, now: datetime) -> datetime | None:
     return None if check is None or check > now + NEVER / 2 else check
 
 
-def _limit(reader: Reader, job: Job) -> str:
+def _limit(reader: EngineReader, job: Job) -> str:
     """Describe when the timeout of a running job's program ends; "" without one."""
     if job.state is not JobState.LAUNCHED or job.launch is None or job.run_id is None:
         return ""
@@ -195,7 +195,7 @@ def _limit(reader: Reader, job: Job) -> str:
     return f"; its timeout of {duration_text(program.timeout)} ends at {instant_text(until)}"
 
 
-def _view(reader: Reader, job: Job, now: datetime) -> JobView:
+def _view(reader: EngineReader, job: Job, now: datetime) -> JobView:
     views, _ = load_job_views(reader, [job], now, AllEvents(reader))
     return views[0]
 
@@ -226,7 +226,7 @@ def _opens_at(trigger: Verdict) -> list[datetime | None]:
     return [part.next_check for part in trigger.parts if not part.met]
 
 
-def _headline(reader: Reader, job: Job, decision: Decision, state: ScheduleState) -> str:
+def _headline(reader: EngineReader, job: Job, decision: Decision, state: ScheduleState) -> str:
     return _by_hand(job) + _outlook(decision) + late_text(job) + _attempt_before(reader, job, state)
 
 
@@ -239,7 +239,7 @@ def _asked_for(job: Job) -> str:
     return _by_hand(job) if job.state is JobState.PENDING_LAUNCH else ""
 
 
-def _attempt_before(reader: Reader, job: Job, state: ScheduleState) -> str:
+def _attempt_before(reader: EngineReader, job: Job, state: ScheduleState) -> str:
     """Describe the failed attempt that the job continues; "" for a first attempt."""
     if job.failed_run is None:
         return ""

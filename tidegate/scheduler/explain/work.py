@@ -8,9 +8,10 @@ from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.dead_letter import dead_letters
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.expected import LateWanted
-from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.answers import JobCount
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.wanted import JobsWanted, LateWanted
 
 RECENTLY = timedelta(hours=24)
 
@@ -58,7 +59,7 @@ class Work(Value, kw_only=True):
     held: tuple[str, ...]
 
 
-def work_of(reader: Reader, apps: frozenset[str], now: datetime) -> Work:
+def work_of(reader: ListingReader, apps: frozenset[str], now: datetime) -> Work:
     """Return the work of some apps."""
     counts = [count for count in reader.job_counts((*RUNNING, *WAITING)) if count.app in apps]
     waiting = [count for count in counts if count.state in WAITING]
@@ -74,14 +75,14 @@ def work_of(reader: Reader, apps: frozenset[str], now: datetime) -> Work:
     )
 
 
-def count_late(reader: Reader, apps: frozenset[str] | None, most: int) -> int:
+def count_late(reader: ListingReader, apps: frozenset[str] | None, most: int) -> int:
     """Return how many jobs and periods of datasets are past their deadline now, up to a number."""
     wanted = LateWanted(apps=None if apps is None else tuple(apps), now=True)
     of_jobs = (jobs for ref, jobs in reader.late_jobs().items() if apps is None or app_of(ref) in apps)
     return min(most, len(reader.late_periods(wanted, most)) + sum(of_jobs))
 
 
-def _oldest(reader: Reader, count: JobCount) -> Oldest:
+def _oldest(reader: EngineReader, count: JobCount) -> Oldest:
     wanted = JobsWanted(apps=(count.app,), state=count.state, reason=count.reason)
     jobs = reader.newest_jobs(wanted, count.jobs) if count.jobs <= ALIKE_READ else ()
     found = next((job.id for job in jobs if job.opened_at == count.oldest), None)

@@ -38,7 +38,7 @@ from tidegate.scheduler.model.run import (
     group_resource,
     program_resource,
 )
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.load import load_app, load_whole_app
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
@@ -72,7 +72,9 @@ class RunObservation(Value, kw_only=True):
     outputs: dict[str, tuple[str, ...]] = {}
 
 
-def observe_runs(transaction: Transaction, observations: Sequence[RunObservation], now: datetime) -> None:
+def observe_runs(
+    transaction: EngineTransaction, observations: Sequence[RunObservation], now: datetime
+) -> None:
     """Fold observations into the store, in the order in which they happened."""
     known = {run.run_id: run for run in transaction.runs(ids={seen.run_id for seen in observations})}
     pruned = transaction.pruned_runs({seen.run_id for seen in observations} - known.keys())
@@ -83,7 +85,7 @@ def observe_runs(transaction: Transaction, observations: Sequence[RunObservation
         _fold(transaction, seen, known, effective_at(transaction, seen.at, now))
 
 
-def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run], now: datetime) -> None:
+def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str, Run], now: datetime) -> None:
     """Fold one observation that takes effect at `now`."""
     before = known.get(seen.run_id)
     job = _job_of(transaction, seen)
@@ -146,7 +148,7 @@ def merge(before: Run | None, seen: RunObservation, now: datetime) -> Run:
     return run
 
 
-def _job_of(transaction: Transaction, seen: RunObservation) -> Job | None:
+def _job_of(transaction: EngineTransaction, seen: RunObservation) -> Job | None:
     """Return the job that this run works on.
 
     None for an external run, for a run that lost its claim, and for a run whose job was discarded before
@@ -164,7 +166,7 @@ def _job_of(transaction: Transaction, seen: RunObservation) -> Job | None:
 
 
 def _count(
-    transaction: Transaction, before: Run | None, run: Run, job: Job | None, now: datetime
+    transaction: EngineTransaction, before: Run | None, run: Run, job: Job | None, now: datetime
 ) -> tuple[str, ...]:
     """Take or release the slots of an external run; a job takes its slots when its launch is decided.
 
@@ -188,7 +190,7 @@ def _count(
     return resources
 
 
-def _resources_of_manual_run(transaction: Transaction, program: str) -> tuple[str, ...]:
+def _resources_of_manual_run(transaction: EngineTransaction, program: str) -> tuple[str, ...]:
     """Return the resources of an external run: all runs, the program, and its schedules' groups (rule 21)."""
     app_name, _, name = program.partition("/")
     app = load_whole_app(transaction, app_name)
@@ -196,7 +198,7 @@ def _resources_of_manual_run(transaction: Transaction, program: str) -> tuple[st
     return (ALL_RUNS, program_resource(program), *(group_resource(group) for group in groups))
 
 
-def _advance(transaction: Transaction, job: Job, entry: Entry, ended: datetime, now: datetime) -> bool:
+def _advance(transaction: EngineTransaction, job: Job, entry: Entry, ended: datetime, now: datetime) -> bool:
     """Move the job to the status of its run; return whether a further attempt follows the run."""
     if job.state in FINISHED:
         return False
@@ -224,13 +226,13 @@ def _advance(transaction: Transaction, job: Job, entry: Entry, ended: datetime, 
     return True
 
 
-def _end_lost(transaction: Transaction, job: Job, entry: Entry, now: datetime) -> None:
+def _end_lost(transaction: EngineTransaction, job: Job, entry: Entry, now: datetime) -> None:
     """End an operation on a table whose run ended without a report: it has died, or was terminated."""
     detail = job.detail or f"its run ended as {entry.data['status']} without a report"
     end_operation_job(transaction, job, Ended(ending=Ending.FAILED, detail=detail), now)
 
 
-def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -> UpstreamRun:
+def _upstream(transaction: EngineTransaction, seen: RunObservation, job: Job | None) -> UpstreamRun:
     """Return the facts of a run that the runs it triggers may refer to."""
     args, outputs = seen.args, seen.outputs
     if job is not None and job.launch is not None:

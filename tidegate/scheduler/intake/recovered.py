@@ -12,12 +12,13 @@ from tidegate.scheduler.decision.fold.recovered import recovered_entry
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.work_of_job import work_of_commit
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
 
-def observe_recovered(transaction: Transaction, commit: str, now: datetime) -> None:
+def observe_recovered(transaction: EngineTransaction, commit: str, now: datetime) -> None:
     """Fold a finished commit into its job; that of an external run has none."""
     if not _jobs(transaction, commit):
         return
@@ -28,7 +29,7 @@ def observe_recovered(transaction: Transaction, commit: str, now: datetime) -> N
             _fold(transaction, job, entry)
 
 
-def _fold(transaction: Transaction, job: Job, entry: Entry) -> None:
+def _fold(transaction: EngineTransaction, job: Job, entry: Entry) -> None:
     if job.state is JobState.LAUNCHED:
         transaction.put_jobs([record(job, entry)])
     else:
@@ -36,5 +37,5 @@ def _fold(transaction: Transaction, job: Job, entry: Entry) -> None:
     transaction.add_journal([entry])
 
 
-def _jobs(reader: Reader, commit: str) -> tuple[Job, ...]:
+def _jobs(reader: EngineReader, commit: str) -> tuple[Job, ...]:
     return reader.jobs(ids=(work_of_commit(commit).job,))

@@ -10,7 +10,8 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 MAX_REFUSED = 200
 """The newest reports that are kept; a feed with a wrong key may report without end."""
@@ -36,12 +37,12 @@ class RefusedReport(Value, kw_only=True):
     reason: str
 
 
-def refused_reports(reader: Reader) -> tuple[RefusedReport, ...]:
+def refused_reports(reader: EngineReader) -> tuple[RefusedReport, ...]:
     """The refused reports that are kept, the newest first."""
     return msgspec.convert(reader.cursor(CURSOR) or [], type=tuple[RefusedReport, ...])
 
 
-def note_refused(transaction: Transaction, reports: Sequence[RefusedReport]) -> None:
+def note_refused(transaction: EngineTransaction, reports: Sequence[RefusedReport]) -> None:
     """Add refused reports to those that are kept, and forget the oldest beyond `MAX_REFUSED`."""
     known = {report.id: report for report in refused_reports(transaction)}
     fresh = {report.id: report for report in reports if report.id not in known}

@@ -38,7 +38,8 @@ from tidegate.scheduler.model.records.partitions_report import (
     reported_event_id,
 )
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import effective_at, route_now
 
 
@@ -82,7 +83,7 @@ class RequestUsed(Refused):
 
 
 def report_partitions(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     project: str,
     app: str,
     dataset: str,
@@ -177,7 +178,7 @@ def _asked(app: str, dataset: str, landed: Sequence[Landed]) -> str:
 
 
 def _wrong(
-    reader: Reader, project: str, app: str, dataset: str, landed: Sequence[Landed], now: datetime
+    reader: EngineReader, project: str, app: str, dataset: str, landed: Sequence[Landed], now: datetime
 ) -> list[Wrong]:
     """Return all that is wrong with a report that arrives now."""
     own = {each.name: each.app for each in reader.apps() if each.project in (NO_PROJECT, project)}

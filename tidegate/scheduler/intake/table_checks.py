@@ -12,7 +12,8 @@ import msgspec
 
 from tidegate.domain.time.recent import is_recent
 from tidegate.domain.value import Value
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 
 CHECK_EVERY = timedelta(hours=6)
 """From the end of one round over all programs to the next."""
@@ -69,7 +70,7 @@ class TableChecks(Value, kw_only=True):
         return TableChecks(at=now, after=after, lost=tuple([*kept, *new][:MAX_KEPT]))
 
 
-def table_checks(reader: Reader, project: str) -> TableChecks | None:
+def table_checks(reader: EngineReader, project: str) -> TableChecks | None:
     """Return the record of a project; None before the first check."""
     noted: Any = reader.cursor(_cursor(project))
     return None if noted is None else msgspec.convert(noted, TableChecks)

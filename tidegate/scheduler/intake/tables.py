@@ -10,7 +10,7 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import Health, TableHistory, TableState
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.by_hand import try_again
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.records import update_records
@@ -36,7 +36,11 @@ class TableFound(Value, kw_only=True):
 
 
 def report_tables(
-    transaction: Transaction, found: Sequence[TableFound], now: datetime, *, listed: Collection[str] = ()
+    transaction: EngineTransaction,
+    found: Sequence[TableFound],
+    now: datetime,
+    *,
+    listed: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Take in which tables exist.
 
@@ -84,7 +88,7 @@ def _one_name(found: TableFound, datasets: Mapping[str, TableState]) -> str:
     return datasets[found.catalog_name].name if found.catalog_name in datasets else found.catalog_name
 
 
-def report_gone(transaction: Transaction, names: Collection[str], now: datetime) -> None:
+def report_gone(transaction: EngineTransaction, names: Collection[str], now: datetime) -> None:
     """Take in that tables are gone: what waits for them is discarded, and their past counts no longer."""
     advance_before(transaction, now)
     lost = [table for table in transaction.tables(names=names) if not table.gone]
@@ -93,7 +97,7 @@ def report_gone(transaction: Transaction, names: Collection[str], now: datetime)
 
 
 def _changed(
-    transaction: Transaction, new: Sequence[TableState], lost: Sequence[TableState], now: datetime
+    transaction: EngineTransaction, new: Sequence[TableState], lost: Sequence[TableState], now: datetime
 ) -> None:
     """Bring the records of tables up to date that are new, which are stored, or lost."""
     dropped = [gone(table, now) for table in lost]
@@ -104,7 +108,7 @@ def _changed(
         try_again(transaction, policies, now)
 
 
-def report_health(transaction: Transaction, measured: Mapping[str, Health], now: datetime) -> None:
+def report_health(transaction: EngineTransaction, measured: Mapping[str, Health], now: datetime) -> None:
     """Take in what was measured of tables, by name; a dataset that is not known yet becomes known.
 
     What was measured before a change of the table is left out: the table is still to be measured.
@@ -136,7 +140,7 @@ def _is_current(health: Health, table: TableState) -> bool:
     return table.changed_at is None or health.measured_at >= table.changed_at
 
 
-def forget_health(transaction: Transaction, names: Collection[str], now: datetime) -> None:
+def forget_health(transaction: EngineTransaction, names: Collection[str], now: datetime) -> None:
     """Forget what was measured of tables that were written."""
     advance_before(transaction, now)
     forgotten(transaction, dict.fromkeys(names, now), now)

@@ -18,7 +18,8 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.intake.report_partitions import Landed, report_partitions
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.records.watched import Files, WatchedFolder, WatchedPartition, changed
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 BY_WATCHER = By(actor="watch")
 
@@ -60,14 +61,14 @@ class Complete(Value, kw_only=True):
     files: dict[str, tuple[int, str]]
 
 
-def known_folder(reader: Reader, watched: Watched) -> WatchedFolder | None:
+def known_folder(reader: EngineReader, watched: Watched) -> WatchedFolder | None:
     """Return what the store knows of the folder; None before the first look, and for another folder."""
     found = (each for each in reader.watched_folders(watched.project) if each.dataset == watched.id)
     return next((each for each in found if each.folder == watched.folder), None)
 
 
 def begin_watching(
-    transaction: Transaction, watched: Watched, present: Mapping[str, Files], now: datetime
+    transaction: EngineTransaction, watched: Watched, present: Mapping[str, Files], now: datetime
 ) -> None:
     """Note that a folder is watched from now on, unless it is noted.
 
@@ -89,7 +90,7 @@ def begin_watching(
 
 
 def take_complete(
-    transaction: Transaction, watched: Watched, complete: Sequence[Complete], now: datetime
+    transaction: EngineTransaction, watched: Watched, complete: Sequence[Complete], now: datetime
 ) -> tuple[str, ...] | None:
     """Report the partitions whose files are not known.
 
@@ -131,7 +132,7 @@ def take_complete(
 
 
 def note_problem(
-    transaction: Transaction, watched: Watched, problem: str, remedy: str, now: datetime
+    transaction: EngineTransaction, watched: Watched, problem: str, remedy: str, now: datetime
 ) -> None:
     """Note why a folder cannot be looked at, for `tidegate doctor`; "" once it can be."""
     if not _is_watched(transaction, watched):
@@ -144,7 +145,7 @@ def note_problem(
     transaction.put_watched_folders([noted])
 
 
-def forget_gone(transaction: Transaction, project: str) -> None:
+def forget_gone(transaction: EngineTransaction, project: str) -> None:
     """Forget the folders of datasets that do not exist any more; a dataset not watched now stays known."""
     datasets = {f"{each.name}/{name}" for each in transaction.apps() for name in each.app.datasets}
     gone = [each.dataset for each in transaction.watched_folders(project) if each.dataset not in datasets]
@@ -157,7 +158,7 @@ def size_of(files: Files, watch: Watch) -> int:
     return sum(size for name, (size, _) in files.items() if name != watch.marker)
 
 
-def _is_watched(reader: Reader, watched: Watched) -> bool:
+def _is_watched(reader: EngineReader, watched: Watched) -> bool:
     """Return whether the dataset is deployed as it was looked at."""
     deployed = {each.name: each.app for each in reader.apps(names=[watched.app])}.get(watched.app)
     now = None if deployed is None else deployed.datasets.get(watched.dataset.name)

@@ -18,7 +18,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 HOST = "host"
 """Name of the cursor that holds the lease of a project's host, without the project."""
@@ -91,20 +92,20 @@ class Lookout:
         return self._first is not None and self._first.process == found.process
 
 
-def host_of(reader: Reader, project: str) -> ActiveHost | None:
+def host_of(reader: EngineReader, project: str) -> ActiveHost | None:
     """Return the lease of a project's host, whether it holds or not; None if it never had one."""
     stored = reader.cursor(_name(project))
     return None if stored is None else msgspec.convert(stored, ActiveHost)
 
 
-def active_host(reader: Reader, project: str, now: datetime) -> ActiveHost | None:
+def active_host(reader: EngineReader, project: str, now: datetime) -> ActiveHost | None:
     """Return the lease of a project's host, if it holds."""
     found = host_of(reader, project)
     return found if found is not None and found.holds(now) else None
 
 
 def take(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     project: str,
     process: str,
     now: datetime,
@@ -142,7 +143,7 @@ def take(
     return lease
 
 
-def release(transaction: Transaction, project: str, process: str) -> None:
+def release(transaction: EngineTransaction, project: str, process: str) -> None:
     """End the lease of a host that stops; that of another one stays."""
     found = host_of(transaction, project)
     if found is not None and found.process == process:

@@ -15,7 +15,8 @@ from tidegate.scheduler.decision.launch.references import values_of
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import effective_at
 
 ACTIVE = (JobState.PENDING_LAUNCH, JobState.LAUNCHED)
@@ -49,7 +50,7 @@ def check_keys(app: App, program: Program, keys: Sequence[str], now: datetime) -
         raise Refused(f"the outputs of {app.name}/{program.name} have no partitions", "leave --key out")
 
 
-def args_by_hand(reader: Reader, app: str, program: str, keys: Sequence[str]) -> dict[str, Any]:
+def args_by_hand(reader: EngineReader, app: str, program: str, keys: Sequence[str]) -> dict[str, Any]:
     """Return the arguments of a run without a job: those of a schedule of the program, an active one first.
 
     Such a run has no triggering event, so only the reference to the key may have a value.
@@ -62,7 +63,7 @@ def args_by_hand(reader: Reader, app: str, program: str, keys: Sequence[str]) ->
     return template.render(mine[0].spec.args, values)
 
 
-def refuse_beside_jobs(reader: Reader, app: App, program: Program, keys: Collection[str]) -> None:
+def refuse_beside_jobs(reader: EngineReader, app: App, program: Program, keys: Collection[str]) -> None:
     """Refuse a run beside a job that writes one of its partitions, or may have begun to.
 
     Raises:
@@ -84,7 +85,7 @@ def refuse_beside_jobs(reader: Reader, app: App, program: Program, keys: Collect
 
 
 def note_run_by_hand(
-    transaction: Transaction, run_id: str, app: str, program: str, keys: Sequence[str],
+    transaction: EngineTransaction, run_id: str, app: str, program: str, keys: Sequence[str],
     args: Mapping[str, Any], now: datetime, by: By,
 ) -> None:  # fmt: skip
     """Write a run that begins into the journal."""

@@ -20,8 +20,9 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import NOBODY, By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
-from tidegate.scheduler.store.parts.pages import JobsWanted
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.store.wanted import JobsWanted
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before
 
@@ -32,7 +33,7 @@ KEYS_SHOWN = 5
 """Keys that a refusal names."""
 
 
-def dead_letters(reader: Reader, schedule: str | None = None) -> tuple[Job, ...]:
+def dead_letters(reader: EngineReader, schedule: str | None = None) -> tuple[Job, ...]:
     """Return the dead letters that were not queued again, oldest first.
 
     An operation on a table is none: its policy asks for it again.
@@ -48,7 +49,7 @@ def dead_letters(reader: Reader, schedule: str | None = None) -> tuple[Job, ...]
     return tuple(reversed(found))
 
 
-def requeue(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
+def requeue(transaction: EngineTransaction, job: str, now: datetime, by: By) -> Job:
     """Queue a dead letter again.
 
     Raises:
@@ -64,7 +65,7 @@ def requeue(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
     return _put(transaction, _requeued(transaction, found, now, by))
 
 
-def check_requeue(reader: Reader, job: Job, now: datetime) -> None:
+def check_requeue(reader: EngineReader, job: Job, now: datetime) -> None:
     """Refuse to queue a job again that `requeue` would refuse.
 
     Raises:
@@ -73,7 +74,7 @@ def check_requeue(reader: Reader, job: Job, now: datetime) -> None:
     _requeued(reader, job, now, NOBODY)
 
 
-def retry(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
+def retry(transaction: EngineTransaction, job: str, now: datetime, by: By) -> Job:
     """Run a job again whose run failed or was cancelled, with a new attempt and the same launch plan.
 
     Its commit id is the job's, so partitions that the failed attempt has published are not written twice. A
@@ -91,7 +92,7 @@ def retry(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
     return _put(transaction, _retried(transaction, found, now, by))
 
 
-def check_retry(reader: Reader, job: Job, now: datetime) -> None:
+def check_retry(reader: EngineReader, job: Job, now: datetime) -> None:
     """Refuse to retry a job that `retry` would refuse.
 
     Raises:
@@ -114,7 +115,7 @@ class Again(NamedTuple):
     early: tuple[Delivery, ...] = ()
 
 
-def _requeued(reader: Reader, job: Job, now: datetime, by: By) -> Again:
+def _requeued(reader: EngineReader, job: Job, now: datetime, by: By) -> Again:
     refuse_operation(job)
     if job.reason is not Reason.F_LAUNCH:
         because = "" if job.reason is None else f" ({job.reason})"
@@ -126,7 +127,7 @@ def _requeued(reader: Reader, job: Job, now: datetime, by: By) -> Again:
     return _again(reader, job, "requeue", now, by)
 
 
-def _retried(reader: Reader, job: Job, now: datetime, by: By) -> Again:
+def _retried(reader: EngineReader, job: Job, now: datetime, by: By) -> Again:
     refuse_instance(job, "tidegate instances rerun")
     refuse_operation(job)
     if job.waiting and job.retry_at is not None:
@@ -139,7 +140,7 @@ def _retried(reader: Reader, job: Job, now: datetime, by: By) -> Again:
     return _again(reader, job, "requeue" if job.reason is Reason.F_LAUNCH else "retry", now, by)
 
 
-def _put(transaction: Transaction, again: Again) -> Job:
+def _put(transaction: EngineTransaction, again: Again) -> Job:
     transaction.put_jobs([again.job])
     transaction.add_journal([again.entry])
     if again.early:
@@ -151,13 +152,13 @@ def _put(transaction: Transaction, again: Again) -> Job:
     return again.job
 
 
-def _at_once(reader: Reader, found: Job, now: datetime, by: By) -> Again:
+def _at_once(reader: EngineReader, found: Job, now: datetime, by: By) -> Again:
     data = {"action": "trigger", "key": found.key, **by.noted}
     entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=found.schedule, job=found.id, data=data)
     return Again(record(found, entry, _schedule_of(reader, found), next_check_at=now), entry)
 
 
-def _schedule_of(reader: Reader, job: Job) -> ScheduleState:
+def _schedule_of(reader: EngineReader, job: Job) -> ScheduleState:
     state = next(iter(reader.schedules(refs=[job.schedule])), None)
     if state is None:
         raise Refused(
@@ -167,7 +168,7 @@ def _schedule_of(reader: Reader, job: Job) -> ScheduleState:
     return state
 
 
-def _again(reader: Reader, found: Job, action: str, now: datetime, by: By) -> Again:
+def _again(reader: EngineReader, found: Job, action: str, now: datetime, by: By) -> Again:
     state = _schedule_of(reader, found)
     program = state.spec.program
     if action == "retry" and found.launch is not None and found.launch.program != program:
@@ -186,7 +187,7 @@ def _again(reader: Reader, found: Job, action: str, now: datetime, by: By) -> Ag
     return Again(record(found, entry, state), entry, early)
 
 
-def _early(reader: Reader, job: Job, state: ScheduleState, now: datetime) -> tuple[Delivery, ...]:
+def _early(reader: EngineReader, job: Job, state: ScheduleState, now: datetime) -> tuple[Delivery, ...]:
     """Return the deliveries of a dead letter that are of periods that have not begun.
 
     Such keys are refused when they come, unless the clock was ahead; no run can be launched with them.

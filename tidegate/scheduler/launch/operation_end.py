@@ -8,7 +8,8 @@ from tidegate.domain.model import Priority
 from tidegate.scheduler.model.job import ACTIVE, JobState
 from tidegate.scheduler.model.maintenance import Ended
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
@@ -16,7 +17,9 @@ LACKS_A_SLOT = (Reason.W_CONCURRENCY, Reason.W_LOAD)
 """Reasons of a job that waits for a slot which a run of an operation may hold: of a group, or of all runs."""
 
 
-def end_operation(transaction: Transaction, job_id: str, attempt: int, ended: Ended, now: datetime) -> bool:
+def end_operation(
+    transaction: EngineTransaction, job_id: str, attempt: int, ended: Ended, now: datetime
+) -> bool:
     """Take in the end of a run of an operation.
 
     Of a run whose timeout was over before it could stop, what it has done is kept: its bytes count, and the
@@ -37,7 +40,7 @@ def end_operation(transaction: Transaction, job_id: str, attempt: int, ended: En
     return False
 
 
-def _keep_figures(transaction: Transaction, job_id: str, ended: Ended) -> None:
+def _keep_figures(transaction: EngineTransaction, job_id: str, ended: Ended) -> None:
     """Keep all that a late report says but how the run has ended, and why."""
     said = msgspec.structs.asdict(ended)
     figures = {name: value for name, value in said.items() if name not in ("ending", "detail")}
@@ -45,13 +48,13 @@ def _keep_figures(transaction: Transaction, job_id: str, ended: Ended) -> None:
     transaction.put_operation_runs([msgspec.structs.replace(run, **figures) for run in runs])
 
 
-def goes_on(reader: Reader, job_id: str, attempt: int) -> bool:
+def goes_on(reader: EngineReader, job_id: str, attempt: int) -> bool:
     """Return whether a run of an operation may go on: its job has not ended, for example by its timeout."""
     jobs = reader.jobs(ids=(job_id,))
     return any(job.attempt == attempt and job.state in ACTIVE for job in jobs)
 
 
-def should_yield(reader: Reader, job_id: str) -> bool:
+def should_yield(reader: EngineReader, job_id: str) -> bool:
     """Return whether a ready job of high priority lacks a slot that a running operation holds."""
     held = {resource for job in reader.jobs(ids=(job_id,)) for resource in job.resources}
     return any(

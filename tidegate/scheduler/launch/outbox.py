@@ -32,7 +32,7 @@ from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending, Work
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.maintenance.end import close_run
 
@@ -78,7 +78,7 @@ class LaunchRequest(Value, kw_only=True):
 
 
 def offer_launches(
-    transaction: Transaction, now: datetime, app: str | Collection[str], limit: int = OFFERS_PER_TICK
+    transaction: EngineTransaction, now: datetime, app: str | Collection[str], limit: int = OFFERS_PER_TICK
 ) -> tuple[LaunchRequest, ...]:
     """Return the launch requests of an app or of several that are due, and count them as offered.
 
@@ -134,7 +134,13 @@ def _offer_order(job: Job) -> tuple[bool, bool, LaunchOrderKey]:
 
 
 def reject(
-    transaction: Transaction, job_id: str, attempt: int, message: str, now: datetime, *, final: bool = False
+    transaction: EngineTransaction,
+    job_id: str,
+    attempt: int,
+    message: str,
+    now: datetime,
+    *,
+    final: bool = False,
 ) -> None:
     """Record that a launch could not be requested, for example for an unknown partition.
 
@@ -161,7 +167,7 @@ def reject(
 
 
 def postpone(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     apps: Collection[str],
     message: str,
     now: datetime,
@@ -200,7 +206,11 @@ def postpone(
 
 
 def resume_launches(
-    transaction: Transaction, apps: Collection[str], message: str, now: datetime, limit: int | None = None
+    transaction: EngineTransaction,
+    apps: Collection[str],
+    message: str,
+    now: datetime,
+    limit: int | None = None,
 ) -> None:
     """Let the launches that a problem has postponed take their slots again.
 
@@ -274,7 +284,7 @@ def launch_reason(
     return ", ".join(parts) or "by hand"
 
 
-def _dead_letter(transaction: Transaction, job: Job, message: str, now: datetime) -> None:
+def _dead_letter(transaction: EngineTransaction, job: Job, message: str, now: datetime) -> None:
     entry = _failed(job, message, now, Reason.F_LAUNCH)
     end_jobs(transaction, [(job, entry)])
     transaction.add_journal([entry])

@@ -12,7 +12,8 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 
 OWNERS = "run-owners"
 """Name of the cursor that holds the records, by run."""
@@ -34,7 +35,7 @@ class RunOwner(Value, kw_only=True):
     version: str = ""
 
 
-def owners(reader: Reader) -> dict[str, RunOwner]:
+def owners(reader: EngineReader) -> dict[str, RunOwner]:
     """Return the owners of active runs, by run id."""
     return msgspec.convert(reader.cursor(OWNERS) or {}, dict[str, RunOwner])
 

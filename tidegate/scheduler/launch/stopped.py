@@ -21,7 +21,8 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import Run
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 ASKED = "stopped-runs"
 """Name of the cursor that holds what was asked so far, by run."""
@@ -52,12 +53,12 @@ class Stop(Value, kw_only=True):
     tries: int
 
 
-def stops_due(reader: Reader, apps: Collection[str], now: datetime) -> tuple[Stop, ...]:
+def stops_due(reader: EngineReader, apps: Collection[str], now: datetime) -> tuple[Stop, ...]:
     """Return the runs of some apps that have to be asked to end now."""
     return _due(_stopped(reader), _asked(reader), apps, now)
 
 
-def note_stops(transaction: Transaction, apps: Collection[str], now: datetime) -> tuple[Stop, ...]:
+def note_stops(transaction: EngineTransaction, apps: Collection[str], now: datetime) -> tuple[Stop, ...]:
     """Return what `stops_due` does, and note that these runs are asked now.
 
     The caller asks after this transaction: if it ends in between, the runs are asked at the next time.
@@ -102,7 +103,7 @@ def _first(job: Job, now: datetime) -> datetime:
     return job.ended_at + TIMEOUT_GRACE
 
 
-def _stopped(reader: Reader) -> tuple[tuple[Run, Job], ...]:
+def _stopped(reader: EngineReader) -> tuple[tuple[Run, Job], ...]:
     """Return the active runs whose job has gone on without them, with their jobs."""
     runs = [run for run in reader.runs(active=True) if run.job is not None]
     if not runs:
@@ -123,7 +124,7 @@ def _is_over(run: Run, job: Job) -> bool:
     return job.instance is not None and run.attempt != job.attempt
 
 
-def _asked(reader: Reader) -> dict[str, Asked]:
+def _asked(reader: EngineReader) -> dict[str, Asked]:
     return msgspec.convert(reader.cursor(ASKED) or {}, dict[str, Asked])
 
 

@@ -10,7 +10,8 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 
 VERSIONS = "versions"
 """Name of the cursor that holds them, without the project."""
@@ -32,7 +33,7 @@ class AtWork(Value, kw_only=True):
     since: datetime
 
 
-def versions_at_work(reader: Reader, project: str) -> dict[str, AtWork]:
+def versions_at_work(reader: EngineReader, project: str) -> dict[str, AtWork]:
     """Return the newest process of each part, whether it has ended or not."""
     return msgspec.convert(reader.cursor(_name(project)) or {}, dict[str, AtWork])
 

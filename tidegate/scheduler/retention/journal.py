@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from tidegate.scheduler.decision.retention import entry_may_go
 from tidegate.scheduler.model.retention import Pruned, Snapshot
 from tidegate.scheduler.retention.state import state_of
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.upkeep import UpkeepTransaction
 
 ENTRIES_BETWEEN = 20_000
 """Entries that `why --at` reads at most, but for those of a last hour: a fraction of a second."""
@@ -29,7 +30,7 @@ PRUNED_UNTIL = "journal pruned until"
 
 
 def prune_journal(
-    transaction: Transaction, keep: timedelta | None, clock: datetime, after: int, limit: int
+    transaction: UpkeepTransaction, keep: timedelta | None, clock: datetime, after: int, limit: int
 ) -> tuple[Pruned, int | None]:
     """Take a snapshot if one is due, and remove a page of old entries.
 
@@ -60,13 +61,13 @@ def prune_journal(
     return pruned.plus(Pruned(snapshots=len(old))), None
 
 
-def pruned_until(reader: Reader) -> datetime | None:
+def pruned_until(reader: EngineReader) -> datetime | None:
     """Return the instant before which the journal was pruned; None if it is whole."""
     stored = reader.cursor(PRUNED_UNTIL)
     return None if stored is None else datetime.fromisoformat(stored)
 
 
-def base_of(reader: Reader, keep: timedelta | None, clock: datetime) -> int | None:
+def base_of(reader: EngineReader, keep: timedelta | None, clock: datetime) -> int | None:
     """Return the number of the newest snapshot that is old enough; what comes before it may go."""
     if keep is None:
         return None
@@ -75,7 +76,7 @@ def base_of(reader: Reader, keep: timedelta | None, clock: datetime) -> int | No
 
 
 def journal_outlook(
-    reader: Reader, keep: timedelta | None, clock: datetime, gone: Collection[str], pages: int
+    reader: EngineReader, keep: timedelta | None, clock: datetime, gone: Collection[str], pages: int
 ) -> tuple[int, bool]:
     """Return how many entries a pass would remove, and whether these are all.
 
@@ -97,7 +98,7 @@ def journal_outlook(
     return found, True
 
 
-def _take_snapshot(transaction: Transaction, clock: datetime) -> None:
+def _take_snapshot(transaction: UpkeepTransaction, clock: datetime) -> None:
     _, last = transaction.journal_ends()
     taken = transaction.snapshots()
     number, at = taken[-1] if taken else (0, None)

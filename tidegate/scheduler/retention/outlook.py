@@ -16,8 +16,8 @@ from tidegate.scheduler.model.retention import Keep, OldEvent, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import journal_outlook
 from tidegate.scheduler.retention.prune import ROWS_PER_SLICE, prunable_jobs
-from tidegate.scheduler.store.parts.retention import Position
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.answers import Position
+from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.tick.tick import engine_clock
 
 T = TypeVar("T")
@@ -39,12 +39,12 @@ class Outlook(Value, kw_only=True):
     whole: bool
 
 
-def outlook(reader: Reader, keep: Keep, now: datetime) -> Pruned:
+def outlook(reader: ListingReader, keep: Keep, now: datetime) -> Pruned:
     """Return what a whole pass would remove now."""
     return glimpse(reader, keep, now, pages=ALL).pruned
 
 
-def glimpse(reader: Reader, keep: Keep, now: datetime, pages: int = PAGES_GLIMPSED) -> Outlook:
+def glimpse(reader: ListingReader, keep: Keep, now: datetime, pages: int = PAGES_GLIMPSED) -> Outlook:
     """Return what a pass would remove now of the oldest rows of each table."""
     stored = engine_clock(reader)
     if stored is None:
@@ -90,7 +90,7 @@ class _Look:
             after, seen = last(rows[-1]), seen + 1
 
 
-def _jobs(reader: Reader, keep: Keep, clock: datetime, look: _Look) -> set[str]:
+def _jobs(reader: ListingReader, keep: Keep, clock: datetime, look: _Look) -> set[str]:
     if keep.finished_jobs is None:
         return set()
     before = clock - keep.finished_jobs
@@ -102,7 +102,9 @@ def _jobs(reader: Reader, keep: Keep, clock: datetime, look: _Look) -> set[str]:
     return {id for rows in pages for id in prunable_jobs(reader, rows, before, promised)}
 
 
-def _events(reader: Reader, keep: Keep, clock: datetime, gone: set[str], look: _Look) -> tuple[int, int]:
+def _events(
+    reader: ListingReader, keep: Keep, clock: datetime, gone: set[str], look: _Look
+) -> tuple[int, int]:
     if keep.events is None:
         return 0, 0
     before, events, deliveries = clock - keep.events, 0, 0
@@ -128,7 +130,7 @@ def _without(old: OldEvent, jobs: set[str]) -> OldEvent:
     return msgspec.structs.replace(old, has_job=bool(jobs))
 
 
-def _runs(reader: Reader, keep: Keep, clock: datetime, gone: set[str], look: _Look) -> int:
+def _runs(reader: ListingReader, keep: Keep, clock: datetime, gone: set[str], look: _Look) -> int:
     if keep.finished_jobs is None:
         return 0
     before, found = clock - keep.finished_jobs, 0
@@ -143,7 +145,7 @@ def _runs(reader: Reader, keep: Keep, clock: datetime, gone: set[str], look: _Lo
     return found
 
 
-def _launches(reader: Reader, keep: Keep, clock: datetime, look: _Look) -> int:
+def _launches(reader: ListingReader, keep: Keep, clock: datetime, look: _Look) -> int:
     if keep.launches is None:
         return 0
     before = launches_before(reader.constraints(RATES), keep.launches, keep.clock_error, clock)

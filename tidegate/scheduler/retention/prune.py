@@ -28,8 +28,9 @@ from tidegate.scheduler.decision.retention import (
 from tidegate.scheduler.model.retention import PASS_CURSOR, Keep, OldJob, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import prune_journal
-from tidegate.scheduler.store.parts.retention import Position
-from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.answers import Position
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.upkeep import UpkeepStore, UpkeepTransaction
 from tidegate.scheduler.tick.tick import engine_clock
 
 ROWS_PER_SLICE = 200
@@ -53,7 +54,7 @@ class Slice(Value, kw_only=True):
     ended: bool = False
 
 
-def prune_slice(store: Store, keep: Keep, now: datetime, *, at_once: bool = False) -> Slice:
+def prune_slice(store: UpkeepStore, keep: Keep, now: datetime, *, at_once: bool = False) -> Slice:
     """Prune one slice.
 
     Args:
@@ -77,7 +78,7 @@ def prune_slice(store: Store, keep: Keep, now: datetime, *, at_once: bool = Fals
         return Slice(pruned=done.pruned, ended=ended)
 
 
-def prune(store: Store, keep: Keep, now: datetime, slices: int = SLICES_MAX) -> Pruned:
+def prune(store: UpkeepStore, keep: Keep, now: datetime, slices: int = SLICES_MAX) -> Pruned:
     """Prune a whole pass, from where the last one was left, in as many slices as it takes.
 
     Args:
@@ -121,7 +122,7 @@ class Page(NamedTuple):
         promised: the jobs of unfinished commit sequences.
     """
 
-    transaction: Transaction
+    transaction: UpkeepTransaction
     keep: Keep
     clock: datetime
     after: Position | None
@@ -145,7 +146,7 @@ def _next(rows: Sequence[Any], last: Callable[[Any], Position]) -> Position | No
 
 
 def prunable_jobs(
-    reader: Reader, rows: Collection[OldJob], before: datetime, promised: Collection[str]
+    reader: ListingReader, rows: Collection[OldJob], before: datetime, promised: Collection[str]
 ) -> list[str]:
     """Return the ids of those of some old jobs that may go."""
     found = [old.job for old in rows if job_may_go(old, before, promised)]

@@ -20,7 +20,8 @@ from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.run import Gauge, Launched, Run, RunStatus
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.tick.upstream import backfill_cursor
 
 OPEN = tuple(state for state in JobState if state not in FINISHED)
@@ -48,7 +49,7 @@ class State(Value, kw_only=True):
     overrides: tuple[Override, ...] = ()
 
 
-def state_of(reader: Reader, clock: datetime) -> bytes:
+def state_of(reader: ListingReader, clock: datetime) -> bytes:
     """Return the state that a reader sees."""
     apps, schedules = reader.apps(), reader.schedules()
     open_ = {job.id: job for job in reader.jobs(states=OPEN)}
@@ -75,7 +76,7 @@ def read_state(text: bytes) -> State:
 
 
 def _instances(
-    reader: Reader, schedules: tuple[ScheduleState, ...], open_: list[Job], clock: datetime
+    reader: EngineReader, schedules: tuple[ScheduleState, ...], open_: list[Job], clock: datetime
 ) -> Iterator[Job]:
     """Yield the finished instances that an open one, or one of the next day, may ask for."""
     tasks = [state.ref for state in schedules if state.spec.task is not None]
@@ -91,7 +92,7 @@ def _instances(
         yield from reader.backfill(number)
 
 
-def _last_runs(reader: Reader, apps: tuple[DeployedApp, ...], clock: datetime) -> Iterator[Run]:
+def _last_runs(reader: EngineReader, apps: tuple[DeployedApp, ...], clock: datetime) -> Iterator[Run]:
     programs = [f"{deployed.name}/{name}" for deployed in apps for name in deployed.app.programs]
     for program, history in reader.history(programs).items():
         last = Run(
@@ -110,7 +111,7 @@ def _last_runs(reader: Reader, apps: tuple[DeployedApp, ...], clock: datetime) -
             )
 
 
-def _backfills(reader: Reader, jobs: list[Job]) -> dict[int, Any]:
+def _backfills(reader: EngineReader, jobs: list[Job]) -> dict[int, Any]:
     numbers = {job.instance.number for job in jobs if job.instance is not None} - {0}
     newest = reader.cursor(NEWEST)
     numbers |= set() if newest is None else {newest}

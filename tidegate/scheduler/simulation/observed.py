@@ -16,7 +16,7 @@ from tidegate.scheduler.model.instance import Diagnostic, Edge
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.simulation.task_actions import number_of
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.generate import ONE_DAY
 from tidegate.scheduler.tick.upstream import MICROSECOND
 
@@ -67,7 +67,7 @@ class ObservedCount(Value, kw_only=True):
     empty: int
 
 
-def observe_instance(reader: Reader, app: str, expected: ExpectInstance) -> ObservedInstance:
+def observe_instance(reader: EngineReader, app: str, expected: ExpectInstance) -> ObservedInstance:
     """Return the instance that an expectation names."""
     ref = whole_name(app, expected.task)
     state = next(iter(reader.schedules(refs=(ref,))), None)
@@ -90,7 +90,7 @@ def observe_instance(reader: Reader, app: str, expected: ExpectInstance) -> Obse
     return _observed(job, upstream, missing)
 
 
-def upstream_of_instance(reader: Reader, job: Job) -> tuple[tuple[Edge, ...], tuple[Diagnostic, ...]]:
+def upstream_of_instance(reader: EngineReader, job: Job) -> tuple[tuple[Edge, ...], tuple[Diagnostic, ...]]:
     """Return the edges of an instance: as recorded, or as they are found while it is Not Run."""
     if is_recorded(job):
         return job.of_task.upstream, job.of_task.diagnostics
@@ -98,7 +98,7 @@ def upstream_of_instance(reader: Reader, job: Job) -> tuple[tuple[Edge, ...], tu
     return edges_of(found), diagnostics_of(found)
 
 
-def count_instances(reader: Reader, app: str, expected: ExpectInstances) -> ObservedCount:
+def count_instances(reader: EngineReader, app: str, expected: ExpectInstances) -> ObservedCount:
     """Count the instances of a task whose scheduled time is on a day."""
     ref = whole_name(app, expected.task)
     state = next(iter(reader.schedules(refs=(ref,))), None)

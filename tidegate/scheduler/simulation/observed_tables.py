@@ -6,7 +6,7 @@ from tidegate.compiler.scenarios.model.maintenance import ExpectDebt, ExpectDue
 from tidegate.domain.value import Value
 from tidegate.scheduler.explain.measured import measured
 from tidegate.scheduler.explain.operations.maintenance import operation_status
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.tables import table_named
 
@@ -59,7 +59,7 @@ class ObservedDebt(Value, kw_only=True):
         )
 
 
-def observe_operation(reader: Reader, expected: ExpectDue, now: datetime) -> ObservedOperation:
+def observe_operation(reader: EngineReader, expected: ExpectDue, now: datetime) -> ObservedOperation:
     """Return the operation on a table that an expectation names."""
     table = table_named(reader, expected.table)
     statuses = () if table is None else operation_status(reader, table, load_policies(reader, now), now)
@@ -74,7 +74,7 @@ def observe_operation(reader: Reader, expected: ExpectDue, now: datetime) -> Obs
     return ObservedOperation(known=False)
 
 
-def observe_debt(reader: Reader, expected: ExpectDebt, now: datetime) -> ObservedDebt:
+def observe_debt(reader: EngineReader, expected: ExpectDebt, now: datetime) -> ObservedDebt:
     """Return the debt of the table that an expectation names."""
     table = table_named(reader, expected.table)
     if table is None:

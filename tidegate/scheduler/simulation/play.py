@@ -32,8 +32,9 @@ from tidegate.scheduler.simulation.table_actions import name_of_table
 from tidegate.scheduler.simulation.task_actions import BY
 from tidegate.scheduler.simulation.wording import Observed
 from tidegate.scheduler.simulation.world import SimulatedWorld, World
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.protocol import Store
 
 
 class Performance(Value, kw_only=True):
@@ -165,7 +166,7 @@ def with_names_of_tables(scenario: Scenario, simulation: Simulation) -> Scenario
         )
 
 
-def _with_name(reader: Reader, expectation: Expectation) -> Expectation:
+def _with_name(reader: EngineReader, expectation: Expectation) -> Expectation:
     expected = expectation.expected
     if not isinstance(expected, ExpectMaintain | ExpectDiscardedOperation):
         return expectation

@@ -16,7 +16,8 @@ from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.simulation.tables import SimulatedTables
 from tidegate.scheduler.simulation.task_actions import BY
-from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.maintenance.tables import table_named, tables_of_datasets
 
 TableAction = TableWritten | OperationEnds | MaintainByHand
@@ -46,13 +47,13 @@ def act_on_tables(
             assert_never(action)
 
 
-def name_of_table(reader: Reader, text: str) -> str:
+def name_of_table(reader: EngineReader, text: str) -> str:
     """Return the one name of a table, gone or not; the text itself for one that the store does not know."""
     found = _known(reader, text)
     return text if found is None else found.name
 
 
-def _known(reader: Reader, text: str) -> TableState | None:
+def _known(reader: EngineReader, text: str) -> TableState | None:
     """Return the table with one of its names: one that exists, else one that is gone."""
     found = table_named(reader, text)
     if found is not None:

@@ -22,7 +22,8 @@ from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import InstanceRefused
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 TaskAction = ActOnInstance | ReportInstances | StartBackfill | CancelBackfill
 
@@ -38,7 +39,7 @@ _DOES: dict[InstanceDo, Action] = {
 }
 
 
-def act_on_tasks(transaction: Transaction, app: str, action: TaskAction, now: datetime) -> None:
+def act_on_tasks(transaction: EngineTransaction, app: str, action: TaskAction, now: datetime) -> None:
     """Carry out an action on the tasks of an app.
 
     Raises:
@@ -84,7 +85,7 @@ def _name(action: ActOnInstance) -> InstanceName:
     )
 
 
-def _newest(reader: Reader, app: str, task: str | None) -> int:
+def _newest(reader: EngineReader, app: str, task: str | None) -> int:
     """Return the number of the newest backfill of a task, or of the app."""
     for each in newest_backfills(reader):
         if each.app == app and each.task == task:

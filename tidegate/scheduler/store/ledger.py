@@ -12,7 +12,7 @@ from typing import Any
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.retention import LedgerSum
-from tidegate.scheduler.store.protocol import LedgerRow
+from tidegate.scheduler.store.answers import LedgerRow
 
 _Outcome = tuple[str, str]
 """A column of the ledger, and a reason code or ""."""

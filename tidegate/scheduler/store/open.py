@@ -5,7 +5,7 @@ is imported when a store is opened: commands that open none start faster.
 """
 
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 
 
 def shown_url(url: str) -> str:
@@ -19,7 +19,7 @@ def shown_url(url: str) -> str:
 
 def open_store(
     url: str, *, create: bool = True, migrate: bool = True, may_be_unreleased: bool = False
-) -> Store:
+) -> UpkeepStore:
     """The store at a URL, its schema brought up to date.
 
     Args:
@@ -37,7 +37,7 @@ def open_store(
     return open_sql_store(url, create=create, migrate=migrate, may_be_unreleased=may_be_unreleased)
 
 
-def commits_of(store: Store) -> CommitStepStore:
+def commits_of(store: UpkeepStore) -> CommitStepStore:
     """The commit sequences of a store that `open_store` has opened, in the same database."""
     from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
     from tidegate.scheduler.store.sql.store import SqlStore

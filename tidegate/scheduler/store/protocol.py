@@ -1,4 +1,4 @@
-"""The protocols of a schedule store: `Reader` reads, `Transaction` changes.
+"""The protocols of a schedule store: `EngineReader` reads, `EngineTransaction` changes.
 
 A transaction is atomic and serialised: while one is open, no other one of the same store is, in any process.
 So two schedulers on one database cannot both take the last slot of a limit. SQLite ensures it with BEGIN
@@ -14,212 +14,23 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
-from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory, Run
-from tidegate.scheduler.store.parts.alerts import AlertChanges, AlertRows
-from tidegate.scheduler.store.parts.commitment import Commitment
-from tidegate.scheduler.store.parts.counts import CountRows
-from tidegate.scheduler.store.parts.deliveries import DeliveryRows
-from tidegate.scheduler.store.parts.deployed import DeployedRows
-from tidegate.scheduler.store.parts.event_pages import EventPages
-from tidegate.scheduler.store.parts.expected import ExpectedChanges, ExpectedRows
-from tidegate.scheduler.store.parts.instances import InstanceRows
-from tidegate.scheduler.store.parts.maintenance import MaintenanceChanges, MaintenanceRows
-from tidegate.scheduler.store.parts.overrides import OverrideChanges, OverrideRows
-from tidegate.scheduler.store.parts.pages import PageRows
-from tidegate.scheduler.store.parts.partitions import PartitionRows
-from tidegate.scheduler.store.parts.partitions_reports import PartitionsReportChanges, PartitionsReportRows
-from tidegate.scheduler.store.parts.queues import QueueChanges, QueueRows
-from tidegate.scheduler.store.parts.retention import RetentionChanges, RetentionRows
-from tidegate.scheduler.store.parts.specifications import SpecificationChanges, SpecificationRows
-from tidegate.scheduler.store.parts.tallies import TallyChanges, TallyRows
-from tidegate.scheduler.store.parts.tokens import TokenChanges, TokenRows
-from tidegate.scheduler.store.parts.watched import WatchedChanges, WatchedRows
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport
+from tidegate.scheduler.model.records.specification import Specification
+from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys
+from tidegate.scheduler.model.records.token import Token
+from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
+from tidegate.scheduler.model.run import Gauge, Launched, Run
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 
-class LedgerRow(Value, kw_only=True):
-    """The events of one schedule by outcome; an event counts once for each job that it was delivered to.
-
-    Attributes:
-        succeeded: events of jobs whose run succeeded.
-        running: events of jobs whose run has not ended.
-        failed: events of jobs whose last run failed or was cancelled, by reason code.
-        pending: events of jobs that wait, also for a further attempt, or whose run does not exist yet.
-        discarded: events that no run was launched with, by reason code.
-    """
-
-    schedule: str
-    succeeded: int = 0
-    running: int = 0
-    failed: dict[str, int] = {}
-    pending: int = 0
-    discarded: dict[str, int] = {}
-
-    @property
-    def consumed(self) -> int:
-        """The events that a run was launched with, however it ended."""
-        return self.succeeded + self.running + sum(self.failed.values())
-
-    @property
-    def landed(self) -> int:
-        """All events of the schedule."""
-        return self.consumed + self.pending + sum(self.discarded.values())
-
-
-class Reader(
-    CountRows,
-    AlertRows,
-    DeliveryRows,
-    DeployedRows,
-    EventPages,
-    ExpectedRows,
-    InstanceRows,
-    MaintenanceRows,
-    OverrideRows,
-    PageRows,
-    PartitionRows,
-    PartitionsReportRows,
-    QueueRows,
-    SpecificationRows,
-    TallyRows,
-    RetentionRows,
-    TokenRows,
-    WatchedRows,
-    Protocol,
-):
-    """Reads one consistent state of the store."""
-
-    def subscriptions(
-        self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
-    ) -> tuple[Subscription, ...]:
-        """The leaves that listen to any of these keys, or those of some schedules, by schedule and leaf."""
-        ...
-
-    def unrouted_events(self, limit: int) -> tuple[Event, ...]:
-        """Events not routed yet, in order of arrival time, then id."""
-        ...
-
-    def events(
-        self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
-    ) -> tuple[Event, ...]:
-        """Events, the newest arrival first."""
-        ...
-
-    def jobs(
-        self,
-        *,
-        ids: Collection[str] | None = None,
-        app: str | None = None,
-        apps: Collection[str] | None = None,
-        schedules: Collection[str] | None = None,
-        states: Collection[JobState] | None = None,
-        limit: int | None = None,
-    ) -> tuple[Job, ...]:
-        """Jobs that match all given filters, by `opened_at`, then id; with a limit the newest ones."""
-        ...
-
-    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
-        """Jobs that wait, or gave back their slots, whose `next_check_at` is due, earliest first, then id."""
-        ...
-
-    def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
-        """The instances (ids) with a recorded edge to one of these instances (ids), sorted."""
-        ...
-
-    def slots(self, resources: Collection[str]) -> dict[str, int]:
-        """The number of taken slots of each resource. Every resource has an entry."""
-        ...
-
-    def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
-        """The latest start and the latest end of the successful runs of each program, and the latest end of
-        its runs of any status. Every program has an entry.
-        """
-        ...
-
-    def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
-        """The launches of each program after `since`, oldest first. Every program has an entry."""
-        ...
-
-    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
-        """The last report of each gauge, by name; all, or those of `names` that were reported."""
-        ...
-
-    def runs(
-        self,
-        *,
-        ids: Collection[str] | None = None,
-        jobs: Collection[str] | None = None,
-        active: bool | None = None,
-        limit: int | None = None,
-    ) -> tuple[Run, ...]:
-        """Runs that match all given filters, by `seen_at`, then id; with a limit the newest ones."""
-        ...
-
-    def claim_of(self, job: str, attempt: int) -> str | None:
-        """The run that has claimed this attempt of the job."""
-        ...
-
-    def cursor(self, name: str) -> Any:
-        """The JSON value last stored under this name, or None."""
-        ...
-
-    def journal(
-        self,
-        *,
-        schedule: str | None = None,
-        job: str | None = None,
-        kinds: Collection[EntryKind] | None = None,
-        since: datetime | None = None,
-        limit: int | None = None,
-    ) -> tuple[Entry, ...]:
-        """Entries in the order in which they were written; with a limit the newest ones."""
-        ...
-
-    def commitments(self) -> tuple[Commitment, ...]:
-        """Unfinished publishes, and runs that may still publish, by commit id."""
-        ...
-
-    def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """The parts that have watermarks, sorted, by consumer ("app/program") and source ("app/dataset")."""
-        ...
-
-    def ledger(
-        self, *, app: str | None = None, after: str = "", limit: int | None = None
-    ) -> tuple[LedgerRow, ...]:
-        """One row for each schedule that any event was delivered to, by ref.
-
-        An event is pending while its job waits or is PENDING_LAUNCH, consumed once the job is LAUNCHED
-        (running), SUCCEEDED or FAILED by its run, and discarded with the job's reason when the job was
-        DISCARDED or is a dead letter (F-LAUNCH), or with its own reason when it has no job or has left it. An
-        event at several leaves counts once; it has left the job when it has left all of them. Pruned events
-        count as they did when they were pruned.
-
-        Args:
-            after: only schedules whose ref follows this one.
-            limit: only so many, the first.
-        """
-        ...
-
-
-class Transaction(
-    Reader,
-    AlertChanges,
-    ExpectedChanges,
-    MaintenanceChanges,
-    OverrideChanges,
-    PartitionsReportChanges,
-    QueueChanges,
-    SpecificationChanges,
-    TallyChanges,
-    RetentionChanges,
-    TokenChanges,
-    WatchedChanges,
-    Protocol,
-):
+class EngineTransaction(EngineReader, Protocol):
     """Changes the store; leaving the context commits, an exception rolls everything back.
 
     A transaction reads its own writes.
@@ -327,15 +138,121 @@ class Transaction(
         """Append entries."""
         ...
 
+    def put_expected_data(self, data: Sequence[ExpectedData]) -> None:
+        """Create or replace datasets with a deadline, by name."""
+        ...
+
+    def drop_expected_data(self, datasets: Collection[str]) -> None:
+        """Remove datasets with their periods."""
+        ...
+
+    def put_expected_periods(self, periods: Sequence[ExpectedPeriod]) -> None:
+        """Create or replace periods, by dataset and key."""
+        ...
+
+    def drop_expected_periods(self, dataset: str, periods: Collection[str]) -> None:
+        """Remove periods (keys) of a dataset."""
+        ...
+
+    def put_late_totals(self, totals: Sequence[LateTotal]) -> None:
+        """Create or replace totals, by kind and name."""
+        ...
+
+    def put_tables(self, tables: Sequence[TableState]) -> None:
+        """Create or replace tables."""
+        ...
+
+    def put_records(self, records: Sequence[Record]) -> None:
+        """Create or replace records."""
+        ...
+
+    def delete_records(self, records: Sequence[Record]) -> None:
+        """Remove records, by key."""
+        ...
+
+    def put_operation_runs(self, runs: Sequence[OperationRun]) -> None:
+        """Create or replace runs of operations."""
+        ...
+
+    def put_overrides(self, overrides: Sequence[Override]) -> None:
+        """Create or replace overrides, by ref and kind."""
+        ...
+
+    def delete_overrides(self, overrides: Sequence[Override]) -> None:
+        """Remove overrides, by ref and kind."""
+        ...
+
+    def put_partitions_reports(self, reports: Sequence[PartitionsReport]) -> None:
+        """Create or replace reports, by id."""
+        ...
+
+    def wake(self, resources: Collection[str], at: datetime) -> None:
+        """Let jobs that are blocked on any of these resources be decided at `at`, if not sooner.
+
+        Of jobs in queues only the queues that need any of these resources are woken.
+        """
+        ...
+
+    def looked_at(self, queues: Collection[str]) -> None:
+        """Let queues rest until they are woken again, and forget those without a job."""
+        ...
+
+    def take_back_events(self, ids: Collection[str]) -> int:
+        """Remove events with their deliveries, as if they had never come; return the number of deliveries."""
+        ...
+
+    def set_back(self, now: datetime) -> None:
+        """Let what happened to jobs, runs, launches, gauges and arrivals of events ahead be of now.
+
+        So are alerts, and what they wait for.
+        """
+        ...
+
+    def put_specifications(self, specifications: Sequence[Specification]) -> None:
+        """Create or replace specifications, by ref and number."""
+        ...
+
+    def put_tallies(self, tallies: Sequence[KeptTally]) -> None:
+        """Create or replace the counts of jobs; what their keys have added stays."""
+        ...
+
+    def put_tallied_keys(self, keys: Mapping[str, TalliedKeys]) -> None:
+        """Record what keys have added to the kept counts of jobs (ids), 0 for nothing; other keys stay."""
+        ...
+
+    def put_counted_events(self, deliveries: Sequence[Delivery]) -> None:
+        """Keep counted events of jobs, which `remove_deliveries` and `delete_tallies` remove."""
+        ...
+
+    def delete_tallies(self, jobs: Collection[str]) -> None:
+        """Remove the counts of jobs, all their keys, and their counted events."""
+        ...
+
+    def put_tokens(self, tokens: Sequence[Token]) -> None:
+        """Create or replace tokens, by name."""
+        ...
+
+    def put_watched_folders(self, folders: Sequence[WatchedFolder]) -> None:
+        """Create or replace folders, by dataset."""
+        ...
+
+    def put_watched_partitions(self, partitions: Sequence[WatchedPartition]) -> None:
+        """Create or replace partitions, by dataset and key."""
+        ...
+
+    def forget_watched(self, datasets: Collection[str]) -> None:
+        """Remove the folders of these datasets with their partitions."""
+        ...
+
 
 class Store(Protocol):
     """A schedule store."""
 
-    def reading(self) -> AbstractContextManager[Reader]:
+    def reading(self) -> AbstractContextManager[EngineReader]:
         """Open one consistent state for reading."""
         ...
 
-    def transaction(self) -> AbstractContextManager[Transaction]:
+    def transaction(self) -> AbstractContextManager[EngineTransaction]:
         """Open the only transaction that may change the store; waits for an open one."""
         ...
 

@@ -13,7 +13,8 @@ from tidegate.scheduler.decision.deadlines import due_at, late_entry, may_be_lat
 from tidegate.scheduler.decision.fold.after import after
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import count_late
 from tidegate.scheduler.tick.tick import effective_at
@@ -43,7 +44,7 @@ def sweep_deadlines(store: Store, now: datetime) -> int:
         return len(found)
 
 
-def next_late_job(reader: Reader) -> datetime | None:
+def next_late_job(reader: EngineReader) -> datetime | None:
     """Return the first instant at which an unfinished job has missed its deadline; None if none will."""
     states = {state.ref: state for state in reader.deadline_schedules()}
     if not states:
@@ -54,7 +55,7 @@ def next_late_job(reader: Reader) -> datetime | None:
     return min((each + MICROSECOND for each in due if each is not None), default=None)
 
 
-def _found(reader: Reader, now: datetime) -> list[tuple[Job, Entry]]:
+def _found(reader: EngineReader, now: datetime) -> list[tuple[Job, Entry]]:
     """Return the jobs that are late now and were not before, each with its entry."""
     states = {state.ref: state for state in reader.deadline_schedules()}
     jobs = {job.id: job for job in reader.jobs(schedules=states.keys(), states=UNFINISHED)}
@@ -66,18 +67,18 @@ def _found(reader: Reader, now: datetime) -> list[tuple[Job, Entry]]:
     return sorted(((job, entry) for job, entry in entries if entry is not None), key=lambda pair: pair[0].id)
 
 
-def _has_ended(reader: Reader) -> bool:
+def _has_ended(reader: EngineReader) -> bool:
     return reader.journal_ends()[1] - _place(reader) >= ENTRIES_PER_SWEEP
 
 
-def _advance(transaction: Transaction) -> None:
+def _advance(transaction: EngineTransaction) -> None:
     place, until = _place(transaction), transaction.journal_ends()[1]
     rows = transaction.entries_of(ENDS, place, until, ENTRIES_PER_SWEEP)
     reached = rows[-1].number if len(rows) == ENTRIES_PER_SWEEP else until
     transaction.set_cursor(CURSOR, reached)
 
 
-def _place(reader: Reader) -> int:
+def _place(reader: EngineReader) -> int:
     """Return the number of the last entry that was looked at."""
     noted: int = reader.cursor(CURSOR) or 0
     return noted

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.missed import has_missed
 
 ROWS_PER_PAGE = 5_000
@@ -72,7 +72,7 @@ class WokenQueues:
         return taken
 
 
-def is_anything_due(reader: Reader, until: datetime) -> bool:
+def is_anything_due(reader: EngineReader, until: datetime) -> bool:
     """Return whether a tick at `until` would have something to do, as far as the store says now."""
     maintenance = reader.next_maintenance()
     return (

@@ -12,18 +12,18 @@ from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 
 def discard_jobs(
-    transaction: Transaction, jobs: Iterable[Job], reason: Reason, now: datetime
+    transaction: EngineTransaction, jobs: Iterable[Job], reason: Reason, now: datetime
 ) -> tuple[Job, ...]:
     """Discard jobs for one reason, and return the discarded jobs."""
     return discard_each(transaction, [(job, reason) for job in jobs], now)
 
 
 def discard_each(
-    transaction: Transaction, discarded: Iterable[tuple[Job, Reason]], now: datetime
+    transaction: EngineTransaction, discarded: Iterable[tuple[Job, Reason]], now: datetime
 ) -> tuple[Job, ...]:
     """Discard jobs, each for its own reason, and return the discarded jobs."""
     endings = [(job, discard_entry(job, reason, now)) for job, reason in discarded]
@@ -31,7 +31,7 @@ def discard_each(
     return end_jobs(transaction, endings)
 
 
-def end_jobs(transaction: Transaction, endings: Sequence[tuple[Job, Entry]]) -> tuple[Job, ...]:
+def end_jobs(transaction: EngineTransaction, endings: Sequence[tuple[Job, Entry]]) -> tuple[Job, ...]:
     """End jobs as their entries say, and return them. The caller adds the entries to the journal."""
     ends = [(job, end_job(job, entry), entry.at) for job, entry in endings]
     transaction.put_jobs([end.job for _, end, _ in ends])

@@ -17,8 +17,9 @@ from tidegate.scheduler.decision.expected.noted import Judged
 from tidegate.scheduler.decision.expected.periods import period_in
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
-from tidegate.scheduler.store.parts.expected import LateWanted
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.store.wanted import LateWanted
 from tidegate.scheduler.tick.generate import RETURNED
 
 RETURN_GRACE = timedelta(minutes=1)
@@ -34,14 +35,14 @@ EVENTS_AT_DEPLOYMENT = 1_000
 """The newest events of a dataset that count when its deadline is deployed, for what has landed already."""
 
 
-def next_judgement(reader: Reader) -> datetime | None:
+def next_judgement(reader: EngineReader) -> datetime | None:
     """Return when the next deadline of a dataset is judged; None if there is none."""
     due = reader.next_due_data()
     returned = None if due is None else _returned(reader)
     return due if due is None or returned is None else max(due, returned + RETURN_GRACE)
 
 
-def judge_expected(transaction: Transaction, since: datetime, now: datetime) -> int:
+def judge_expected(transaction: EngineTransaction, since: datetime, now: datetime) -> int:
     """Judge all deadlines that have passed, each at its instant; return how many periods are late.
 
     Args:
@@ -62,7 +63,9 @@ def judge_expected(transaction: Transaction, since: datetime, now: datetime) -> 
     return late
 
 
-def note_landed(transaction: Transaction, events: Sequence[Event], since: datetime, now: datetime) -> None:
+def note_landed(
+    transaction: EngineTransaction, events: Sequence[Event], since: datetime, now: datetime
+) -> None:
     """Note which partitions of datasets with a deadline have landed.
 
     Args:
@@ -81,7 +84,7 @@ def note_landed(transaction: Transaction, events: Sequence[Event], since: dateti
         _land(transaction, data, timed, since, now)
 
 
-def follow_datasets(transaction: Transaction, now: datetime) -> None:
+def follow_datasets(transaction: EngineTransaction, now: datetime) -> None:
     """Bring what is expected up to date with the deployed apps."""
     before = {each.dataset: each for each in transaction.expected_data()}
     wanted = {each.dataset: each for each in _wanted((each.app for each in transaction.apps()), before, now)}
@@ -94,7 +97,7 @@ def follow_datasets(transaction: Transaction, now: datetime) -> None:
             note_known(transaction, data, now)
 
 
-def note_known(transaction: Transaction, data: ExpectedData, now: datetime) -> None:
+def note_known(transaction: EngineTransaction, data: ExpectedData, now: datetime) -> None:
     """Note which partitions of a dataset have landed, as the newest of its events say."""
     key = f"{PARTITION_KEY}{data.dataset}"
     found = transaction.events(key_prefix=key, limit=EVENTS_AT_DEPLOYMENT)
@@ -103,7 +106,7 @@ def note_known(transaction: Transaction, data: ExpectedData, now: datetime) -> N
     _land(transaction, data, timed if data.partitions else timed[:1], now, now)
 
 
-def count_late(transaction: Transaction, names: Mapping[str, Collection[str]]) -> None:
+def count_late(transaction: EngineTransaction, names: Mapping[str, Collection[str]]) -> None:
     """Count what was noted as late.
 
     Args:
@@ -134,7 +137,7 @@ def _other_periods(before: ExpectedData, after: ExpectedData | None) -> bool:
 
 
 def _land(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     data: ExpectedData,
     timed: Sequence[tuple[Event, datetime]],
     since: datetime,
@@ -151,7 +154,7 @@ def _land(
     _put(transaction, landed(data, {each.period: each for each in kept}, timed, since, now))
 
 
-def _put(transaction: Transaction, found: Judged) -> None:
+def _put(transaction: EngineTransaction, found: Judged) -> None:
     transaction.put_expected_data([found.data])
     if found.kept:
         transaction.put_expected_periods(found.kept)
@@ -174,6 +177,6 @@ def _counts_from(event: Event, returned: datetime | None) -> datetime:
     return event.arrived
 
 
-def _returned(reader: Reader) -> datetime | None:
+def _returned(reader: EngineReader) -> datetime | None:
     stored = reader.cursor(RETURNED)
     return None if stored is None else datetime.fromisoformat(stored)

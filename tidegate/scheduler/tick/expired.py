@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.records.override import Override
-    from tidegate.scheduler.store.protocol import Transaction
+    from tidegate.scheduler.store.protocol import EngineTransaction
 
-Revert: TypeAlias = "Callable[[Transaction, Sequence[Override], datetime], None]"
+Revert: TypeAlias = "Callable[[EngineTransaction, Sequence[Override], datetime], None]"
 """Reverts the overrides that expire at the same instant."""
 
 _loaders: list[Callable[[], Revert]] = []
@@ -25,7 +25,7 @@ def revert_with(load: Callable[[], Revert]) -> None:
     _loaders[:] = [load]
 
 
-def end_expired(transaction: "Transaction", expired: "Sequence[Override]", now: datetime) -> None:
+def end_expired(transaction: "EngineTransaction", expired: "Sequence[Override]", now: datetime) -> None:
     """Revert overrides that expire at the same instant."""
     revert = _loaders[0]()
     revert(transaction, expired, now)

@@ -26,7 +26,7 @@ from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.instances import InstanceRows
+from tidegate.scheduler.store.engine_rows import InstanceRows
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 INSTANCES_PER_TICK = 3_000

@@ -24,7 +24,7 @@ from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys, Tally
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.kept_counts import KeptCounts, Keys
 
 COUNTED_FROM = 100
@@ -38,7 +38,7 @@ class HeldEvents:
         flush: writes all changes of the working set to the transaction.
     """
 
-    def __init__(self, transaction: Transaction, flush: Callable[[], None]) -> None:
+    def __init__(self, transaction: EngineTransaction, flush: Callable[[], None]) -> None:
         self._transaction = transaction
         self._flush = flush
         self._whole: dict[str, list[Delivery]] = {}

@@ -9,7 +9,7 @@ from datetime import datetime
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.records.tally import TalliedKeys
-from tidegate.scheduler.store.parts.tallies import TallyRows
+from tidegate.scheduler.store.engine_rows import TallyRows
 
 Keys = dict[tuple[str, str], int]
 

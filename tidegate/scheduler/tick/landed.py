@@ -31,7 +31,7 @@ from tidegate.scheduler.model.instance import InstanceKind, Status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.generate import look_again
 from tidegate.scheduler.tick.named import named_instance
@@ -87,7 +87,7 @@ def land(
     return list(_to_report(work, reached, now))
 
 
-def report_again(transaction: Transaction, again: Sequence[Again], now: datetime) -> None:
+def report_again(transaction: EngineTransaction, again: Sequence[Again], now: datetime) -> None:
     """Report finished and paused instances as successful; consumers of the finished ones run again."""
     events = dict(again)
     jobs = transaction.jobs(ids=events.keys())

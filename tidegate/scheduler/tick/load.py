@@ -17,8 +17,8 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import Gauge, ProgramHistory
-from tidegate.scheduler.store.parts.instances import InstanceRows
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.engine_rows import InstanceRows
 from tidegate.scheduler.tick.upstream import load_upstream
 
 
@@ -65,7 +65,7 @@ def load_app(rows: AppRows, name: str) -> App | None:
     return next((deployed.app for deployed in rows.apps(names=(name,))), None)
 
 
-def load_whole_app(reader: Reader, name: str) -> App | None:
+def load_whole_app(reader: EngineReader, name: str) -> App | None:
     """Return a deployed app with its schedules; None if no app of that name is deployed."""
     for deployed in reader.apps(names=(name,)):
         return whole_app(deployed, reader.schedules(app=name))

@@ -14,7 +14,8 @@ from tidegate.scheduler.decision.fires import caught_up, cron_leaves
 from tidegate.scheduler.decision.missed import Span
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 MISSED = "missed"
 """Name of the cursor that holds the spans of missed fires, by schedule and leaf."""
@@ -42,17 +43,19 @@ def note_missed(cursors: Cursors, rest: Mapping[str, Mapping[str, Span]]) -> Non
     cursors.set_cursor(MISSED, msgspec.to_builtins(spans))
 
 
-def spans_of(cursors: "Cursors | Reader") -> Spans:
+def spans_of(cursors: "Cursors | EngineReader") -> Spans:
     """Return the missed fires that are still to get their jobs."""
     return msgspec.convert(cursors.cursor(MISSED) or {}, Spans)
 
 
-def has_missed(reader: Reader) -> bool:
+def has_missed(reader: EngineReader) -> bool:
     """Return whether missed fires are still to get their jobs."""
     return bool(reader.cursor(MISSED))
 
 
-def fire_missed(transaction: Transaction, refs: Collection[str] | None = None, *, whole: bool = False) -> int:
+def fire_missed(
+    transaction: EngineTransaction, refs: Collection[str] | None = None, *, whole: bool = False
+) -> int:
     """Turn the next missed fires of each cron into events; return how many.
 
     Args:

@@ -8,7 +8,7 @@ shell.
 from datetime import datetime
 
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.parts.instances import InstanceRows
+from tidegate.scheduler.store.engine_rows import InstanceRows
 from tidegate.scheduler.tick.upstream import BUSINESS_DAY
 
 ZONES_APART = BUSINESS_DAY

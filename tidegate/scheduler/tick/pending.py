@@ -7,7 +7,7 @@ from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Launched
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 
 class PendingWrites:
@@ -29,7 +29,7 @@ class PendingWrites:
         return not any(vars(self).values())
 
     def write(
-        self, transaction: Transaction, states: Mapping[str, ScheduleState], jobs: Mapping[str, Job]
+        self, transaction: EngineTransaction, states: Mapping[str, ScheduleState], jobs: Mapping[str, Job]
     ) -> None:
         """Write all changes.
 

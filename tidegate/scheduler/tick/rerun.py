@@ -17,7 +17,8 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.upstream import load_upstream
 
@@ -26,7 +27,7 @@ LONGEST_GAP, ONE_YEAR = timedelta(days=32), timedelta(days=367)
 
 
 def rerun(
-    transaction: Transaction, jobs: Collection[Job], now: datetime, by: By, *, downstream: bool
+    transaction: EngineTransaction, jobs: Collection[Job], now: datetime, by: By, *, downstream: bool
 ) -> tuple[Job, ...]:
     """Put finished instances back to Not Run, with or without their consumers, in a new attempt each."""
     found = {job.id: job for job in jobs}
@@ -36,7 +37,7 @@ def rerun(
     return decide_now(transaction, changed, now)
 
 
-def consumers_of(reader: Reader, jobs: Mapping[str, Job]) -> tuple[Job, ...]:
+def consumers_of(reader: EngineReader, jobs: Mapping[str, Job]) -> tuple[Job, ...]:
     """Return the instances with an edge to any of some instances (by id), or to one of their consumers.
 
     Edges of an instance that is Not Run, or has ended as such, are not recorded: its upstream instances are
@@ -54,7 +55,7 @@ def consumers_of(reader: Reader, jobs: Mapping[str, Job]) -> tuple[Job, ...]:
     return reader.jobs(ids=found.keys()) if found else ()
 
 
-def _of_deployed(reader: Reader, ids: Collection[str]) -> Iterator[Job]:
+def _of_deployed(reader: EngineReader, ids: Collection[str]) -> Iterator[Job]:
     """Yield the jobs with these ids whose schedules are deployed."""
     if ids:
         jobs = reader.jobs(ids=ids)
@@ -63,7 +64,7 @@ def _of_deployed(reader: Reader, ids: Collection[str]) -> Iterator[Job]:
 
 
 def _unrecorded_consumers(
-    reader: Reader, jobs: Mapping[str, Job], known: dict[str, tuple[Upstream, ...]]
+    reader: EngineReader, jobs: Mapping[str, Job], known: dict[str, tuple[Upstream, ...]]
 ) -> list[Job]:
     """Return the instances without recorded edges that have one of some instances upstream.
 
@@ -90,7 +91,7 @@ def _unrecorded_consumers(
 
 
 def _ended_near(
-    reader: Reader, consumers: Mapping[str, ScheduleState], jobs: Collection[Job]
+    reader: EngineReader, consumers: Mapping[str, ScheduleState], jobs: Collection[Job]
 ) -> Iterator[Job]:
     """Yield the instances of tasks that have ended and may have one of some instances upstream."""
     times = [job.of_task.scheduled for job in jobs]
@@ -106,7 +107,7 @@ def _ended_near(
 
 
 def change_instances(
-    transaction: Transaction, jobs: Iterable[Job], kind: EntryKind, now: datetime, by: By, action: str
+    transaction: EngineTransaction, jobs: Iterable[Job], kind: EntryKind, now: datetime, by: By, action: str
 ) -> tuple[Job, ...]:
     """Write an entry of one kind for each of some instances, and return them as they are after it."""
     jobs = tuple(jobs)
@@ -127,7 +128,7 @@ def _entry(
     return Entry(at=now, kind=kind, schedule=job.schedule, job=job.id, run_id=job.run_id, data=data)
 
 
-def decide_now(transaction: Transaction, jobs: Iterable[Job], now: datetime) -> tuple[Job, ...]:
+def decide_now(transaction: EngineTransaction, jobs: Iterable[Job], now: datetime) -> tuple[Job, ...]:
     """Let the next tick decide about instances that run again."""
     due = tuple(msgspec.structs.replace(job, next_check_at=now) for job in jobs)
     transaction.put_jobs(due)

@@ -21,8 +21,8 @@ from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.job import UNFINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import OperationRun, Record
-from tidegate.scheduler.store.parts.expected import LateWanted
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.store.wanted import LateWanted
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import note_known
 from tidegate.scheduler.tick.generate import RETURNED, day_made, next_generation
@@ -33,7 +33,7 @@ LATE_AHEAD = 100_000
 """More late periods than retention keeps."""
 
 
-def set_back(transaction: Transaction, clock: datetime, now: datetime) -> None:
+def set_back(transaction: EngineTransaction, clock: datetime, now: datetime) -> None:
     """Let everything that lies ahead count as of now.
 
     Args:
@@ -64,7 +64,7 @@ def set_back(transaction: Transaction, clock: datetime, now: datetime) -> None:
 
 
 def _take_back_expired(
-    transaction: Transaction, ahead: Sequence[Event], now: datetime
+    transaction: EngineTransaction, ahead: Sequence[Event], now: datetime
 ) -> dict[str, datetime]:
     """Take back the fires that were recorded as expired, and that lie ahead, at least the last of a row.
 
@@ -84,7 +84,7 @@ def _take_back_expired(
     return found
 
 
-def _missed(transaction: Transaction, now: datetime) -> None:
+def _missed(transaction: EngineTransaction, now: datetime) -> None:
     """Let missed fires that lie ahead get no job: they come."""
     spans = spans_of(transaction)
     if not spans:
@@ -129,7 +129,7 @@ def _job(job: Job, now: datetime, ended: Mapping[str, datetime]) -> Job:
 # --- maintenance ------------------------------------------------------------------------
 
 
-def _tables(transaction: Transaction, now: datetime) -> None:
+def _tables(transaction: EngineTransaction, now: datetime) -> None:
     noted: dict[str, str] | None = transaction.cursor(POLLS)
     if noted is None:
         return
@@ -176,7 +176,7 @@ def _record(policies: Policies, record: Record, now: datetime) -> Record:
 # --- data that is expected --------------------------------------------------------------
 
 
-def _expected(transaction: Transaction, now: datetime) -> None:
+def _expected(transaction: EngineTransaction, now: datetime) -> None:
     """Let the deadlines that were judged ahead be judged when they come."""
     before = transaction.expected_data()
     after = [first_expected(data, now) for data in before]
@@ -196,7 +196,7 @@ def _expected(transaction: Transaction, now: datetime) -> None:
             note_known(transaction, data, now)
 
 
-def _landed(transaction: Transaction, ahead: Sequence[Event], now: datetime) -> None:
+def _landed(transaction: EngineTransaction, ahead: Sequence[Event], now: datetime) -> None:
     """Let what has landed ahead, of periods that are not judged yet, have landed now."""
     keys: dict[str, list[str]] = {}
     for event in ahead:

@@ -9,10 +9,10 @@ from datetime import datetime
 
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import Launched
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 
-def take_again(transaction: Transaction, job: Job, now: datetime) -> None:
+def take_again(transaction: EngineTransaction, job: Job, now: datetime) -> None:
     """Take the slots and the place in rates of a job whose run exists, if the job gave them back."""
     if job.gave_back:
         transaction.take_slots({job.id: job.resources})

@@ -24,7 +24,8 @@ import msgspec
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.verdict import earliest
-from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import judge_expected, next_judgement, note_landed
 from tidegate.scheduler.tick.expired import end_expired
@@ -91,7 +92,7 @@ def tick(store: Store, now: datetime) -> TickReport:
         return report
 
 
-def advance_to(transaction: Transaction, now: datetime) -> TickReport:
+def advance_to(transaction: EngineTransaction, now: datetime) -> TickReport:
     """Bring the store up to `now` inside the caller's transaction."""
     report = expire(transaction, now)
     clock = engine_clock(transaction)
@@ -103,7 +104,7 @@ def advance_to(transaction: Transaction, now: datetime) -> TickReport:
     return report.plus(_replay(transaction, clock, max(clock, now)))
 
 
-def advance_before(transaction: Transaction, now: datetime) -> None:
+def advance_before(transaction: EngineTransaction, now: datetime) -> None:
     """Replay all instants before `now`, so that a command or an observation at `now` finds them done.
 
     While the scheduler is away it only reverts what has expired: everything else is handled when it returns.
@@ -112,7 +113,7 @@ def advance_before(transaction: Transaction, now: datetime) -> None:
     _replay_before(transaction, now)
 
 
-def _replay_before(transaction: Transaction, now: datetime) -> TickReport:
+def _replay_before(transaction: EngineTransaction, now: datetime) -> TickReport:
     clock, report = engine_clock(transaction), TickReport()
     if clock is not None and clock < now <= clock + AWAY_AFTER:
         report = _replay(transaction, clock, now - MICROSECOND)
@@ -121,7 +122,7 @@ def _replay_before(transaction: Transaction, now: datetime) -> TickReport:
     return report
 
 
-def expire(transaction: Transaction, now: datetime) -> TickReport:
+def expire(transaction: EngineTransaction, now: datetime) -> TickReport:
     """Revert the overrides that expire by `now`, each as a command at its own instant would.
 
     So what is due before an expiry is done under the override, and what comes with it or later is not,
@@ -140,13 +141,13 @@ def expire(transaction: Transaction, now: datetime) -> TickReport:
     return report
 
 
-def is_away(reader: Reader, now: datetime) -> bool:
+def is_away(reader: EngineReader, now: datetime) -> bool:
     """Return whether the scheduler has done nothing for so long that it does not replay that time."""
     clock = engine_clock(reader)
     return clock is None or now - clock > AWAY_AFTER
 
 
-def route_before(transaction: Transaction, now: datetime, refs: Collection[str]) -> None:
+def route_before(transaction: EngineTransaction, now: datetime, refs: Collection[str]) -> None:
     """Let schedules take what is theirs before they change at `now`, also while the scheduler is away.
 
     While it is away their missed fires, and all events that have arrived, are routed by the schedules as they
@@ -159,7 +160,7 @@ def route_before(transaction: Transaction, now: datetime, refs: Collection[str])
     _take_own(transaction, now, refs)
 
 
-def _take_own(transaction: Transaction, now: datetime, refs: Collection[str]) -> None:
+def _take_own(transaction: EngineTransaction, now: datetime, refs: Collection[str]) -> None:
     """Let schedules take their events of an absence, and all that is left of missed fires, before `now`."""
     if is_away(transaction, now):
         _route_at(transaction, now - MICROSECOND, refs)
@@ -168,7 +169,7 @@ def _take_own(transaction: Transaction, now: datetime, refs: Collection[str]) ->
         _route_at(transaction, before if clock is None else max(clock, before), ())
 
 
-def _route_at(transaction: Transaction, at: datetime, refs: Collection[str]) -> Aside:
+def _route_at(transaction: EngineTransaction, at: datetime, refs: Collection[str]) -> Aside:
     """Route what has arrived by an instant, and the fires of some schedules, without any decision."""
     work, aside = WorkingSet(transaction, at, at), Aside()
     ingest(work, at, aside, refs)
@@ -178,26 +179,26 @@ def _route_at(transaction: Transaction, at: datetime, refs: Collection[str]) -> 
     return aside
 
 
-def route_now(transaction: Transaction, now: datetime) -> None:
+def route_now(transaction: EngineTransaction, now: datetime) -> None:
     """Route what has arrived by `now`, even while the scheduler is away; the next tick decides."""
     advance_before(transaction, now)
     aside = _route_at(transaction, now, ())
     forgotten(transaction, aside.written, now)
 
 
-def engine_clock(reader: Reader) -> datetime | None:
+def engine_clock(reader: EngineReader) -> datetime | None:
     """Return the instant up to which the engine has done everything; None if it has never run."""
     stored = reader.cursor(CLOCK)
     return None if stored is None else datetime.fromisoformat(stored)
 
 
-def last_tick(reader: Reader) -> datetime | None:
+def last_tick(reader: EngineReader) -> datetime | None:
     """Return when a scheduler ticked last, to `CLOCK_KEPT_FOR`; None if none ever did."""
     stored = reader.cursor(TICKED)
     return None if stored is None else datetime.fromisoformat(stored)
 
 
-def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
+def effective_at(reader: EngineReader, at: datetime, now: datetime) -> datetime:
     """Return the instant at which something that happened at `at` and is observed at `now` takes effect.
 
     That is `now` if the scheduler was away; else `at`, but not before the engine's clock.
@@ -208,7 +209,7 @@ def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
     return max(clock, min(at, now))
 
 
-def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickReport:
+def _replay(transaction: EngineTransaction, clock: datetime, until: datetime) -> TickReport:
     report, start, sets, instances = TickReport(), clock, 0, INSTANCES_PER_TICK
     while sets < SETS_PER_TICK:
         poll, begun = next_poll(transaction, clock), clock
@@ -236,7 +237,9 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
     return report
 
 
-def _reach(transaction: Transaction, clock: datetime, poll: datetime | None, until: datetime) -> datetime:
+def _reach(
+    transaction: EngineTransaction, clock: datetime, poll: datetime | None, until: datetime
+) -> datetime:
     """Return the last instant that the next working set may cover: that of the next poll or deadline."""
     judgement = next_judgement(transaction)
     deadline = None if judgement is None else max(judgement, clock)
@@ -244,7 +247,7 @@ def _reach(transaction: Transaction, clock: datetime, poll: datetime | None, unt
 
 
 def _maintain(
-    transaction: Transaction, aside: Aside, clock: datetime, poll: datetime | None
+    transaction: EngineTransaction, aside: Aside, clock: datetime, poll: datetime | None
 ) -> tuple[TickReport, bool]:
     """Do what maintenance has to do after the jobs of an instant; `poll` is its next one of its own.
 

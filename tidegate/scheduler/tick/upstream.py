@@ -19,7 +19,7 @@ from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.store.parts.instances import InstanceRows
+from tidegate.scheduler.store.engine_rows import InstanceRows
 
 BUSINESS_DAY = timedelta(hours=26)
 """More than a day lasts, over any change of the clocks."""

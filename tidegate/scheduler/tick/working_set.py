@@ -21,7 +21,7 @@ from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory
 from tidegate.scheduler.model.verdict import earliest
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, WokenQueues, first_page
 from tidegate.scheduler.tick.held_events import HeldEvents
 from tidegate.scheduler.tick.pending import PendingWrites
@@ -40,7 +40,7 @@ class WorkingSet:
     """
 
     def __init__(
-        self, transaction: Transaction, clock: datetime, until: datetime, *, instances: int = 0
+        self, transaction: EngineTransaction, clock: datetime, until: datetime, *, instances: int = 0
     ) -> None:
         self._transaction = transaction
         self._clock = clock
@@ -319,7 +319,7 @@ class WorkingSet:
         self._pending.journal += entries
 
     @property
-    def _flushed(self) -> Transaction:
+    def _flushed(self) -> EngineTransaction:
         """The transaction, with all changes of this set."""
         self.flush()
         return self._transaction

@@ -20,7 +20,7 @@ from tidegate.scheduler.commands.deployment.deployments import (
     find_deployment,
     rollback_ahead,
 )
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import ADMIN, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.deployment_changes import Changed, changes_of, with_fields
@@ -180,6 +180,6 @@ def _agreed(lines: tuple[str, ...]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _newest(reader: Reader) -> int:
+def _newest(reader: ListingReader) -> int:
     newest = reader.newest_deployment()
     return 0 if newest is None else newest[0]

@@ -22,7 +22,8 @@ from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
@@ -111,7 +112,7 @@ def act(
     return back(f"/board/jobs/{id}", f"{action.replace('_', ' ')} is done; the job is {changed.state}")
 
 
-def offered(reader: Reader, job: Job, now: datetime) -> tuple[str, ...]:
+def offered(reader: EngineReader, job: Job, now: datetime) -> tuple[str, ...]:
     """Return the actions that would not be refused, by the rules of the commands themselves."""
     found = allowed_actions(JOBS, reader, job, now)
     if job.instance is None:
@@ -121,7 +122,7 @@ def offered(reader: Reader, job: Job, now: datetime) -> tuple[str, ...]:
 
 
 def _act_on_instance(
-    service: Service, transaction: Transaction, caller: Caller, job: Job, action: str, by: By
+    service: Service, transaction: EngineTransaction, caller: Caller, job: Job, action: str, by: By
 ) -> Job:
     """Act on an instance, and return it.
 

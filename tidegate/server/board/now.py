@@ -20,9 +20,10 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.alert import AlertState
-from tidegate.scheduler.store.parts.alerts import AlertCount
-from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.answers import AlertCount, JobCount
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.wanted import JobsWanted
 from tidegate.scheduler.tick.on_time import is_late
 from tidegate.scheduler.tick.tick import last_tick
 from tidegate.server.access import READ, Called, Caller
@@ -112,7 +113,7 @@ def now_page(request: Request, service: Here, caller: Called) -> Response:
     return page(request, service, "now", "Now", view, zone)
 
 
-def _view(service: Service, reader: Reader, caller: Caller) -> Now:
+def _view(service: Service, reader: ListingReader, caller: Caller) -> Now:
     now, apps = service.clock(), visible_apps(service, reader, caller)
     counts = _seen(reader.job_counts((*RUNNING_STATES, *WAITING_STATES)), apps)
     failures = _seen(reader.job_counts((JobState.FAILED,), ended_since=now - RECENTLY), apps)
@@ -155,7 +156,7 @@ def _number(counts: Iterable[JobCount], state: JobState) -> int:
 
 
 def _groups(
-    reader: Reader,
+    reader: EngineReader,
     counts: Iterable[JobCount],
     apps: frozenset[str] | None,
     ended_since: datetime | None = None,
@@ -189,7 +190,7 @@ def _order(group: Group) -> tuple[bool, int, JobState, str]:
     return reason.startswith("M-"), -group.jobs, group.state, reason
 
 
-def _ahead(reader: Reader, now: datetime, apps: frozenset[str] | None) -> Iterable[Ahead]:
+def _ahead(reader: EngineReader, now: datetime, apps: frozenset[str] | None) -> Iterable[Ahead]:
     """Yield what fires in the next hours, the earliest first."""
     until = now + AHEAD
     due = [*reader.due_schedules(until, AHEAD_SHOWN), *reader.due_tasks(until, AHEAD_SHOWN)]

@@ -23,7 +23,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.records.token import Role
-from tidegate.scheduler.store.parts.pages import JobsWanted, SchedulesWanted
+from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.overrides import OverrideShown, shown

@@ -11,7 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.manual import resume
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import run_event_key
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.contract import contract, json_answer, listed, page_of
 from tidegate.server.deployed import own_apps
@@ -98,7 +98,7 @@ def _waits_for(state: ScheduleState, program: str, statuses: Sequence[str]) -> b
 
 
 def _visible(
-    service: Service, caller: Caller, reader: Reader, refs: Collection[str] | None = None
+    service: Service, caller: Caller, reader: EngineReader, refs: Collection[str] | None = None
 ) -> list[ScheduleState]:
     apps = {each for each in own_apps(service, reader) if caller.sees(each)}
     return [state for state in reader.schedules(refs=refs) if state.app in apps]

@@ -8,7 +8,7 @@ from tidegate.domain.part_name import app_of, name_of
 from tidegate.scheduler.alerts.outbox import retry
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.records.alert import Alert, AlertState
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.upkeep import UpkeepTransaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
@@ -78,7 +78,7 @@ def retry_alert(
         return json_answer({"alert": sent_again(service, transaction, caller, id, by)})
 
 
-def sent_again(service: Service, transaction: Transaction, caller: Caller, id: str, by: By) -> Alert:
+def sent_again(service: Service, transaction: UpkeepTransaction, caller: Caller, id: str, by: By) -> Alert:
     """Put an alert back into the outbox, and return it.
 
     Raises:

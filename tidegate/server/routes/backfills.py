@@ -20,7 +20,7 @@ from tidegate.scheduler.commands.tasks.backfills import (
     start_backfill_once,
 )
 from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts, counted
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
@@ -172,7 +172,7 @@ def cancelled(service: Service, caller: Caller, number: int, reason: str) -> dic
         return _shown(transaction, left)
 
 
-def _target(service: Service, reader: Reader, caller: Caller, asked: Asked) -> dict[str, str]:
+def _target(service: Service, reader: EngineReader, caller: Caller, asked: Asked) -> dict[str, str]:
     if asked.task is not None:
         state = task_of(service, reader, caller, asked.task)
         return {"app": state.app, "task": state.name}
@@ -184,7 +184,7 @@ def _target(service: Service, reader: Reader, caller: Caller, asked: Asked) -> d
     return {"app": app}
 
 
-def check_backfill(service: Service, reader: Reader, caller: Caller, number: int) -> None:
+def check_backfill(service: Service, reader: EngineReader, caller: Caller, number: int) -> None:
     """Refuse a backfill that is unknown, or has tasks that the caller may not touch.
 
     Raises:
@@ -194,6 +194,6 @@ def check_backfill(service: Service, reader: Reader, caller: Caller, number: int
         check_tasks(service, reader, caller, backfill_of(reader, number).tasks)
 
 
-def _shown(reader: Reader, of: Progress) -> dict[str, Any]:
+def _shown(reader: EngineReader, of: Progress) -> dict[str, Any]:
     number = of.backfill.number
     return {"id": number, **backfill_facts(of), "by_date": counted(reader.backfill(number), False)}

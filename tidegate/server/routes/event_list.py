@@ -9,8 +9,8 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.explain.listed_events import ListedEvent, listed_events
 from tidegate.scheduler.explain.names_of_events import key_of_dataset, ref_of_schedule
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.event_pages import EventsWanted, Outcome
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.wanted import EventsWanted, Outcome
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
 from tidegate.server.instants import instant_of
@@ -79,7 +79,7 @@ def list_events(
 
 
 def events_page(
-    service: Service, reader: Reader, caller: Caller, page: Page, wanted: Filters
+    service: Service, reader: ListingReader, caller: Caller, page: Page, wanted: Filters
 ) -> tuple[list[ListedEvent], str | None]:
     """Return a page of the events that match all given filters, and the cursor of the next one.
 

@@ -6,7 +6,7 @@ from fastapi import Query
 
 from tidegate.compiler.triggers import KINDS
 from tidegate.scheduler.model.deployed import DeployedApp, Status
-from tidegate.scheduler.store.parts.pages import SchedulesWanted
+from tidegate.scheduler.store.wanted import SchedulesWanted
 from tidegate.server.problem import unknown_value
 
 TRIGGER_TYPES = (*KINDS, "task")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Response
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.held_apps import Hold, held_apps, hold_app, hold_of, release_app
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import contract, json_answer
@@ -117,14 +117,14 @@ def switched(
     return Launches(app=app, hold=found.get(app))
 
 
-def held(reader: Reader, sees: Callable[[str], bool]) -> tuple[HeldApp, ...]:
+def held(reader: EngineReader, sees: Callable[[str], bool]) -> tuple[HeldApp, ...]:
     """Return the apps on hold that a caller sees, by name."""
     found = {app: each for app, each in sorted(held_apps(reader).items()) if sees(app)}
     deployed = {each.name for each in reader.app_headers()} if found else frozenset[str]()
     return tuple(_held(reader, app, each, app in deployed) for app, each in found.items())
 
 
-def _held(reader: Reader, app: str, hold: Hold, deployed: bool) -> HeldApp:
+def _held(reader: EngineReader, app: str, hold: Hold, deployed: bool) -> HeldApp:
     override = hold_of(reader, app)
     return HeldApp(
         app=app,

@@ -14,7 +14,7 @@ from tidegate.scheduler.explain.instances.shown import shown_instance, shown_jso
 from tidegate.scheduler.explain.instances.task_facts import task_facts
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
@@ -118,12 +118,12 @@ def act_on_instance(
     return json_answer({**shown[0], "changed": shown})
 
 
-def _tasks(service: Service, reader: Reader, caller: Caller) -> list[ScheduleState]:
+def _tasks(service: Service, reader: EngineReader, caller: Caller) -> list[ScheduleState]:
     apps = visible_apps(service, reader, caller)
     return [state for state in chosen_tasks(reader, None, None) if apps is None or state.app in apps]
 
 
-def _facts(reader: Reader, job: Job) -> dict[str, Any]:
+def _facts(reader: EngineReader, job: Job) -> dict[str, Any]:
     return facts(job, job.of_task, status_since(reader, job))
 
 

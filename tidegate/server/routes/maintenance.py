@@ -14,7 +14,7 @@ from tidegate.scheduler.explain.measured import known_tables, measured
 from tidegate.scheduler.explain.operations.by_hand import AskedFor, Progress, asked_for
 from tidegate.scheduler.explain.operations.planned import planned_polls
 from tidegate.scheduler.explain.operations.shown_table import status_json, table_json, table_status
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object
@@ -211,7 +211,7 @@ def history(
 
 
 def _with_runs(
-    service: Service, reader: Reader, caller: Caller, name: str, seen: frozenset[str] | None
+    service: Service, reader: EngineReader, caller: Caller, name: str, seen: frozenset[str] | None
 ) -> str:
     """Return the name of a table; one that is gone has only its whole name."""
     if (seen is None or name in seen) and reader.operation_runs(tables=(name,), limit=1):

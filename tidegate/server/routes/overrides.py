@@ -6,7 +6,7 @@ import msgspec
 from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.scheduler.explain.overrides import override_json
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import contract, listed, page_of
 from tidegate.server.forms.override import OVERRIDE
@@ -34,7 +34,7 @@ def overrides(
 
 
 def overrides_seen(
-    service: Service, reader: Reader, caller: Caller, app: str | None = None
+    service: Service, reader: EngineReader, caller: Caller, app: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the overrides of the apps that a caller sees, as JSON."""
     apps = visible_apps(service, reader, caller)

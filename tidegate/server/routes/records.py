@@ -7,7 +7,8 @@ from fastapi import APIRouter, Depends, Query, Response
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.explain.ledger_line import ledger_line
 from tidegate.scheduler.explain.names import find_schedule
-from tidegate.scheduler.store.protocol import LedgerRow, Reader
+from tidegate.scheduler.store.answers import LedgerRow
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
 from tidegate.server.page import Page, after_name
@@ -35,7 +36,7 @@ def ledger(
 
 
 def ledger_rows(
-    service: Service, reader: Reader, caller: Caller, app: str, page: Page | None = None
+    service: Service, reader: EngineReader, caller: Caller, app: str, page: Page | None = None
 ) -> list[LedgerRow]:
     """Return the lines that a caller sees, of one app or of all.
 
@@ -56,7 +57,7 @@ def ledger_rows(
 
 
 def _of_schedule(
-    service: Service, reader: Reader, caller: Caller, app: str, schedule: str
+    service: Service, reader: EngineReader, caller: Caller, app: str, schedule: str
 ) -> list[LedgerRow]:
     """Return the line of a schedule: one with events, also if it was deleted, or a deployed one."""
     if app:
@@ -74,7 +75,7 @@ def _of_schedule(
     return rows or _line(reader, ref)
 
 
-def _line(reader: Reader, ref: str) -> list[LedgerRow]:
+def _line(reader: EngineReader, ref: str) -> list[LedgerRow]:
     if "/" not in ref:
         return []
     return [row for row in reader.ledger(app=app_of(ref)) if row.schedule == ref]

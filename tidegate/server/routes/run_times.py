@@ -10,8 +10,9 @@ from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import fire_event_key
-from tidegate.scheduler.store.parts.pages import SchedulesWanted
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.wanted import SchedulesWanted
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.body import as_form, read_list
 from tidegate.server.contract import contract, json_answer
@@ -55,7 +56,7 @@ class Answered(Value, kw_only=True):
     schedules: list[RunTime]
 
 
-Look = Callable[[Reader, ScheduleState, datetime], list[RunTime]]
+Look = Callable[[EngineReader, ScheduleState, datetime], list[RunTime]]
 
 EXAMPLE = [{"app": "sales", "program": "report"}]
 
@@ -102,7 +103,7 @@ def _batch(service: Service, caller: Caller, body: list[Any], look: Look) -> Res
         return json_answer([_entry(service, reader, each, look) for each in asked])
 
 
-def _entry(service: Service, reader: Reader, asked: Asked, look: Look) -> Answered:
+def _entry(service: Service, reader: ListingReader, asked: Asked, look: Look) -> Answered:
     try:
         found, code = _times(service, reader, asked.app, asked.program, look), OK
     except Problem as problem:
@@ -110,7 +111,7 @@ def _entry(service: Service, reader: Reader, asked: Asked, look: Look) -> Answer
     return Answered(app=asked.app, program=asked.program, status_code=code, schedules=found)
 
 
-def _times(service: Service, reader: Reader, app: str, program: str, look: Look) -> list[RunTime]:
+def _times(service: Service, reader: ListingReader, app: str, program: str, look: Look) -> list[RunTime]:
     program_of(deployed_app(service, reader, app), program)
     now = service.clock()
     found = [
@@ -122,7 +123,7 @@ def _times(service: Service, reader: Reader, app: str, program: str, look: Look)
 
 
 def _next(count: int) -> Look:
-    def look(_reader: Reader, state: ScheduleState, now: datetime) -> list[RunTime]:
+    def look(_reader: EngineReader, state: ScheduleState, now: datetime) -> list[RunTime]:
         found: list[RunTime] = []
         clock = state.spec.trigger.wall_clock if state.active else None
         after: datetime | None = now
@@ -135,7 +136,7 @@ def _next(count: int) -> Look:
     return look
 
 
-def _last(reader: Reader, state: ScheduleState, _now: datetime) -> list[RunTime]:
+def _last(reader: EngineReader, state: ScheduleState, _now: datetime) -> list[RunTime]:
     fires = reader.events(key_prefix=fire_event_key(state.ref, ""), limit=FIRES_READ)
     counted = (each for each in fires if each.scheduled_for is not None and not each.expired)
     newest = next(counted, None)

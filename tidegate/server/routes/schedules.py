@@ -11,8 +11,9 @@ from tidegate.project.one_schedule import changed_text
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.store.parts.pages import SchedulesWanted
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.store.wanted import SchedulesWanted
 from tidegate.server.access import ADMIN, OPERATE, READ, Called
 from tidegate.server.body import as_form, read_object, read_optional
 from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
@@ -276,7 +277,7 @@ def switch(
     return _answer(service, state)
 
 
-def _known(transaction: Transaction, app: str, name: str) -> ScheduleState | None:
+def _known(transaction: EngineTransaction, app: str, name: str) -> ScheduleState | None:
     return next(iter(transaction.schedules(refs=[f"{app}/{name}"])), None)
 
 
@@ -295,7 +296,7 @@ def _answer(service: Service, state: ScheduleState) -> Response:
     return json_answer(schedule_json(service.namespace, state), headers={"ETag": etag(state)})
 
 
-def _listed(service: Service, reader: Reader, page: Page, wanted: SchedulesWanted) -> Response:
+def _listed(service: Service, reader: ListingReader, page: Page, wanted: SchedulesWanted) -> Response:
     name = after_name(page)
     if name is not None:
         wanted = msgspec.structs.replace(wanted, after=f"{wanted.app}/{name}")

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Response
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.tasks.reports import Reported, Times, report
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import contract, json_answer
@@ -77,7 +77,7 @@ def report_task(
     return json_answer(answer, 200 if answer.repeated else 202)
 
 
-def _name(service: Service, reader: Reader, caller: Caller, task: str, wanted: Report) -> str:
+def _name(service: Service, reader: EngineReader, caller: Caller, task: str, wanted: Report) -> str:
     """Return the name of the task, of which path and body must say the same.
 
     Raises:

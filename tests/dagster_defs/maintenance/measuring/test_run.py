@@ -26,7 +26,7 @@ from tidegate.dagster_defs.maintenance.measuring.due import tables_due
 from tidegate.domain.model import App
 from tidegate.scheduler.model.maintenance import Health, TableState
 from tidegate.scheduler.store import patience
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.maintenance.target import Gone
@@ -73,7 +73,7 @@ def test_what_is_due_is_read_once_for_many_batches(
     shop = waiting_for(instance, *(f"lake.raw.t{number:02}" for number in range(45)))
     reads: list[int] = []
 
-    def counted(reader: Reader, apps: Collection[App], now: datetime) -> tuple[TableState, ...]:
+    def counted(reader: EngineReader, apps: Collection[App], now: datetime) -> tuple[TableState, ...]:
         found = tables_due(reader, apps, now)
         reads.append(len(found))
         return found

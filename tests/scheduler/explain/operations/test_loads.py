@@ -13,7 +13,7 @@ from tidegate.scheduler.explain.operations.planned import PlannedPoll, planned_p
 from tidegate.scheduler.explain.operations.why import explain_operations
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import ACTIVE
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 X, Y, OUT = "w.a.x", "w.a.y", "a/out"
 ALL_DAY = """
@@ -26,7 +26,7 @@ p:
 class Watched:
     """A reader that notes what is asked of it, and the jobs that it returns."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: EngineReader) -> None:
         self.asked: Counter[str] = Counter()
         self.jobs_read: set[str] = set()
         self.tables_asked: list[set[str]] = []
@@ -50,7 +50,7 @@ class Watched:
 def explained(world: TableWorld, clock: str, table: str) -> tuple[Watched, list[tuple[Operation, str]]]:
     with world.store.reading() as reader:
         watched = Watched(reader)
-        found = explain_operations(cast("Reader", watched), table, at(clock))
+        found = explain_operations(cast("EngineReader", watched), table, at(clock))
     return watched, [(each.work.operation, each.status) for each in found if each.work is not None]
 
 
@@ -96,7 +96,7 @@ never: {tables: w.a.z, operations: {rewrite_data_files: {when: {all: [{small_fil
 """
 
 
-def planned(reader: Reader, now: datetime) -> list[tuple[str | None, list[str], dict[str, int]]]:
+def planned(reader: EngineReader, now: datetime) -> list[tuple[str | None, list[str], dict[str, int]]]:
     polls: tuple[PlannedPoll, ...] = planned_polls(reader, now, 3)
     return [(shown(each.at), [start.table for start in each.starts], each.held_back) for each in polls]
 
@@ -109,7 +109,7 @@ def test_a_plan_judges_at_each_poll_only_what_is_due_then(limits: str) -> None:
     world.measure("00:00:40")
     with world.store.reading() as reader:
         watched = Watched(reader)
-        found = planned(cast("Reader", watched), at("00:00:50"))
+        found = planned(cast("EngineReader", watched), at("00:00:50"))
     assert found == [
         ("00:01", [], {"M-CONDITION": 1}),
         ("00:02", [], {"M-CONDITION": 1}),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.tidegate.project import Project, sales_as
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 pytestmark = pytest.mark.slow  # whole commands
 
@@ -18,7 +18,7 @@ def refs(project: Project) -> list[str]:
     return found
 
 
-def journal_kinds(reader: Reader) -> list[str]:
+def journal_kinds(reader: EngineReader) -> list[str]:
     return [entry.kind.value for entry in reader.journal()]
 
 

@@ -11,7 +11,7 @@ from tidegate.cli.printing import instant
 if TYPE_CHECKING:
     from tidegate.alerts.channel import Channel
     from tidegate.scheduler.model.records.alert import Alert
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.listing_reader import ListingReader
 
 LOOKED_BACK = 100
 """The newest alerts of a channel, among which its last result is looked for."""
@@ -29,7 +29,7 @@ def channel_findings(
 
 
 def newest_alerts(
-    reader: "Reader", project: str, channels: "Mapping[str, Channel]"
+    reader: "ListingReader", project: str, channels: "Mapping[str, Channel]"
 ) -> "dict[str, tuple[Alert, ...]]":
     """Return the newest alerts of each channel."""
     return {name: reader.alerts(project, channel=name, limit=LOOKED_BACK) for name in channels}

@@ -12,7 +12,7 @@ from tidegate.scheduler.explain.silent import SilentCron
 from tidegate.scheduler.intake.table_checks import TableChecks
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.records.watched import WatchedFolder
-from tidegate.scheduler.store.parts.counts import Damage
+from tidegate.scheduler.store.answers import Damage
 from tidegate.scheduler.tick.on_time import is_ahead, is_late
 from tidegate.spark_jobs.commit.process import shown
 

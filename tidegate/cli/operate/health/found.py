@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from tidegate.scheduler.launch.active_host import ActiveHost
     from tidegate.scheduler.model.records.alert import Alert
     from tidegate.scheduler.model.records.watched import WatchedFolder
-    from tidegate.scheduler.store.protocol import Reader, Store
+    from tidegate.scheduler.store.engine_reader import EngineReader
+    from tidegate.scheduler.store.protocol import Store
 
 
 def findings(
@@ -119,7 +120,7 @@ def _store(
         return engine, work_of(reader, frozenset(apps), now), alerts
 
 
-def _versions(reader: "Reader", project: str, host: "ActiveHost | None") -> list[tuple[str, str]]:
+def _versions(reader: "EngineReader", project: str, host: "ActiveHost | None") -> list[tuple[str, str]]:
     """Return the version of each process of the project that may be at work, and what it is."""
     from tidegate.scheduler.launch.owners import owners
     from tidegate.scheduler.launch.versions import versions_at_work
@@ -180,7 +181,7 @@ def _no_spark() -> "SparkSession":
     raise AssertionError("a table of files is read without Spark")
 
 
-def _watched_folders(reader: "Reader", project: str) -> "list[WatchedFolder]":
+def _watched_folders(reader: "EngineReader", project: str) -> "list[WatchedFolder]":
     """Return the folders of datasets that are watched now."""
     folders = reader.watched_folders(project)
     if not folders:

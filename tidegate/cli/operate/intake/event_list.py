@@ -7,12 +7,12 @@ import typer
 
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.event_pages import EventsWanted, Outcome
+from tidegate.scheduler.store.wanted import EventsWanted, Outcome
 
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.listed_events import ListedEvent, Received
     from tidegate.scheduler.intake.refused_reports import RefusedReport
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 DEFAULT_LIMIT = 50
 
@@ -109,7 +109,7 @@ def _undelivered(routed: bool) -> str:
     return "no schedule listens" if routed else "not routed yet"
 
 
-def _refused(reader: "Reader", wanted: EventsWanted) -> "list[RefusedReport]":
+def _refused(reader: "EngineReader", wanted: EventsWanted) -> "list[RefusedReport]":
     """Return the refused reports that match; no schedule has received one."""
     from tidegate.scheduler.intake.refused_reports import refused_reports
 

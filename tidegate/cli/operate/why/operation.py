@@ -9,11 +9,11 @@ from tidegate.domain.model.operation import Operation
 
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.explanation import Explanation
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 
 def explained_operations(
-    reader: "Reader", present: "Reader", name: str, which: str | None, moment: datetime
+    reader: "EngineReader", present: "EngineReader", name: str, which: str | None, moment: datetime
 ) -> "tuple[Explanation, ...] | None":
     """Explain the operations on a table.
 
@@ -48,7 +48,7 @@ def explained_operations(
     return found
 
 
-def _is_known(reader: "Reader", name: str) -> bool:
+def _is_known(reader: "EngineReader", name: str) -> bool:
     """Return whether a name is that of a schedule, a task or a job."""
     from tidegate.scheduler.explain.names import refs_named
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tidegate.scheduler.explain.explanation import Explanation
     from tidegate.scheduler.explain.unblock import Missing
     from tidegate.scheduler.model.verdict import Verdict
-    from tidegate.scheduler.store.protocol import Reader
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 
 def why(
@@ -66,7 +66,7 @@ def why(
     moment = None if at is None else past_instant(at, now)
     with opened_store() as store, store.reading() as present:
 
-        def explain_it(reader: "Reader", then: datetime) -> "tuple[Explanation, ...]":
+        def explain_it(reader: "EngineReader", then: datetime) -> "tuple[Explanation, ...]":
             found = explained_operations(reader, present, name, scheduled, then)
             if found is not None:
                 return found
@@ -114,7 +114,7 @@ def _print(explanation: "Explanation", address: str) -> None:
         print_line(f"its run in Dagster: {address}")
 
 
-def _target(reader: "Reader", name: str, scheduled: str | None, backfill: int | None) -> str:
+def _target(reader: "EngineReader", name: str, scheduled: str | None, backfill: int | None) -> str:
     """Return the ref of a schedule, or the id of a job or of an instance."""
     from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
     from tidegate.scheduler.explain.names import find_target, find_task

@@ -16,7 +16,9 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.time.recent import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import TableState
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 LISTING = "maintenance-listing"
 """Name of the cursor that holds the last listing of a project, and its patterns."""
@@ -55,17 +57,17 @@ class Due(Value, kw_only=True):
         return " and ".join([*parts, *(["list the tables of catalogs"] if self.listing else [])])
 
 
-def due(reader: Reader, apps: Collection[App], project: str, now: datetime) -> Due:
+def due(reader: ListingReader, apps: Collection[App], project: str, now: datetime) -> Due:
     """Return what is due for the apps of a project."""
     return Due(tables=tables_due(reader, apps, now), listing=listing_due(reader, apps, project, now))
 
 
-def may_be_due(reader: Reader, apps: Collection[App], project: str, now: datetime) -> bool:
+def may_be_due(reader: ListingReader, apps: Collection[App], project: str, now: datetime) -> bool:
     """Return whether anything may be due: False costs two reads, of one row each."""
     return bool(reader.tables_wanted(1)) or listing_due(reader, apps, project, now)
 
 
-def tables_due(reader: Reader, apps: Collection[App], now: datetime) -> tuple[TableState, ...]:
+def tables_due(reader: ListingReader, apps: Collection[App], now: datetime) -> tuple[TableState, ...]:
     """Return the tables to measure that the policies of some apps count for."""
     limit = TABLES_LOOKED_AT
     while True:
@@ -76,7 +78,7 @@ def tables_due(reader: Reader, apps: Collection[App], now: datetime) -> tuple[Ta
         limit *= 2
 
 
-def _own(reader: Reader, tables: Sequence[TableState], apps: Collection[App]) -> tuple[TableState, ...]:
+def _own(reader: EngineReader, tables: Sequence[TableState], apps: Collection[App]) -> tuple[TableState, ...]:
     """Return those of some tables that the policies of some apps count for."""
     names, own = {table.name for table in tables}, {app.name for app in apps}
     records = reader.records(tables=names) if names else ()
@@ -95,7 +97,7 @@ def _failed_lately(table: TableState, now: datetime) -> bool:
 # --- listing ----------------------------------------------------------------------------
 
 
-def listing_due(reader: Reader, apps: Collection[App], project: str, now: datetime) -> bool:
+def listing_due(reader: EngineReader, apps: Collection[App], project: str, now: datetime) -> bool:
     """Return whether the catalogs are to be listed: not lately, or since then the patterns have changed."""
     patterns = patterns_of(apps)
     if not patterns:
@@ -106,7 +108,7 @@ def listing_due(reader: Reader, apps: Collection[App], project: str, now: dateti
     return not is_recent(datetime.fromisoformat(last["at"]), now, LISTED_EVERY)
 
 
-def note_listing(transaction: Transaction, apps: Collection[App], project: str, now: datetime) -> None:
+def note_listing(transaction: EngineTransaction, apps: Collection[App], project: str, now: datetime) -> None:
     """Note that the catalogs are being listed, or were."""
     noted = {"at": now.isoformat(), "patterns": _digest(patterns_of(apps))}
     transaction.set_cursor(of_project(LISTING, project), noted)

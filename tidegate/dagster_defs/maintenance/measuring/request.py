@@ -18,7 +18,8 @@ from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.dagster_defs.run.recovery import is_running
 from tidegate.domain.model import App
 from tidegate.domain.time.recent import is_recent
-from tidegate.scheduler.store.protocol import Store, Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.store.upkeep import UpkeepStore
 
 ASKED = "maintenance-measuring"
 """Name of the cursor that holds when a project last asked for a measuring run."""
@@ -28,7 +29,7 @@ ASKED_AGAIN = timedelta(seconds=30)
 
 
 def measuring_request(
-    instance: DagsterInstance, store: Store, apps: Collection[App], project: str, now: datetime
+    instance: DagsterInstance, store: UpkeepStore, apps: Collection[App], project: str, now: datetime
 ) -> RunRequest | None:
     """Return the request of a measuring run, if there is something to do and no run is at it.
 
@@ -54,7 +55,7 @@ def measuring_request(
     )
 
 
-def _note(transaction: Transaction, project: str, now: datetime) -> bool:
+def _note(transaction: EngineTransaction, project: str, now: datetime) -> bool:
     """Note a request; return False if another one was made a moment ago."""
     name = of_project(ASKED, project)
     last = transaction.cursor(name)

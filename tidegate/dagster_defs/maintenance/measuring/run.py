@@ -31,6 +31,7 @@ from tidegate.scheduler.intake.tables import TableFound, report_gone, report_hea
 from tidegate.scheduler.model.maintenance import Health, TableState
 from tidegate.scheduler.store.patience import patiently
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.maintenance.listing import Listing, iceberg_catalogs, list_tables
@@ -154,7 +155,7 @@ class _Due(NamedTuple):
     plan: Plan
 
 
-def _due(store: Store, location: Location, done: Collection[str]) -> _Due:
+def _due(store: UpkeepStore, location: Location, done: Collection[str]) -> _Due:
     """Return what is due apart from the tables that this run has measured."""
     now = location.clock()
     with store.reading() as reader:

@@ -12,12 +12,13 @@ from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import NOBODY, By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before
 
 
-def force(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
+def force(transaction: EngineTransaction, job: str, now: datetime, by: By) -> Job:
     """Count the trigger of a waiting job as satisfied, and override its constraints.
 
     Raises:
@@ -34,7 +35,7 @@ def force(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
     return forced
 
 
-def check_force(reader: Reader, job: Job, now: datetime) -> None:
+def check_force(reader: EngineReader, job: Job, now: datetime) -> None:
     """Refuse to force a job that `force` would refuse.
 
     Raises:
@@ -58,7 +59,7 @@ def check_waits(job: Job) -> None:
         )
 
 
-def _forced(reader: Reader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
+def _forced(reader: EngineReader, job: Job, now: datetime, by: By) -> tuple[Job, Entry]:
     check_waits(job)
     state = schedule_state(reader, job.schedule)
     app = load_apps(reader, [state])[state.app]

@@ -17,7 +17,8 @@ from tidegate.scheduler.commands.overrides.record import Cause, record_overrides
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import expire
 
 HELD = "held-apps"
@@ -36,12 +37,14 @@ class Hold(Value, frozen=True, kw_only=True):
     by: str
 
 
-def held_apps(reader: Reader) -> dict[str, Hold]:
+def held_apps(reader: EngineReader) -> dict[str, Hold]:
     """Return the apps on hold by name; an app that is not deployed may be among them."""
     return msgspec.convert(reader.cursor(HELD) or {}, dict[str, Hold])
 
 
-def hold_app(transaction: Transaction, app: str, now: datetime, by: By, until: Until | None = None) -> bool:
+def hold_app(
+    transaction: EngineTransaction, app: str, now: datetime, by: By, until: Until | None = None
+) -> bool:
     """Hold an app; return whether anything has changed.
 
     Args:
@@ -59,13 +62,13 @@ def hold_app(transaction: Transaction, app: str, now: datetime, by: By, until: U
     return True
 
 
-def release_app(transaction: Transaction, app: str, now: datetime, by: By) -> bool:
+def release_app(transaction: EngineTransaction, app: str, now: datetime, by: By) -> bool:
     """Release an app; return whether it was on hold."""
     expire(transaction, now)
     return release_held(transaction, app, now, by, "undone")
 
 
-def release_held(transaction: Transaction, app: str, now: datetime, by: By, cause: Cause) -> bool:
+def release_held(transaction: EngineTransaction, app: str, now: datetime, by: By, cause: Cause) -> bool:
     """Release an app, within what was done before; return whether it was on hold."""
     held = held_apps(transaction)
     record_overrides(transaction, _some(hold_of(transaction, app)), [], now, by, cause)
@@ -76,7 +79,7 @@ def release_held(transaction: Transaction, app: str, now: datetime, by: By, caus
     return True
 
 
-def hold_of(reader: Reader, app: str) -> Override | None:
+def hold_of(reader: EngineReader, app: str) -> Override | None:
     """Return the override that holds an app, with who, why and until when."""
     return next((each for each in reader.overrides(refs=[app]) if each.kind == "held"), None)
 
@@ -85,7 +88,7 @@ def _some(override: Override | None) -> list[Override]:
     return [] if override is None else [override]
 
 
-def rename_held(transaction: Transaction, names: Mapping[str, str]) -> None:
+def rename_held(transaction: EngineTransaction, names: Mapping[str, str]) -> None:
     """Keep renamed apps on hold; a hold that was left under a new name is replaced.
 
     Args:
@@ -99,10 +102,10 @@ def rename_held(transaction: Transaction, names: Mapping[str, str]) -> None:
     _put(transaction, {**others, **renamed})
 
 
-def _put(transaction: Transaction, held: Mapping[str, Hold]) -> None:
+def _put(transaction: EngineTransaction, held: Mapping[str, Hold]) -> None:
     transaction.set_cursor(HELD, msgspec.to_builtins(dict(sorted(held.items()))))
 
 
-def _note(transaction: Transaction, app: str, action: str, now: datetime, by: By) -> None:
+def _note(transaction: EngineTransaction, app: str, action: str, now: datetime, by: By) -> None:
     data = {"app": app, "action": action, **by.noted}
     transaction.add_journal([Entry(at=now, kind=EntryKind.HELD, data=data)])

@@ -30,7 +30,8 @@ from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before, route_before
@@ -39,7 +40,9 @@ EARLIEST_PERIOD = "1900-01-01"
 """Start of periods in key checks: a coarser period may begin before its dataset's first partition."""
 
 
-def suspend(transaction: Transaction, ref: str, now: datetime, by: By, until: Until | None = None) -> bool:
+def suspend(
+    transaction: EngineTransaction, ref: str, now: datetime, by: By, until: Until | None = None
+) -> bool:
     """Suspend a schedule. Its `on_suspend` decides about waiting jobs and new events (rule 10).
 
     Args:
@@ -56,7 +59,9 @@ def suspend(transaction: Transaction, ref: str, now: datetime, by: By, until: Un
     return switch(transaction, ref, "suspended", now, by, until)
 
 
-def resume(transaction: Transaction, ref: str, now: datetime, by: By, until: Until | None = None) -> bool:
+def resume(
+    transaction: EngineTransaction, ref: str, now: datetime, by: By, until: Until | None = None
+) -> bool:
     """Make a schedule active.
 
     Events and fires from `now` on count. A schedule that held its jobs releases them, and continues as if
@@ -76,7 +81,13 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: By, until: Unt
 
 
 def trigger(
-    transaction: Transaction, ref: str, now: datetime, key: WrittenKey = "", force: bool = False, *, by: By
+    transaction: EngineTransaction,
+    ref: str,
+    now: datetime,
+    key: WrittenKey = "",
+    force: bool = False,
+    *,
+    by: By,
 ) -> Job:
     """Count a schedule's trigger as satisfied (rule 17).
 
@@ -206,7 +217,7 @@ def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:
     return found
 
 
-def cancel(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
+def cancel(transaction: EngineTransaction, job: str, now: datetime, by: By) -> Job:
     """Discard a waiting job, or a job whose launch is decided and that has no run yet.
 
     A launch request may already be on its way; its run then fails to claim the job. Of operations on tables
@@ -227,7 +238,7 @@ def cancel(transaction: Transaction, job: str, now: datetime, by: By) -> Job:
     return discarded
 
 
-def check_cancel(_reader: Reader, job: Job, _now: datetime) -> None:
+def check_cancel(_reader: EngineReader, job: Job, _now: datetime) -> None:
     """Refuse to discard a job that `cancel` would refuse.
 
     Raises:

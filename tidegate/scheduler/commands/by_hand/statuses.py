@@ -19,11 +19,12 @@ from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 
 def switch(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     ref: str,
     status: Status,
     now: datetime,
@@ -69,12 +70,16 @@ def switch(
     return True
 
 
-def _suspend(transaction: Transaction, state: ScheduleState, suspended: ScheduleState, now: datetime) -> None:
+def _suspend(
+    transaction: EngineTransaction, state: ScheduleState, suspended: ScheduleState, now: datetime
+) -> None:
     transaction.put_schedules([suspended if takes_events(suspended) else stopped(suspended)])
     change_jobs(transaction, Change.SUSPENDED, [state], now, {state.ref: suspended})
 
 
-def _resume(transaction: Transaction, state: ScheduleState, resumed: ScheduleState, now: datetime) -> None:
+def _resume(
+    transaction: EngineTransaction, state: ScheduleState, resumed: ScheduleState, now: datetime
+) -> None:
     if state.holding or state.spec.task is not None:
         transaction.put_schedules([resumed])
     else:
@@ -91,7 +96,7 @@ def _some(override: Override | None) -> list[Override]:
     return [] if override is None else [override]
 
 
-def schedule_state(reader: Reader, ref: str) -> ScheduleState:
+def schedule_state(reader: EngineReader, ref: str) -> ScheduleState:
     """Return the deployed schedule of this name.
 
     Raises:

@@ -25,13 +25,13 @@ from tidegate.scheduler.commands.deployment.specifications import keep_specifica
 from tidegate.scheduler.commands.deployment.storages import record_storage
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.missed import has_missed, spans_of
 from tidegate.scheduler.tick.tick import advance_before, is_away, route_before
 
 
 def deploy(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     wanted: Mapping[str, App],
     now: datetime,
     update_schedules: bool = True,
@@ -81,7 +81,7 @@ def deploy(
 
 
 def carry_out(
-    transaction: Transaction, changes: Diff, wanted: Mapping[str, App], deeds: Deeds, now: datetime
+    transaction: EngineTransaction, changes: Diff, wanted: Mapping[str, App], deeds: Deeds, now: datetime
 ) -> None:
     """Carry out a difference, stage by stage.
 

@@ -14,7 +14,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.overrides.record import Cause
 from tidegate.scheduler.model.deployed import ScheduleState, Source
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 
 class Deeds(Value, kw_only=True):
@@ -52,7 +52,7 @@ class Deployment:
         collecting: those of them that may ask for what exists already.
     """
 
-    transaction: Transaction
+    transaction: EngineTransaction
     changes: Diff
     wanted: Mapping[str, App]
     deeds: Deeds

@@ -22,7 +22,8 @@ from tidegate.scheduler.commands.deployment.live import deployed_apps, differenc
 from tidegate.scheduler.commands.deployment.specifications import deployed_at
 from tidegate.scheduler.model.journal import By, Entry
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 LIST = "`tidegate deployments log` lists them"
 NO_APPS: frozenset[str] = frozenset()
@@ -64,7 +65,7 @@ def deployment_of(number: int, entry: Entry, apps: Collection[str] | None = None
     )
 
 
-def find_deployment(reader: Reader, number: int, apps: Collection[str] | None = None) -> DeploymentLine:
+def find_deployment(reader: EngineReader, number: int, apps: Collection[str] | None = None) -> DeploymentLine:
     """Return the deployment of a number.
 
     Raises:
@@ -77,13 +78,13 @@ def find_deployment(reader: Reader, number: int, apps: Collection[str] | None = 
     raise Refused(f"there is no deployment {number}", LIST)
 
 
-def change_of(reader: Reader, number: int, apps: Collection[str] | None = None) -> Diff:
+def change_of(reader: EngineReader, number: int, apps: Collection[str] | None = None) -> Diff:
     """Return what a deployment changed."""
     found = _between(apps_after(reader, number - 1, apps), apps_after(reader, number, apps))
     return msgspec.structs.replace(found, overrides=_overrides(reader, number, apps))
 
 
-def _overrides(reader: Reader, number: int, apps: Collection[str] | None) -> tuple[OverrideChange, ...]:
+def _overrides(reader: EngineReader, number: int, apps: Collection[str] | None) -> tuple[OverrideChange, ...]:
     """Return what a deployment did to the overrides of some apps."""
     made = [entry for found, entry in reader.deployments(number + 1, 1) if found == number]
     noted = [each for entry in made for each in entry.data.get("overrides", ())]
@@ -92,7 +93,7 @@ def _overrides(reader: Reader, number: int, apps: Collection[str] | None) -> tup
 
 
 def change_between(
-    reader: Reader, old: int, new: int | None, project: str, apps: Collection[str] | None = None
+    reader: EngineReader, old: int, new: int | None, project: str, apps: Collection[str] | None = None
 ) -> Diff:
     """Return the difference between two deployments of a project; without consequences for jobs.
 
@@ -118,7 +119,7 @@ def change_between(
 
 
 def rollback(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     number: int,
     scope: Scope,
     now: datetime,
@@ -142,7 +143,7 @@ def rollback(
     return changes
 
 
-def rollback_ahead(reader: Reader, number: int, scope: Scope) -> Diff:
+def rollback_ahead(reader: EngineReader, number: int, scope: Scope) -> Diff:
     """Return what a rollback without options would do now; of a refused one, also why (`Diff.refused`).
 
     Raises:
@@ -155,7 +156,7 @@ def rollback_ahead(reader: Reader, number: int, scope: Scope) -> Diff:
 
 
 def _wanted_again(
-    reader: Reader, number: int, scope: Scope, remove_apps: bool
+    reader: EngineReader, number: int, scope: Scope, remove_apps: bool
 ) -> tuple[dict[str, App], Scope]:
     """Return the apps that a rollback deploys, and the scope of that deployment."""
     _check_exists(reader, number)
@@ -171,14 +172,14 @@ def _refuse_empty(changes: Diff, number: int) -> None:
         raise Refused(f"nothing differs from deployment {number}", LIST)
 
 
-def _check_exists(reader: Reader, number: int) -> None:
+def _check_exists(reader: EngineReader, number: int) -> None:
     newest = reader.deployments(number + 1, 1)
     if not newest or newest[0][0] != number:
         raise Refused(f"there is no deployment {number}", LIST)
 
 
 def apps_after(
-    reader: Reader, number: int, apps: Collection[str] | None = None, project: str | None = None
+    reader: EngineReader, number: int, apps: Collection[str] | None = None, project: str | None = None
 ) -> dict[str, App]:
     """Return the apps as they were after a deployment, by name; those of a project, or all."""
     return {

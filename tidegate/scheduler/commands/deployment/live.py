@@ -34,7 +34,7 @@ from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.tick import engine_clock
 
 REASONS = (Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED)
@@ -70,7 +70,7 @@ def deployed_apps(reader: Rows) -> dict[str, App]:
 
 
 def difference(
-    reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True, scope: Scope = WHOLE
+    reader: EngineReader, wanted: Mapping[str, App], *, update_schedules: bool = True, scope: Scope = WHOLE
 ) -> Diff:
     """Return the difference that a deployment of `wanted`, all apps of the project, would make."""
     headers = reader.app_headers()
@@ -128,7 +128,7 @@ def _with_calls(changes: Diff, states: Mapping[str, ScheduleState], texts: Mappi
     return msgspec.structs.replace(changes, apps=tuple(apps))
 
 
-def _parted(reader: Reader, rows: Rows, touched: frozenset[str]) -> tuple[dict[str, App], Neighbours]:
+def _parted(reader: EngineReader, rows: Rows, touched: frozenset[str]) -> tuple[dict[str, App], Neighbours]:
     """Return the deployed apps that a deployment is about, and the others with their owners."""
     apps, owners = deployed_apps(rows), {deployed.name: deployed.project for deployed in rows.apps()}
     rest = {name: app for name, app in apps.items() if name not in touched}

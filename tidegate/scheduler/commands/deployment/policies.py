@@ -19,7 +19,7 @@ from tidegate.scheduler.commands.deployment.deployment import Deployment
 from tidegate.scheduler.model.deployed import DeployedApp, noted
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import TableState
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.by_hand import try_again
 from tidegate.scheduler.tick.maintenance.policies import (
     POLLS,
@@ -78,7 +78,7 @@ def _entry(name: str, action: str, deployed: DeployedApp | None, now: datetime) 
     return Entry(at=now, kind=EntryKind.SPEC, data=data)
 
 
-def _change_policies(transaction: Transaction, before: Mapping[str, App], now: datetime) -> None:
+def _change_policies(transaction: EngineTransaction, before: Mapping[str, App], now: datetime) -> None:
     """Bring tables and records up to date with the deployed apps.
 
     Args:

@@ -34,7 +34,8 @@ from tidegate.scheduler.model.event import FORMER, Delivery, Subscription, liste
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import AWAY_AFTER, engine_clock
 from tidegate.scheduler.tick.upstream import backfill_cursor
 
@@ -54,7 +55,7 @@ class Record(Value, kw_only=True):
     former: dict[str, str] = {}
 
 
-def record_of(reader: Reader) -> Record:
+def record_of(reader: EngineReader) -> Record:
     """Return what is recorded of renames."""
     return msgspec.convert(reader.cursor(RECORD) or {}, type=Record)
 
@@ -73,7 +74,7 @@ def renames_of(
 
 
 def blocks(
-    reader: Reader, names: Renames, deployed: Mapping[str, App], removed: frozenset[str]
+    reader: EngineReader, names: Renames, deployed: Mapping[str, App], removed: frozenset[str]
 ) -> Iterator[Blocked]:
     """Yield what is in the way of renames, and of the removal of apps.
 
@@ -103,7 +104,7 @@ def blocks(
                 yield at_work(old, new, f"{busy[program]} of {program} is active")
 
 
-def _busy(reader: Reader) -> dict[str, str]:
+def _busy(reader: EngineReader) -> dict[str, str]:
     """Return an active run, or a job that is about to have one, of each program that has one."""
     found = {run.program: f"run {run.run_id}" for run in reader.runs(active=True)}
     for job in reader.jobs(states=ACTIVE):
@@ -112,7 +113,7 @@ def _busy(reader: Reader) -> dict[str, str]:
     return found
 
 
-def apply_renames(transaction: Transaction, names: Renames, now: datetime) -> None:
+def apply_renames(transaction: EngineTransaction, names: Renames, now: datetime) -> None:
     """Give everything in the store its new name."""
     apps = transaction.apps()
     states = transaction.schedules()
@@ -147,7 +148,7 @@ def apply_renames(transaction: Transaction, names: Renames, now: datetime) -> No
     transaction.add_journal(list(_entries(names, renamed, [new for _, new in changed], now)))
 
 
-def _rename_backfills(transaction: Transaction, names: Renames) -> None:
+def _rename_backfills(transaction: EngineTransaction, names: Renames) -> None:
     """Let backfills have the new names of their apps and tasks."""
     for each in backfills(transaction):
         task = None if each.task is None else names.schedule(whole_name(each.app, each.task))
@@ -163,7 +164,7 @@ def _rename_backfills(transaction: Transaction, names: Renames) -> None:
             transaction.set_cursor(backfill_cursor(each.number), msgspec.to_builtins(renamed))
 
 
-def _put_overrides(transaction: Transaction, names: Renames) -> None:
+def _put_overrides(transaction: EngineTransaction, names: Renames) -> None:
     """Put overrides, with what they revert to, under their new names."""
     known = transaction.overrides()
     renamed = [(each, renamed_override(each, names)) for each in known]
@@ -171,7 +172,7 @@ def _put_overrides(transaction: Transaction, names: Renames) -> None:
     transaction.put_overrides([new for old, new in renamed if old != new])
 
 
-def _put_jobs(transaction: Transaction, names: Renames, apps: Mapping[str, App]) -> None:
+def _put_jobs(transaction: EngineTransaction, names: Renames, apps: Mapping[str, App]) -> None:
     """Put the jobs that may still be launched; those that have ended well are history."""
     states = frozenset(JobState) - FINISHED | {JobState.FAILED}
     parts = (*names.programs, *names.datasets, *names.schedules)
@@ -198,7 +199,7 @@ def subscriptions(state: ScheduleState) -> Iterator[Subscription]:
 
 
 def subscribe(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     before: Mapping[str, ScheduleState],
     after: Sequence[ScheduleState],
     now: datetime,
@@ -266,7 +267,7 @@ def _entries(
         )
 
 
-def forget_former(transaction: Transaction, after: Mapping[str, App]) -> None:
+def forget_former(transaction: EngineTransaction, after: Mapping[str, App]) -> None:
     """Forget the former names that deployed programs and datasets have now."""
     record = record_of(transaction)
     taken = {
@@ -280,7 +281,7 @@ def forget_former(transaction: Transaction, after: Mapping[str, App]) -> None:
 class Renamed:
     """The rows that a comparison reads, under their new names, before they have been renamed."""
 
-    def __init__(self, reader: Reader, names: Renames) -> None:
+    def __init__(self, reader: EngineReader, names: Renames) -> None:
         self._reader = reader
         self._names = names
 

@@ -27,7 +27,7 @@ from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.due import MICROSECOND
 
 
@@ -58,7 +58,7 @@ class Replacement(NamedTuple):
 
 
 def create_schedules(
-    transaction: Transaction, states: Sequence[ScheduleState], now: datetime
+    transaction: EngineTransaction, states: Sequence[ScheduleState], now: datetime
 ) -> list[ScheduleState]:
     """Make the first instances of tasks, and start the schedules that accept events; return all of them."""
     tasks = begin_tasks(transaction, [state for state in states if state.spec.task is not None], now)
@@ -69,7 +69,7 @@ def create_schedules(
 
 
 def reset_schedules(
-    transaction: Transaction, replacements: Sequence[Replacement], now: datetime
+    transaction: EngineTransaction, replacements: Sequence[Replacement], now: datetime
 ) -> list[ScheduleState]:
     """Discard the jobs of schedules, and create the schedules again."""
     change_jobs(transaction, Change.RESET, [each.before for each in replacements], now)
@@ -77,7 +77,10 @@ def reset_schedules(
 
 
 def carry_schedules(
-    transaction: Transaction, replacements: Sequence[Replacement], apps: Mapping[str, App], now: datetime
+    transaction: EngineTransaction,
+    replacements: Sequence[Replacement],
+    apps: Mapping[str, App],
+    now: datetime,
 ) -> list[ScheduleState]:
     """Carry the waiting jobs of schedules over to their new specifications.
 
@@ -104,7 +107,7 @@ def carry_schedules(
 
 
 def move_crons(
-    transaction: Transaction, before: ScheduleState, after: ScheduleState, now: datetime
+    transaction: EngineTransaction, before: ScheduleState, after: ScheduleState, now: datetime
 ) -> ScheduleState:
     """Return a changed schedule whose crons go on in another zone without a fire left out or twice."""
     moved = moved_crons(before, after, now)
@@ -117,7 +120,7 @@ def move_crons(
     return msgspec.structs.replace(placed, next_fire_at=next_fire(placed, placed.fires_after or now))
 
 
-def _write(transaction: Transaction, found: Sequence[tuple[Job, Carried]], now: datetime) -> None:
+def _write(transaction: EngineTransaction, found: Sequence[tuple[Job, Carried]], now: datetime) -> None:
     """Write carried jobs with their events."""
     every = [carried for _, carried in found]
     # First removed, then added: an event that moves to another leaf is one of each.
@@ -128,7 +131,7 @@ def _write(transaction: Transaction, found: Sequence[tuple[Job, Carried]], now: 
 
 
 def _continue(
-    transaction: Transaction, replacements: Sequence[Replacement], now: datetime
+    transaction: EngineTransaction, replacements: Sequence[Replacement], now: datetime
 ) -> dict[str, ScheduleState]:
     """Return the changed schedules by ref, with the fire times and unchanged timers of the former ones."""
     anew = [each.again(now) for each in replacements]

@@ -21,12 +21,12 @@ from tidegate.scheduler.commands.overrides.record import Cause, record_overrides
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import route_before
 
 
 def put_schedule(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     app: str,
     spec: Schedule,
     now: datetime,
@@ -53,7 +53,7 @@ def put_schedule(
     return changes
 
 
-def _extend(transaction: Transaction, ref: str, now: datetime, by: By, until: Until) -> None:
+def _extend(transaction: EngineTransaction, ref: str, now: datetime, by: By, until: Until) -> None:
     """Give the override of a text another owner, reason and expiry."""
     known, (state,) = text_override_of(transaction, ref), transaction.schedules(refs=[ref])
     if known is None:
@@ -63,7 +63,7 @@ def _extend(transaction: Transaction, ref: str, now: datetime, by: By, until: Un
 
 
 def delete_schedules(
-    transaction: Transaction, refs: Collection[str], now: datetime, *, force: bool = False, by: By
+    transaction: EngineTransaction, refs: Collection[str], now: datetime, *, force: bool = False, by: By
 ) -> Diff:
     """Delete deployed schedules ("app/name") and keep their apps; a later deploy may create them again.
 
@@ -93,7 +93,7 @@ def delete_schedules(
 
 
 def carry_out_call(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     wanted: Mapping[str, App],
     now: datetime,
     by: By,

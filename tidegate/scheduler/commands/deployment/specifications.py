@@ -9,13 +9,14 @@ from collections.abc import Collection, Iterator
 from tidegate.compiler.plan.diff import Diff
 from tidegate.scheduler.model.deployed import DeployedApp, whole_app
 from tidegate.scheduler.model.records.specification import Specification, kept
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 ALL = 2**63 - 1
 """The number behind that of every deployment."""
 
 
-def keep_specifications(transaction: Transaction, changes: Diff) -> None:
+def keep_specifications(transaction: EngineTransaction, changes: Diff) -> None:
     """Keep what the newest deployment has changed, in the transaction that has made it."""
     ((number, _),) = transaction.deployments(None, 1)
     if changes.renames:
@@ -30,13 +31,15 @@ def keep_specifications(transaction: Transaction, changes: Diff) -> None:
     )
 
 
-def _everything(reader: Reader) -> set[str]:
+def _everything(reader: EngineReader) -> set[str]:
     """Return what is deployed or was once: a rename moves apps and what is in them."""
     known = {each.ref for each in reader.specifications(ALL) if not each.gone}
     return known | {app.name for app in reader.apps()} | {state.ref for state in reader.schedules()}
 
 
-def deployed_at(reader: Reader, number: int, apps: Collection[str] | None = None) -> dict[str, DeployedApp]:
+def deployed_at(
+    reader: EngineReader, number: int, apps: Collection[str] | None = None
+) -> dict[str, DeployedApp]:
     """Return the apps as they were after a deployment, by name, with their schedules; some, or all."""
     found = [each for each in reader.specifications(number, apps=apps) if not each.gone]
     schedules: dict[str, list[Specification]] = {}

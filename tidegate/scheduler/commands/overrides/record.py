@@ -6,24 +6,25 @@ from typing import Any, Literal
 
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 Cause = Literal["undone", "deployed", "reverted", "expired", "deleted"]
 """Why an override ends: by a change by hand back, a deployment, `revert`, by itself, or with its schedule."""
 
 
-def status_override_of(reader: Reader, ref: str) -> Override | None:
+def status_override_of(reader: EngineReader, ref: str) -> Override | None:
     """Return the override of a schedule's status."""
     return next((each for each in reader.overrides(refs=[ref]) if each.kind == "status"), None)
 
 
-def text_override_of(reader: Reader, ref: str) -> Override | None:
+def text_override_of(reader: EngineReader, ref: str) -> Override | None:
     """Return the override of a schedule's text."""
     return next((each for each in reader.overrides(refs=[ref]) if each.of_text), None)
 
 
 def record_overrides(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     before: Sequence[Override],
     after: Sequence[Override],
     now: datetime,

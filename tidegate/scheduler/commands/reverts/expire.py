@@ -15,13 +15,13 @@ from tidegate.scheduler.commands.reverts.revert import restore_statuses, restore
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 
 EXPIRY = "expiry"
 """The actor of what reverts by itself."""
 
 
-def end_expired(transaction: Transaction, expired: Sequence[Override], now: datetime) -> None:
+def end_expired(transaction: EngineTransaction, expired: Sequence[Override], now: datetime) -> None:
     """Revert overrides that expire at the same instant."""
     texts = [each for each in expired if each.of_text]
     try:
@@ -44,12 +44,12 @@ def end_expired(transaction: Transaction, expired: Sequence[Override], now: date
     record_overrides(transaction, left, [], now, _by(expired), "expired")
 
 
-def _restore_status(transaction: Transaction, override: Override, now: datetime) -> None:
+def _restore_status(transaction: EngineTransaction, override: Override, now: datetime) -> None:
     restore_statuses(transaction, [override], now, _by([override]), "expired")
 
 
 def _or_stays(
-    transaction: Transaction, override: Override, now: datetime, restore: Callable[[Override], None]
+    transaction: EngineTransaction, override: Override, now: datetime, restore: Callable[[Override], None]
 ) -> None:
     """Restore what an override has changed; what is refused stays as it is, without an expiry."""
     try:

@@ -14,14 +14,14 @@ from tidegate.scheduler.commands.overrides.record import Cause
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import Refused, UnknownName
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import route_before
 
 Part = Literal["status", "text"]
 
 
 def revert(
-    transaction: Transaction, ref: str, now: datetime, by: By, only: Part | None = None
+    transaction: EngineTransaction, ref: str, now: datetime, by: By, only: Part | None = None
 ) -> tuple[Override, ...]:
     """Revert the overrides of a schedule.
 
@@ -50,7 +50,7 @@ def of_part(override: Override, only: Part | None) -> bool:
 
 
 def restore_statuses(
-    transaction: Transaction, found: Sequence[Override], now: datetime, by: By, cause: Cause
+    transaction: EngineTransaction, found: Sequence[Override], now: datetime, by: By, cause: Cause
 ) -> None:
     """Give schedules the status that they had; an override that has ended meanwhile is passed over."""
     left = {
@@ -62,7 +62,7 @@ def restore_statuses(
 
 
 def restore_texts(
-    transaction: Transaction, found: Sequence[Override], now: datetime, by: By, cause: Cause
+    transaction: EngineTransaction, found: Sequence[Override], now: datetime, by: By, cause: Cause
 ) -> None:
     """Give schedules the text that was deployed: one difference for all of them.
 

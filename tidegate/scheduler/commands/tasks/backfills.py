@@ -26,7 +26,8 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import InstanceRefused, Refused
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import discard_jobs
 from tidegate.scheduler.tick.tick import advance_before
 from tidegate.scheduler.tick.upstream import backfill_cursor
@@ -95,7 +96,7 @@ class Wanted(Value, kw_only=True):
     priority: Priority | None = None
 
 
-def start_backfill(transaction: Transaction, wanted: Wanted, now: datetime, by: By) -> Backfill:
+def start_backfill(transaction: EngineTransaction, wanted: Wanted, now: datetime, by: By) -> Backfill:
     """Make the instances of a backfill.
 
     Raises:
@@ -141,7 +142,7 @@ def start_backfill(transaction: Transaction, wanted: Wanted, now: datetime, by: 
 
 
 def start_backfill_once(
-    transaction: Transaction, wanted: Wanted, now: datetime, by: By, request: str
+    transaction: EngineTransaction, wanted: Wanted, now: datetime, by: By, request: str
 ) -> tuple[Backfill, bool]:
     """Make the instances of a backfill, unless a call with the same key has done so.
 
@@ -172,7 +173,7 @@ def start_backfill_once(
     return made, False
 
 
-def cancel_backfill(transaction: Transaction, number: int, now: datetime, by: By) -> Progress:
+def cancel_backfill(transaction: EngineTransaction, number: int, now: datetime, by: By) -> Progress:
     """Discard the instances of a backfill that do not run yet; what runs or is done stays.
 
     Raises:
@@ -194,7 +195,7 @@ def cancel_backfill(transaction: Transaction, number: int, now: datetime, by: By
     return progress(transaction, number)
 
 
-def backfill_of(reader: Reader, number: int) -> Backfill:
+def backfill_of(reader: EngineReader, number: int) -> Backfill:
     """Return the request of a backfill.
 
     Raises:
@@ -208,12 +209,12 @@ def backfill_of(reader: Reader, number: int) -> Backfill:
     return msgspec.convert(stored, Backfill)
 
 
-def backfills(reader: Reader) -> tuple[Backfill, ...]:
+def backfills(reader: EngineReader) -> tuple[Backfill, ...]:
     """Return all backfills, the oldest first."""
     return tuple(newest_backfills(reader))[::-1]
 
 
-def newest_backfills(reader: Reader, before: int | None = None) -> Iterator[Backfill]:
+def newest_backfills(reader: EngineReader, before: int | None = None) -> Iterator[Backfill]:
     """Yield the backfills, the newest first.
 
     Args:
@@ -224,13 +225,13 @@ def newest_backfills(reader: Reader, before: int | None = None) -> Iterator[Back
         yield backfill_of(reader, number)
 
 
-def progress(reader: Reader, number: int) -> Progress:
+def progress(reader: EngineReader, number: int) -> Progress:
     """Return how far a backfill is."""
     (found,) = progress_of(reader, [backfill_of(reader, number)])
     return found
 
 
-def progress_of(reader: Reader, found: Sequence[Backfill]) -> tuple[Progress, ...]:
+def progress_of(reader: EngineReader, found: Sequence[Backfill]) -> tuple[Progress, ...]:
     """Return how far some backfills are."""
     numbers = [each.number for each in found]
     known = reader.backfill_counts(min(numbers), max(numbers)) if numbers else {}
@@ -243,7 +244,7 @@ def progress_of(reader: Reader, found: Sequence[Backfill]) -> tuple[Progress, ..
     return tuple(made)
 
 
-def _tasks(reader: Reader, wanted: Wanted) -> tuple[list[ScheduleState], list[ScheduleState]]:
+def _tasks(reader: EngineReader, wanted: Wanted) -> tuple[list[ScheduleState], list[ScheduleState]]:
     """Return the tasks of a backfill by ref, and those that are left out because they are disabled.
 
     Raises:
@@ -277,7 +278,7 @@ def _tasks(reader: Reader, wanted: Wanted) -> tuple[list[ScheduleState], list[Sc
     return chosen, [] if only else disabled
 
 
-def _upstream(reader: Reader, states: Iterable[ScheduleState]) -> dict[str, ScheduleState]:
+def _upstream(reader: EngineReader, states: Iterable[ScheduleState]) -> dict[str, ScheduleState]:
     """Return all tasks upstream of some tasks."""
     found: dict[str, ScheduleState] = {}
     ahead = list(states)
@@ -336,7 +337,7 @@ def _make(
     return make(state, instance, now)
 
 
-def _put(transaction: Transaction, backfill: Backfill) -> None:
+def _put(transaction: EngineTransaction, backfill: Backfill) -> None:
     transaction.set_cursor(backfill_cursor(backfill.number), msgspec.to_builtins(backfill))
 
 

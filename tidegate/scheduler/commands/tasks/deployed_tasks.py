@@ -28,7 +28,7 @@ from tidegate.scheduler.model.instance import Instance, task_event_key
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.end_jobs import discard_jobs, end_jobs
 from tidegate.scheduler.tick.generate import (
@@ -46,7 +46,7 @@ from tidegate.scheduler.tick.tick import is_away
 
 
 def begin_tasks(
-    transaction: Transaction, states: Sequence[ScheduleState], now: datetime
+    transaction: EngineTransaction, states: Sequence[ScheduleState], now: datetime
 ) -> list[ScheduleState]:
     """Make the first instances of new tasks, and return the tasks with their next generation."""
     made_until = {state.ref: day_made(state.spec.as_task, now) for state in states}
@@ -73,7 +73,7 @@ def _first_slots(task: TaskTrigger, until: date, now: datetime) -> list[Slot]:
 
 
 def change_tasks(
-    transaction: Transaction, states: Sequence[ScheduleState], specs: Sequence[Schedule], now: datetime
+    transaction: EngineTransaction, states: Sequence[ScheduleState], specs: Sequence[Schedule], now: datetime
 ) -> list[ScheduleState]:
     """Change deployed tasks and their instances, and return the changed tasks."""
     before = now - MICROSECOND
@@ -91,7 +91,7 @@ def change_tasks(
 
 
 def _begin_changed(
-    transaction: Transaction, was: ScheduleState, state: ScheduleState, now: datetime
+    transaction: EngineTransaction, was: ScheduleState, state: ScheduleState, now: datetime
 ) -> ScheduleState:
     """Make the instances that a changed task has besides those it had; return it with its next generation."""
     task, former = state.spec.as_task, was.spec.as_task
@@ -129,7 +129,7 @@ def _day_made_before(former: TaskTrigger, task: TaskTrigger, now: datetime) -> d
     return day_made(former, now - MICROSECOND) if moves else day_made(task, now)
 
 
-def wake_consumers(transaction: Transaction, tasks: Collection[str], now: datetime) -> None:
+def wake_consumers(transaction: EngineTransaction, tasks: Collection[str], now: datetime) -> None:
     """Let instances that are Not Run look for upstream instances again, since some have come or gone.
 
     Args:
@@ -142,7 +142,7 @@ def wake_consumers(transaction: Transaction, tasks: Collection[str], now: dateti
     transaction.put_jobs(looking_again(waiting, now))
 
 
-def _change(transaction: Transaction, state: ScheduleState, task: TaskTrigger, now: datetime) -> None:
+def _change(transaction: EngineTransaction, state: ScheduleState, task: TaskTrigger, now: datetime) -> None:
     """Carry out what becomes of the instances of a changed task."""
     jobs = transaction.jobs(
         schedules=(state.ref,), states=(*WAITING, JobState.PENDING_LAUNCH, JobState.PAUSED)

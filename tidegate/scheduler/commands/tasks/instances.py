@@ -15,7 +15,8 @@ from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.model.refused import InstanceRefused
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.named import named_instance
 from tidegate.scheduler.tick.rerun import change_instances, decide_now, rerun
 from tidegate.scheduler.tick.tick import advance_before
@@ -41,7 +42,7 @@ class InstanceName(Value, kw_only=True):
 
 
 def act(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     ref: str,
     name: InstanceName,
     action: Action,
@@ -74,7 +75,7 @@ def act(
     return changed if action is not Action.RESUME else decide_now(transaction, changed, now)
 
 
-def task_state(reader: Reader, ref: str) -> ScheduleState:
+def task_state(reader: EngineReader, ref: str) -> ScheduleState:
     """Return a deployed task.
 
     Raises:
@@ -86,7 +87,7 @@ def task_state(reader: Reader, ref: str) -> ScheduleState:
     return state
 
 
-def instance_named(reader: Reader, state: ScheduleState, name: InstanceName) -> Job:
+def instance_named(reader: EngineReader, state: ScheduleState, name: InstanceName) -> Job:
     """Return an instance of a task.
 
     Raises:

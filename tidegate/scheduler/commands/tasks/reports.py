@@ -28,7 +28,7 @@ from tidegate.scheduler.model.instance import InstanceKind, Status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import InstanceRefused, Refused
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.generate import ONE_DAY, slots_between
 from tidegate.scheduler.tick.named import named_instance
@@ -60,7 +60,7 @@ class Times(Value, kw_only=True):
 
 
 def report(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     ref: str,
     times: Times,
     status: str,
@@ -160,7 +160,7 @@ def _too_many(hint: str) -> InstanceRefused:
 
 
 def _one(
-    transaction: Transaction, state: ScheduleState, slot: Slot, status: str, now: datetime, by: By
+    transaction: EngineTransaction, state: ScheduleState, slot: Slot, status: str, now: datetime, by: By
 ) -> str:
     """Carry out the report of one instance; return what became of it."""
     task = state.spec.as_task
@@ -179,7 +179,7 @@ def _one(
     return f"run again with {len(again) - 1} downstream"
 
 
-def _report(transaction: Transaction, job: Job, status: str, now: datetime, by: By) -> None:
+def _report(transaction: EngineTransaction, job: Job, status: str, now: datetime, by: By) -> None:
     data = {"status": status, "by": by.actor, "why": by.reason}
     entry = Entry(at=now, kind=EntryKind.REPORTED, schedule=job.schedule, job=job.id, data=data)
     transaction.add_journal([entry])

@@ -13,7 +13,7 @@ from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.instance import Instance, Status, task_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.upstream import load_upstream
 
 AROUND = timedelta(days=2)
@@ -40,7 +40,7 @@ class Awaited(Value, kw_only=True):
 
 
 def upstream_of(
-    reader: Reader, jobs: Collection[Job], now: datetime | None = None
+    reader: EngineReader, jobs: Collection[Job], now: datetime | None = None
 ) -> dict[str, tuple[Upstream, ...]]:
     """Return what the dependencies of instances have picked, by job, recorded or as it would be now.
 
@@ -75,7 +75,7 @@ def _recorded(instance: Instance, picked: dict[str, Job]) -> tuple[Upstream, ...
     return edges + missing
 
 
-def awaited(reader: Reader, upstream: Collection[Upstream]) -> tuple[Awaited, ...]:
+def awaited(reader: EngineReader, upstream: Collection[Upstream]) -> tuple[Awaited, ...]:
     """Return the upstream instances that dependencies have picked."""
     return tuple(
         Awaited(
@@ -91,7 +91,7 @@ def awaited(reader: Reader, upstream: Collection[Upstream]) -> tuple[Awaited, ..
     )
 
 
-def status_since(reader: Reader, job: Job) -> datetime | None:
+def status_since(reader: EngineReader, job: Job) -> datetime | None:
     """Return when an instance got the status that it has."""
     status = status_of(job)
     match status:
@@ -111,7 +111,7 @@ def status_since(reader: Reader, job: Job) -> datetime | None:
             assert_never(status)
 
 
-def consumers_of(reader: Reader, job: Job) -> tuple[tuple[Job, str], ...]:
+def consumers_of(reader: EngineReader, job: Job) -> tuple[tuple[Job, str], ...]:
     """Return the instances that wait, or have waited, for an instance, each with the rule that picked it.
 
     Those that are Not Run are looked up among the instances of some days around it.

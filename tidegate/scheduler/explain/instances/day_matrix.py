@@ -19,7 +19,7 @@ from tidegate.scheduler.explain.instances.listed import instances_of_day
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Diagnostic, Edge, Instance, Status
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 HOURS = 24
 
@@ -120,7 +120,7 @@ class Matrix(Value, kw_only=True):
 
 
 def matrix_of(
-    reader: Reader, states: Sequence[ScheduleState], day: date, now: datetime, *, edges: bool
+    reader: EngineReader, states: Sequence[ScheduleState], day: date, now: datetime, *, edges: bool
 ) -> Matrix:
     """Return the matrix of a day.
 
@@ -153,7 +153,7 @@ def matrix_of(
     return Matrix(day=day, rows=tuple(ordered), edges_whole=whole)
 
 
-def _entry(reader: Reader, job: Job, instance: Instance, upstream: tuple[Upstream, ...]) -> Entry:
+def _entry(reader: EngineReader, job: Job, instance: Instance, upstream: tuple[Upstream, ...]) -> Entry:
     return Entry(
         job=job,
         instance=instance,

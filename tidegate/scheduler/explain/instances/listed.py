@@ -17,7 +17,7 @@ from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.refused import UnknownName
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.upstream import MICROSECOND
 
 ONE_DAY = timedelta(days=1)
@@ -54,7 +54,7 @@ def statuses_of(text: str) -> frozenset[Status]:
     return frozenset(Status(name) for name in names if name)
 
 
-def listed_instances(reader: Reader, wanted: Listed, now: datetime) -> list[Job]:
+def listed_instances(reader: EngineReader, wanted: Listed, now: datetime) -> list[Job]:
     """Return the instances to list, by scheduled time, task and id.
 
     Raises:
@@ -64,7 +64,9 @@ def listed_instances(reader: Reader, wanted: Listed, now: datetime) -> list[Job]
     return instances_of(reader, chosen_tasks(reader, wanted.task, app), wanted, now)
 
 
-def instances_of(reader: Reader, states: Sequence[ScheduleState], wanted: Listed, now: datetime) -> list[Job]:
+def instances_of(
+    reader: EngineReader, states: Sequence[ScheduleState], wanted: Listed, now: datetime
+) -> list[Job]:
     """Return the instances of some tasks, by scheduled time, task and id.
 
     Args:
@@ -88,7 +90,7 @@ def instances_of(reader: Reader, states: Sequence[ScheduleState], wanted: Listed
     return sorted((job for job in kept if job.instance is not None), key=_order)
 
 
-def chosen_tasks(reader: Reader, task: str | None, app: str | None) -> list[ScheduleState]:
+def chosen_tasks(reader: EngineReader, task: str | None, app: str | None) -> list[ScheduleState]:
     """Return one task, or all tasks of an app or of the store, by ref."""
     if task is not None:
         return [find_task(reader, task)]
@@ -96,7 +98,7 @@ def chosen_tasks(reader: Reader, task: str | None, app: str | None) -> list[Sche
 
 
 def instances_of_day(
-    reader: Reader, states: Sequence[ScheduleState], day: date | None, now: datetime
+    reader: EngineReader, states: Sequence[ScheduleState], day: date | None, now: datetime
 ) -> list[Job]:
     """Return the instances with a scheduled time on a local day of each task; None for the running one.
 

@@ -19,7 +19,7 @@ from tidegate.scheduler.explain.instances.awaited import status_since, upstream_
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance, Status
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 FOLLOWED_MAX = 2000
 """So many instances of the chains are looked at; a longer chain of `self` ends there."""
@@ -70,7 +70,7 @@ class Root(Value, kw_only=True):
     path: tuple[str, ...] = ()
 
 
-def roots(reader: Reader, job: Job, now: datetime) -> tuple[Root, ...]:
+def roots(reader: EngineReader, job: Job, now: datetime) -> tuple[Root, ...]:
     """Return the roots of what an instance waits for, those that need a person first.
 
     Of those whose time has not come only the last one is returned.
@@ -107,7 +107,7 @@ def _in_order(found: Collection[Root]) -> tuple[Root, ...]:
 
 
 def _of(
-    reader: Reader,
+    reader: EngineReader,
     job: Job,
     state: ScheduleState | None,
     now: datetime,

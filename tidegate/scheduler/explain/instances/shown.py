@@ -23,7 +23,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Diagnostic, Instance
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.load import load_apps
 
 
@@ -46,7 +46,7 @@ class Shown(Value, kw_only=True):
     history: tuple[Entry, ...]
 
 
-def shown_instance(reader: Reader, task: str, scheduled: str, backfill: int) -> Shown:
+def shown_instance(reader: EngineReader, task: str, scheduled: str, backfill: int) -> Shown:
     """Return an instance.
 
     Raises:
@@ -68,7 +68,7 @@ def shown_instance(reader: Reader, task: str, scheduled: str, backfill: int) -> 
     )
 
 
-def _partitions(reader: Reader, state: ScheduleState, instance: Instance) -> dict[str, tuple[str, ...]]:
+def _partitions(reader: EngineReader, state: ScheduleState, instance: Instance) -> dict[str, tuple[str, ...]]:
     app = load_apps(reader, [state]).get(state.app)
     return {} if app is None or instance.empty else written(app, state.spec, instance)
 

@@ -10,13 +10,13 @@ from tidegate.scheduler.explain.operations.checks import Around
 from tidegate.scheduler.model.job import ACTIVE, Job
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.run import group_resource
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.by_hand import writers_of
 from tidegate.scheduler.tick.maintenance.look import free_slots, spent
 from tidegate.scheduler.tick.maintenance.policies import Policies
 
 
-def load_around(reader: Reader, policies: Policies, table: TableState, now: datetime) -> Around:
+def load_around(reader: EngineReader, policies: Policies, table: TableState, now: datetime) -> Around:
     """Return what decides about each operation on a table at an instant, but for what pipelines write."""
     slots = free_slots(reader, policies)
     full = [pool for pool, free in slots.items() if free <= 0]
@@ -30,7 +30,7 @@ def load_around(reader: Reader, policies: Policies, table: TableState, now: date
 
 
 def with_writers(
-    reader: Reader, policies: Policies, around: Around, table: TableState, now: datetime
+    reader: EngineReader, policies: Policies, around: Around, table: TableState, now: datetime
 ) -> Around:
     """Return the same with what pipelines write of the table, which decides about what rewrites its data."""
     busy = writers_of(reader, policies, table, now)
@@ -38,7 +38,7 @@ def with_writers(
     return msgspec.structs.replace(around, busy=busy, writers=tuple(_line(job) for job in writers))
 
 
-def _holders(reader: Reader, active: tuple[Job, ...], resource: str) -> Iterator[str]:
+def _holders(reader: EngineReader, active: tuple[Job, ...], resource: str) -> Iterator[str]:
     """Yield each job, and each run without a job, that holds a slot of a resource."""
     for job in active:
         if resource in job.resources and not job.gave_back:

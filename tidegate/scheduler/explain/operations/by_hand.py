@@ -9,7 +9,7 @@ from enum import StrEnum
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import Job, job_id
 from tidegate.scheduler.model.maintenance import Ending, OperationRun, policy_ref
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 
 class Progress(StrEnum):
@@ -37,7 +37,7 @@ class AskedFor(Value, kw_only=True):
     progress: Progress
 
 
-def asked_for(reader: Reader, job: str) -> AskedFor:
+def asked_for(reader: EngineReader, job: str) -> AskedFor:
     """Return the operations of a request.
 
     Args:
@@ -51,7 +51,7 @@ def asked_for(reader: Reader, job: str) -> AskedFor:
     return AskedFor(jobs=tuple(jobs), runs=runs, progress=_progress(jobs[-1], runs))
 
 
-def _following(reader: Reader, job: Job) -> Job | None:
+def _following(reader: EngineReader, job: Job) -> Job | None:
     """Return the job that the end of one has opened."""
     work = job.work
     options = ((work.operation, work.policy), *work.then)

@@ -18,7 +18,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.rank import counting, matches
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.maintenance import Record, TableState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.renamed_maintenance import renamed_record
 from tidegate.scheduler.tick.maintenance.tables import tables_of_datasets
 
@@ -77,7 +77,7 @@ class Coverage(Value, kw_only=True):
     unmatched: tuple[Unmatched, ...] = ()
 
 
-def load_known(reader: Reader) -> Known:
+def load_known(reader: EngineReader) -> Known:
     """Return what a deployment is compared with, before it is carried out."""
     records = [record for record in reader.records() if record.job is not None]
     ids = {record.job for record in records if record.job is not None}

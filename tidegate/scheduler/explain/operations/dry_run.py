@@ -11,7 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.maintain import choose, refuse_active
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.by_hand import busy_of
 from tidegate.scheduler.tick.maintenance.look import free_slots
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
@@ -37,7 +37,7 @@ class WouldRun(Value, kw_only=True):
 
 
 def would_run(
-    reader: Reader,
+    reader: EngineReader,
     table: str,
     now: datetime,
     *,
@@ -62,7 +62,7 @@ def would_run(
 
 
 def _would_run(
-    reader: Reader,
+    reader: EngineReader,
     policies: Policies,
     table: TableState,
     operation: Operation,

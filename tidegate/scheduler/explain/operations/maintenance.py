@@ -18,7 +18,7 @@ from tidegate.scheduler.decision.maintenance.judge import Judged
 from tidegate.scheduler.decision.maintenance.poll import decide_poll
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.look import look
 from tidegate.scheduler.tick.maintenance.policies import Policies
 
@@ -58,7 +58,7 @@ class OperationStatus(Value, kw_only=True):
 
 
 def operation_status(
-    reader: Reader, table: TableState, policies: Policies, now: datetime
+    reader: EngineReader, table: TableState, policies: Policies, now: datetime
 ) -> tuple[OperationStatus, ...]:
     """Return the status of all operations on a table, in the order in which they run."""
     records = [record for record in reader.records(tables=(table.name,)) if record.counts]
@@ -78,7 +78,7 @@ def operation_status(
 
 
 def _judged(
-    reader: Reader, policies: Policies, records: Sequence[Record], now: datetime
+    reader: EngineReader, policies: Policies, records: Sequence[Record], now: datetime
 ) -> dict[tuple[str, Operation, str], Judged]:
     """Return the verdict on each operation that does not run, as a poll that starts nothing leaves it."""
     looked = look(reader, policies, records, now)

@@ -16,7 +16,7 @@ from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
 from tidegate.scheduler.model.maintenance import Health, Record, TableState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.look import Looked, look
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 
@@ -55,7 +55,7 @@ class PlannedPoll(Value, kw_only=True):
 
 
 def planned_polls(
-    reader: Reader, now: datetime, polls: int, shown: Collection[str] | None = None
+    reader: EngineReader, now: datetime, polls: int, shown: Collection[str] | None = None
 ) -> tuple[PlannedPoll, ...]:
     """Return what the next polls would do.
 
@@ -69,7 +69,7 @@ def planned_polls(
     started, instant = 0, now
     for _ in range(polls):
         instant = policies.poll_from(instant)
-        rows = cast("Reader", _Measured(reader, measured, instant))
+        rows = cast("EngineReader", _Measured(reader, measured, instant))
         due = [record for record in records if record.next_run is None or record.next_run <= instant]
         looked = look(rows, policies, due, instant)
         slots = {pool: max(free - started, 0) for pool, free in looked.slots.items()}
@@ -89,7 +89,9 @@ def _shown(polled: tuple[Polled, ...], shown: Collection[str] | None) -> tuple[P
     return tuple(each for each in polled if shown is None or each.judged.asked.table.name in shown)
 
 
-def _planned(reader: Reader, looked: Looked, polled: tuple[Polled, ...], instant: datetime) -> PlannedPoll:
+def _planned(
+    reader: EngineReader, looked: Looked, polled: tuple[Polled, ...], instant: datetime
+) -> PlannedPoll:
     waiting = Counter(
         str(each.judged.reason)
         for each in polled
@@ -127,7 +129,7 @@ class _Measured:
     One of which nothing is known counts as one that could not be measured.
     """
 
-    def __init__(self, reader: Reader, names: Collection[str], now: datetime) -> None:
+    def __init__(self, reader: EngineReader, names: Collection[str], now: datetime) -> None:
         self._reader = reader
         self._names = names
         self._unknown = Health(measured_at=now, failure="not measured yet")

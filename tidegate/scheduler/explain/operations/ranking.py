@@ -11,7 +11,7 @@ from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.rank import Match, matches
 from tidegate.scheduler.model.maintenance import TableState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 
 Status = Literal["counts", "outranked", "not configured", "operation disabled", "policy disabled"]
@@ -43,7 +43,7 @@ class RankedOperation(Value, kw_only=True):
     policies: tuple[RankedPolicy, ...] = ()
 
 
-def ranked_policies(reader: Reader, table: TableState, now: datetime) -> tuple[RankedOperation, ...]:
+def ranked_policies(reader: EngineReader, table: TableState, now: datetime) -> tuple[RankedOperation, ...]:
     """Return for each operation the policies that match a table, also those that are disabled."""
     policies = load_policies(reader, now).policies
     enabled = {ref: msgspec.structs.replace(policy, enabled=True) for ref, policy in policies.items()}

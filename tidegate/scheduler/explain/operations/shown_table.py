@@ -11,7 +11,7 @@ from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked
 from tidegate.scheduler.explain.measured import Measured, measured
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.model.maintenance import OperationRun, TableState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 
 
@@ -46,7 +46,7 @@ class TableStatus(Value, kw_only=True):
     poll: datetime
 
 
-def table_status(reader: Reader, table: TableState, now: datetime) -> TableStatus:
+def table_status(reader: EngineReader, table: TableState, now: datetime) -> TableStatus:
     """Return a table with its health, its debt and the status of each of its operations."""
     policies = load_policies(reader, now)
     return TableStatus(

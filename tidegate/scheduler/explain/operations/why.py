@@ -23,14 +23,14 @@ from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.maintenance import Record, TableState, Work, policy_ref
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 
 UNFINISHED = frozenset(JobState) - FINISHED
 
 
 def explain_operations(
-    reader: Reader, table: str, now: datetime, operation: Operation | None = None
+    reader: EngineReader, table: str, now: datetime, operation: Operation | None = None
 ) -> tuple[Explanation, ...]:
     """Explain the operations on a table, in the order in which they run.
 
@@ -54,7 +54,7 @@ def explain_operations(
     return tuple(each for name, each in shown if operation in (None, name))
 
 
-def explain_operation_job(reader: Reader, job: Job, now: datetime) -> Explanation:
+def explain_operation_job(reader: EngineReader, job: Job, now: datetime) -> Explanation:
     """Explain a job that is an operation on a table."""
     policies, here = load_policies(reader, now), None
     for found in reader.tables(names=(job.work.table,)):
@@ -62,7 +62,7 @@ def explain_operation_job(reader: Reader, job: Job, now: datetime) -> Explanatio
     return _of_job(reader, policies, here, job, now)
 
 
-def _unfinished(reader: Reader, policies: Policies, table: str, *, past: bool) -> list[Job]:
+def _unfinished(reader: EngineReader, policies: Policies, table: str, *, past: bool) -> list[Job]:
     """Return the jobs of operations on a table that have not ended, oldest first.
 
     Args:
@@ -80,7 +80,7 @@ def _unfinished(reader: Reader, policies: Policies, table: str, *, past: bool) -
 
 
 def _of_job(
-    reader: Reader, policies: Policies, here: "_OnTable | None", job: Job, now: datetime
+    reader: EngineReader, policies: Policies, here: "_OnTable | None", job: Job, now: datetime
 ) -> Explanation:
     """Explain the job of an operation.
 
@@ -108,7 +108,7 @@ class _OnTable:
         records: of the policies that count.
     """
 
-    def __init__(self, reader: Reader, policies: Policies, table: TableState, now: datetime) -> None:
+    def __init__(self, reader: EngineReader, policies: Policies, table: TableState, now: datetime) -> None:
         self._reader = reader
         self._policies = policies
         self._table = table
@@ -210,7 +210,7 @@ def _reason_line(reason: Reason | None) -> str:
     return "it waits for the next poll" if reason is None else f"{reason}: {reason.summary}"
 
 
-def _limit(reader: Reader, job: Job) -> str:
+def _limit(reader: EngineReader, job: Job) -> str:
     """Describe when the timeout of a running operation ends; "" for one that has ended."""
     for run in reader.operation_runs(jobs=(job.id,), running=True):
         return f"; its timeout ends at {instant_text(run.closes_at)}"

@@ -12,7 +12,7 @@ from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event, EventKind
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.parts.retention import Numbered
+from tidegate.scheduler.store.answers import Numbered
 from tidegate.scheduler.store.renamed_maintenance import renamed_operation, renamed_resource
 
 

@@ -24,17 +24,16 @@ from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.retention.journal import pruned_until
 from tidegate.scheduler.retention.state import read_state
+from tidegate.scheduler.store.answers import Numbered
+from tidegate.scheduler.store.engine_reader import EngineReader, namespaces_of_apps
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.parts.deployed import namespaces_of_apps
-from tidegate.scheduler.store.parts.retention import Numbered
-from tidegate.scheduler.store.protocol import Reader
 
 PAGE = 2_000
 
 
-def store_at(reader: Reader, instant: datetime) -> MemoryStore:
+def store_at(reader: EngineReader, instant: datetime) -> MemoryStore:
     """Return the store as it was after an instant was done.
 
     What it has not copied it asks the reader for, which has to stay open.
@@ -60,7 +59,7 @@ def store_at(reader: Reader, instant: datetime) -> MemoryStore:
     return past.store(instant, store)
 
 
-def _check_journal(reader: Reader, instant: datetime, renames: Collection[Numbered]) -> None:
+def _check_journal(reader: EngineReader, instant: datetime, renames: Collection[Numbered]) -> None:
     """Raise an error if the beginning of the journal was pruned."""
     pruned = pruned_until(reader)
     if pruned is None:
@@ -77,7 +76,7 @@ def _check_journal(reader: Reader, instant: datetime, renames: Collection[Number
     )
 
 
-def _entries(reader: Reader, base: Snapshot | None, instant: datetime) -> Iterator[Numbered]:
+def _entries(reader: EngineReader, base: Snapshot | None, instant: datetime) -> Iterator[Numbered]:
     """Yield the entries after a snapshot that belong to an instant or to earlier ones.
 
     What is written when two more snapshots were taken is about later instants.
@@ -93,7 +92,7 @@ def _entries(reader: Reader, base: Snapshot | None, instant: datetime) -> Iterat
 class _Recall:
     """Recalls jobs that were over before the snapshot, and went on after it."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: EngineReader) -> None:
         self._reader = reader
 
     def __call__(self, past: Past, entry: Entry) -> tuple[Job | None, Mapping[tuple[str, str], Delivery]]:
@@ -101,7 +100,7 @@ class _Recall:
 
 
 def recalled(
-    reader: Reader, past: Past, id: str, until: Entry | None, at: datetime | None = None
+    reader: EngineReader, past: Past, id: str, until: Entry | None, at: datetime | None = None
 ) -> tuple[Job | None, Mapping[tuple[str, str], Delivery]]:
     """Return a job from all its entries, and its events.
 
@@ -126,7 +125,7 @@ def recalled(
 class _PastStore(MemoryStore):
     """A past whose jobs that were over before the snapshot are in the present store."""
 
-    def __init__(self, present: Reader, instant: datetime) -> None:
+    def __init__(self, present: EngineReader, instant: datetime) -> None:
         super().__init__()
         self._present = present
         self._instant = instant
@@ -140,7 +139,7 @@ class _PastStore(MemoryStore):
 class _PastReader(MemoryReader):
     """Reads the past; what is asked of a job by its id, or of a schedule's last job, is found there too."""
 
-    def __init__(self, tables: Tables, present: Reader, instant: datetime) -> None:
+    def __init__(self, tables: Tables, present: EngineReader, instant: datetime) -> None:
         super().__init__(tables)
         self._present = present
         self._instant = instant
@@ -155,7 +154,7 @@ class _PastReader(MemoryReader):
         states: Collection[JobState] | None = None,
         limit: int | None = None,
     ) -> tuple[Job, ...]:
-        """See `Reader.jobs`."""
+        """See `EngineReader.jobs`."""
         found = super().jobs(ids=ids, app=app, apps=apps, schedules=schedules, states=states, limit=limit)
         if ids is not None:
             missing = set(ids) - self._tables.jobs.keys()
@@ -178,7 +177,7 @@ class _PastReader(MemoryReader):
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
-        """See `Reader.journal`; of a job also what comes before the snapshot."""
+        """See `EngineReader.journal`; of a job also what comes before the snapshot."""
         if job is None:
             return super().journal(schedule=schedule, kinds=kinds, since=since, limit=limit)
         found = self._present.journal(schedule=schedule, job=job, kinds=kinds, since=since)

@@ -13,7 +13,7 @@ from tidegate.scheduler.decision.fold.instances import made_together
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.upstream import backfill_cursor
 
 MAKES = (EntryKind.INSTANCE, EntryKind.REMADE)
@@ -62,7 +62,7 @@ class PastTasks:
             if id in jobs
         ]
 
-    def put(self, transaction: Transaction, jobs: Iterable[Job]) -> None:
+    def put(self, transaction: EngineTransaction, jobs: Iterable[Job]) -> None:
         """Write the backfills, and the recorded upstream instances of these jobs."""
         for number, backfill in self._backfills.items():
             transaction.set_cursor(backfill_cursor(number), backfill)

@@ -1,4 +1,4 @@
-"""The ledger and counts for metrics in memory; see `scheduler.store.parts.counts`."""
+"""The ledger and counts for metrics in memory."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,19 +7,18 @@ from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import FINISHED, JobState
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.answers import Count, Counts, Damage, LedgerRow, of_event_key
 from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
 from tidegate.scheduler.store.memory.retention import RetentionReader
-from tidegate.scheduler.store.parts.counts import Count, Counts, Damage, of_event_key
-from tidegate.scheduler.store.protocol import LedgerRow
 
 
 class CountReader(RetentionReader):
-    """See `CountRows`."""
+    """See `EngineReader`."""
 
     def ledger(
         self, *, app: str | None = None, after: str = "", limit: int | None = None
     ) -> tuple[LedgerRow, ...]:
-        """See `Reader.ledger`."""
+        """See `EngineReader.ledger`."""
         groups = [
             (group.schedule, group.state, group.reason, group.events)
             for group in self._groups()
@@ -33,11 +32,11 @@ class CountReader(RetentionReader):
         return tuple(row for row in ledger_rows(groups, sums) if row.schedule > after)[:limit]
 
     def damage(self) -> tuple[Damage, ...]:
-        """See `CountRows.damage`."""
+        """See `EngineReader.damage`."""
         return ()
 
     def counts(self) -> Counts:
-        """See `CountRows.counts`."""
+        """See `EngineReader.counts`."""
         held = self._tables
         dead = [
             job

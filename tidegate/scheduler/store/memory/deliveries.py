@@ -1,4 +1,4 @@
-"""Deliveries in memory; see `scheduler.store.parts.deliveries`."""
+"""Deliveries in memory."""
 
 from collections.abc import Collection
 
@@ -7,13 +7,13 @@ from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Ta
 
 
 class DeliveryReader:
-    """See `DeliveryRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """See `DeliveryRows.deliveries`."""
+        """See `EngineReader.deliveries`."""
         found: dict[str, tuple[Delivery, ...]] = {}
         for job in jobs:
             marks = self._tables.deliveries.get(job, {})
@@ -23,16 +23,16 @@ class DeliveryReader:
         return found
 
     def newest_deliveries(self, job: str, limit: int) -> tuple[Delivery, ...]:
-        """See `DeliveryRows.newest_deliveries`."""
+        """See `EngineReader.newest_deliveries`."""
         found = self.deliveries([job])[job]
         return found[max(0, len(found) - limit) :]
 
     def count_deliveries(self, job: str) -> int:
-        """See `DeliveryRows.count_deliveries`."""
+        """See `EngineReader.count_deliveries`."""
         return len(self.deliveries([job])[job])
 
     def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
-        """See `DeliveryRows.deliveries_of_events`."""
+        """See `EngineReader.deliveries_of_events`."""
         found = [
             self._delivery(job, place, mark)
             for job, marks in self._tables.deliveries.items()

@@ -1,20 +1,20 @@
-"""Pages of events in memory; see `scheduler.store.parts.event_pages`."""
+"""Pages of events in memory."""
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.event import Event, app_of_key
 from tidegate.scheduler.store.ledger import outcome_of
 from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Tables
-from tidegate.scheduler.store.parts.event_pages import EventsWanted, Outcome
+from tidegate.scheduler.store.wanted import EventsWanted, Outcome
 
 
 class EventPageReader:
-    """See `EventPages`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def events_page(self, wanted: EventsWanted, limit: int) -> tuple[Event, ...]:
-        """See `EventPages.events_page`."""
+        """See `EngineReader.events_page`."""
         found = [event for event in self._tables.events.values() if _is_wanted(event, wanted)]
         if wanted.of_delivery:
             ids = self._delivered(wanted)

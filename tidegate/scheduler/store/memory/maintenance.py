@@ -101,26 +101,26 @@ class MaintenanceReader:
 
 
 class MaintenanceWriter(MaintenanceReader):
-    """See `MaintenanceChanges`."""
+    """See `EngineTransaction`."""
 
     def put_tables(self, tables: Sequence[TableState]) -> None:
-        """See `MaintenanceChanges.put_tables`."""
+        """See `EngineTransaction.put_tables`."""
         self._tables.own("maintained")
         self._tables.maintained.update({table.name: as_stored(table) for table in tables})
 
     def put_records(self, records: Sequence[Record]) -> None:
-        """See `MaintenanceChanges.put_records`."""
+        """See `EngineTransaction.put_records`."""
         self._tables.own("records")
         self._tables.records.update({record.key: record for record in records})
 
     def delete_records(self, records: Sequence[Record]) -> None:
-        """See `MaintenanceChanges.delete_records`."""
+        """See `EngineTransaction.delete_records`."""
         self._tables.own("records")
         for record in records:
             self._tables.records.pop(record.key, None)
 
     def put_operation_runs(self, runs: Sequence[OperationRun]) -> None:
-        """See `MaintenanceChanges.put_operation_runs`."""
+        """See `EngineTransaction.put_operation_runs`."""
         self._tables.own("operation_runs", "running")
         for run in runs:
             self._tables.operation_runs[run.job] = as_stored(run)

@@ -1,4 +1,4 @@
-"""Pages of long lists in memory; see `scheduler.store.parts.pages`."""
+"""Pages of long lists in memory."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -8,18 +8,19 @@ from typing import Any
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.store.answers import JobCount, counts_order
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
+from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
 
 
 class PageReader:
-    """See `PageRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
-        """See `PageRows.schedules_page`."""
+        """See `EngineReader.schedules_page`."""
         found = [
             state
             for state in self._tables.schedules.values()
@@ -32,11 +33,11 @@ class PageReader:
         return tuple(sorted(found, key=lambda state: state.ref)[:limit])
 
     def schedule_count(self, app: str | None = None) -> int:
-        """See `PageRows.schedule_count`."""
+        """See `EngineReader.schedule_count`."""
         return sum(app in (None, state.app) for state in self._tables.schedules.values())
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
-        """See `PageRows.newest_jobs`."""
+        """See `EngineReader.newest_jobs`."""
         found = [
             job
             for job in self._tables.jobs.values()
@@ -53,7 +54,7 @@ class PageReader:
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None
     ) -> tuple[JobCount, ...]:
-        """See `PageRows.job_counts`."""
+        """See `EngineReader.job_counts`."""
         groups: dict[Any, list[Job]] = {}
         for job in self._tables.jobs.values():
             if job.state in states and (ended_since is None or _ended_since(job, ended_since)):
@@ -71,7 +72,7 @@ class PageReader:
         return tuple(sorted(found, key=counts_order))
 
     def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
-        """See `PageRows.backfill_counts`."""
+        """See `EngineReader.backfill_counts`."""
         found: dict[int, Counter[JobState]] = {}
         for job in self._tables.jobs.values():
             if job.instance is None or job.instance.empty or job.state is JobState.DISCARDED:
@@ -81,7 +82,7 @@ class PageReader:
         return {number: dict(states) for number, states in found.items()}
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
-        """See `PageRows.deployments`."""
+        """See `EngineReader.deployments`."""
         every = zip(self._tables.numbers, self._tables.journal, strict=True)
         found = [
             (number, entry)
@@ -91,7 +92,7 @@ class PageReader:
         return tuple(found[::-1][:limit])
 
     def newest_deployment(self) -> tuple[int, datetime] | None:
-        """See `PageRows.newest_deployment`."""
+        """See `EngineReader.newest_deployment`."""
         return next(((number, entry.at) for number, entry in self.deployments(None, 1)), None)
 
 

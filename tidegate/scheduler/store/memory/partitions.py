@@ -1,22 +1,22 @@
-"""The partitions of datasets in memory; see `scheduler.store.parts.partitions`."""
+"""The partitions of datasets in memory."""
 
 from collections.abc import Collection
 
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.store.answers import WHOLE, PartitionState
 from tidegate.scheduler.store.memory.retention import DISCARDED_JOB
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.parts.partitions import WHOLE, PartitionState
 
 
 class PartitionReader:
-    """See `PartitionRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def partition_states(self, dataset: str, keys: Collection[str]) -> tuple[PartitionState, ...]:
-        """See `PartitionRows.partition_states`."""
+        """See `EngineReader.partition_states`."""
         newest: dict[str, Event] = {}
         for key, event in sorted(self._landed(dataset), key=lambda each: (each[1].arrived, each[1].id)):
             if key in keys:
@@ -24,13 +24,13 @@ class PartitionReader:
         return tuple(self._state(key, newest[key]) for key in sorted(newest))
 
     def partition_ends(self, dataset: str, prefixes: Collection[str]) -> tuple[tuple[str, str], ...]:
-        """See `PartitionRows.partition_ends`."""
+        """See `EngineReader.partition_ends`."""
         landed = [event.partition for event in self._events(dataset) if event.partition is not None]
         under = [[key for key in landed if key.startswith(prefix)] for prefix in set(prefixes)]
         return tuple(sorted((min(each), max(each)) for each in under if each))
 
     def partition_reports(self, dataset: str, keys: Collection[str], most: int) -> dict[str, int]:
-        """See `PartitionRows.partition_reports`."""
+        """See `EngineReader.partition_reports`."""
         landed = [key for key, _ in self._landed(dataset)]
         return {key: min(landed.count(key), most) for key in keys}
 

@@ -1,4 +1,4 @@
-"""Queues of blocked jobs in memory; see `store.parts.queues`."""
+"""Queues of blocked jobs in memory."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -12,18 +12,18 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class QueueReader:
-    """See `QueueRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        """See `QueueRows.blocked_jobs`."""
+        """See `EngineReader.blocked_jobs`."""
         waiting = (self._tables.jobs[id] for id in sorted(self._tables.waiting))
         return tuple(job for job in waiting if job.blocked_on in resources)
 
     def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
-        """See `QueueRows.woken`."""
+        """See `EngineReader.woken`."""
         rows = [
             (at, queue) for (_, queue), at in self._tables.queues.items() if at is not None and at <= until
         ]
@@ -33,17 +33,17 @@ class QueueReader:
         return tuple(found.items())
 
     def queued_jobs(self, queue: str, after: str, limit: int) -> tuple[Job, ...]:
-        """See `QueueRows.queued_jobs`."""
+        """See `EngineReader.queued_jobs`."""
         waiting = (self._tables.jobs[id] for id in self._tables.waiting)
         places = {launch_rank(job): job for job in waiting if queue_of(job) == queue}
         return tuple(places[rank] for rank in sorted(places) if rank > after)[:limit]
 
 
 class QueueWriter(QueueReader):
-    """See `QueueChanges`."""
+    """See `EngineTransaction`."""
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
-        """See `QueueChanges.wake`."""
+        """See `EngineTransaction.wake`."""
         self._tables.own("queues", "jobs")
         for job in self.blocked_jobs(resources):
             if queue_of(job) is None and (job.next_check_at is None or job.next_check_at > at):
@@ -53,7 +53,7 @@ class QueueWriter(QueueReader):
                 self._tables.queues[resource, queue] = at
 
     def looked_at(self, queues: Collection[str]) -> None:
-        """See `QueueChanges.looked_at`."""
+        """See `EngineTransaction.looked_at`."""
         self._tables.own("queues")
         known = {queue_of(self._tables.jobs[id]) for id in self._tables.waiting}
         for resource, queue in [key for key in self._tables.queues if key[1] in queues]:

@@ -17,6 +17,8 @@ from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
+from tidegate.scheduler.store.answers import AppHeader, Commitment
+from tidegate.scheduler.store.engine_reader import constraints_of
 from tidegate.scheduler.store.memory.counts import CountReader
 from tidegate.scheduler.store.memory.deliveries import DeliveryReader
 from tidegate.scheduler.store.memory.event_pages import EventPageReader
@@ -32,8 +34,7 @@ from tidegate.scheduler.store.memory.records.specifications import Specification
 from tidegate.scheduler.store.memory.records.tallies import TallyReader
 from tidegate.scheduler.store.memory.records.tokens import TokenReader
 from tidegate.scheduler.store.memory.records.watched import WatchedReader
-from tidegate.scheduler.store.parts.commitment import Commitment
-from tidegate.scheduler.store.parts.deployed import AppHeader, constraints_of
+from tidegate.scheduler.store.memory.tables import Tables
 
 T = TypeVar("T")
 
@@ -71,19 +72,19 @@ class MemoryReader(
     TokenReader,
     WatchedReader,
 ):
-    """See `Reader`."""
+    """See `EngineReader`."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        """See `Reader.apps`."""
+        """See `EngineReader.apps`."""
         found = sorted(self._tables.apps.items())
         return tuple(app for name, app in found if names is None or name in names)
 
     def revisions(self) -> dict[str, int]:
-        """See `Reader.revisions`."""
+        """See `EngineReader.revisions`."""
         return {name: app.revision for name, app in self._tables.apps.items()}
 
     def app_headers(self) -> tuple[AppHeader, ...]:
-        """See `DeployedRows.app_headers`."""
+        """See `EngineReader.app_headers`."""
         return tuple(
             AppHeader(
                 name=name,
@@ -96,13 +97,13 @@ class MemoryReader(
         )
 
     def schedule_refs(self) -> tuple[str, ...]:
-        """See `Reader.schedule_refs`."""
+        """See `EngineReader.schedule_refs`."""
         return tuple(sorted(self._tables.schedules))
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:
-        """See `Reader.schedules`."""
+        """See `EngineReader.schedules`."""
         return tuple(
             state
             for ref, state in sorted(self._tables.schedules.items())
@@ -112,17 +113,17 @@ class MemoryReader(
         )
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """See `Reader.due_schedules`."""
+        """See `EngineReader.due_schedules`."""
         return self._due(now, limit, lambda state: state.fires and state.spec.task is None)
 
     def constraints(
         self, kinds: Collection[type[Constraint]], *, app: str | None = None
     ) -> tuple[tuple[str, Constraint], ...]:
-        """See `DeployedRows.constraints`."""
+        """See `EngineReader.constraints`."""
         return constraints_of(kinds, ((state.ref, state.spec) for state in self.schedules(app=app)))
 
     def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """See `Reader.due_tasks`."""
+        """See `EngineReader.due_tasks`."""
         return self._due(now, limit, lambda state: state.spec.task is not None)
 
     def _due(
@@ -138,7 +139,7 @@ class MemoryReader(
     def subscriptions(
         self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
     ) -> tuple[Subscription, ...]:
-        """See `Reader.subscriptions`."""
+        """See `EngineReader.subscriptions`."""
         found = (
             each
             for rows in self._tables.subscriptions.values()
@@ -149,14 +150,14 @@ class MemoryReader(
         return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
-        """See `Reader.unrouted_events`."""
+        """See `EngineReader.unrouted_events`."""
         events = (self._tables.events[id] for id in self._tables.unrouted)
         return tuple(sorted(events, key=lambda e: (e.arrived, e.id))[:limit])
 
     def events(
         self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
     ) -> tuple[Event, ...]:
-        """See `Reader.events`."""
+        """See `EngineReader.events`."""
         found = (
             event
             for event in self._tables.events.values()
@@ -174,7 +175,7 @@ class MemoryReader(
         states: Collection[JobState] | None = None,
         limit: int | None = None,
     ) -> tuple[Job, ...]:
-        """See `Reader.jobs`."""
+        """See `EngineReader.jobs`."""
         jobs: Iterable[Job] = self._tables.jobs.values()
         if ids is not None:
             jobs = (self._tables.jobs[id] for id in set(ids) if id in self._tables.jobs)
@@ -190,7 +191,7 @@ class MemoryReader(
         return _newest(sorted(found, key=lambda j: (j.opened_at, j.id)), limit)
 
     def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
-        """See `Reader.due_jobs`."""
+        """See `EngineReader.due_jobs`."""
         waiting = (self._tables.jobs[id] for id in self._tables.waiting)
         due = [
             (job.next_check_at, job.id, job)
@@ -202,7 +203,7 @@ class MemoryReader(
     def instances(
         self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
     ) -> tuple[Job, ...]:
-        """See `Reader.instances`."""
+        """See `EngineReader.instances`."""
         return self._instances(
             lambda job, each: (
                 job.schedule in tasks and each.number == backfill and first <= each.scheduled <= last
@@ -210,7 +211,7 @@ class MemoryReader(
         )
 
     def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
-        """See `Reader.instance_before`."""
+        """See `EngineReader.instance_before`."""
         found = self._instances(
             lambda job, each: (
                 job.schedule == task
@@ -222,7 +223,7 @@ class MemoryReader(
         return found[-1] if found else None
 
     def backfill(self, number: int) -> tuple[Job, ...]:
-        """See `Reader.backfill`."""
+        """See `EngineReader.backfill`."""
         return self._instances(lambda _, each: each.number == number)
 
     def _instances(self, fits: Callable[[Job, Instance], bool]) -> tuple[Job, ...]:
@@ -234,16 +235,16 @@ class MemoryReader(
         return tuple(job for *_, job in sorted(found, key=lambda each: each[:2]))
 
     def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
-        """See `Reader.consumers`."""
+        """See `EngineReader.consumers`."""
         wanted = set(jobs)
         return tuple(sorted(job for job, each in self._tables.edges.items() if wanted & set(each)))
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
-        """See `Reader.slots`."""
+        """See `EngineReader.slots`."""
         return {resource: len(self._tables.slots.get(resource, ())) for resource in resources}
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
-        """See `Reader.history`."""
+        """See `EngineReader.history`."""
         ended: dict[str, list[Run]] = {program: [] for program in programs}
         for run in self._tables.runs.values():
             if not run.active and run.ended_at is not None and run.program in ended:
@@ -251,7 +252,7 @@ class MemoryReader(
         return {program: _history(runs) for program, runs in ended.items()}
 
     def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
-        """See `Reader.launches`."""
+        """See `EngineReader.launches`."""
         found: dict[str, list[datetime]] = {program: [] for program in programs}
         for program, at in self._tables.launches.values():
             if program in found and at > since:
@@ -259,7 +260,7 @@ class MemoryReader(
         return {program: tuple(sorted(each)) for program, each in found.items()}
 
     def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
-        """See `Reader.gauges`."""
+        """See `EngineReader.gauges`."""
         found = sorted(self._tables.gauges.items())
         return tuple(gauge for name, gauge in found if names is None or name in names)
 
@@ -271,7 +272,7 @@ class MemoryReader(
         active: bool | None = None,
         limit: int | None = None,
     ) -> tuple[Run, ...]:
-        """See `Reader.runs`."""
+        """See `EngineReader.runs`."""
         found = [
             run
             for run in self._tables.runs.values()
@@ -282,12 +283,12 @@ class MemoryReader(
         return _newest(sorted(found, key=lambda r: (r.seen_at, r.run_id)), limit)
 
     def claim_of(self, job: str, attempt: int) -> str | None:
-        """See `Reader.claim_of`."""
+        """See `EngineReader.claim_of`."""
         claim = self._tables.claims.get((job, attempt))
         return None if claim is None else claim[0]
 
     def cursor(self, name: str) -> Any:
-        """See `Reader.cursor`."""
+        """See `EngineReader.cursor`."""
         value = self._tables.cursors.get(name)
         return None if value is None else msgspec.json.decode(value)
 
@@ -300,7 +301,7 @@ class MemoryReader(
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
-        """See `Reader.journal`."""
+        """See `EngineReader.journal`."""
         if schedule is None and job is None and kinds is None and since is None:
             return _newest(self._tables.journal, limit)
         found = [
@@ -314,9 +315,14 @@ class MemoryReader(
         return _newest(found, limit)
 
     def commitments(self) -> tuple[Commitment, ...]:
-        """See `Reader.commitments`; nothing is published here."""
+        """See `EngineReader.commitments`; nothing is published here."""
         return ()
 
     def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """See `Reader.watermarked`; nothing is read here."""
+        """See `EngineReader.watermarked`; nothing is read here."""
         return {}
+
+
+def nothing() -> MemoryReader:
+    """Return a reader of a store in which nothing is deployed, and nothing has happened."""
+    return MemoryReader(Tables())

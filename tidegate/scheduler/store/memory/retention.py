@@ -13,9 +13,9 @@ from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
 from tidegate.scheduler.model.run import Launched
+from tidegate.scheduler.store.answers import Numbered, Position, TableSize
 from tidegate.scheduler.store.ledger import summed
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.parts.retention import Numbered, Position, TableSize
 
 EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
 
@@ -48,28 +48,28 @@ def _page(
 
 
 class RetentionReader:
-    """See `RetentionRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def known_events(self, ids: Collection[str]) -> frozenset[str]:
-        """See `RetentionRows.known_events`."""
+        """See `EngineReader.known_events`."""
         return frozenset(id for id in ids if id in self._tables.events) | self._pruned(EVENT, ids)
 
     def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
-        """See `RetentionRows.pruned_runs`."""
+        """See `EngineReader.pruned_runs`."""
         return self._pruned(RUN, ids)
 
     def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
-        """See `RetentionRows.pruned_discards`."""
+        """See `EngineReader.pruned_discards`."""
         return self._pruned(DISCARDED_JOB, ids)
 
     def _pruned(self, kind: str, ids: Collection[str]) -> frozenset[str]:
         return frozenset(id for id in ids if (kind, id) in self._tables.pruned)
 
     def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
-        """See `RetentionRows.old_jobs`."""
+        """See `EngineReader.old_jobs`."""
         held = self._tables
         page = _page(held.jobs.values(), lambda job: (job.opened_at, job.id), before, after, limit)
         ended = {run.run_id for run in held.runs.values() if run.ended_at is not None}
@@ -80,7 +80,7 @@ class RetentionReader:
         return tuple(OldJob(job=job, at_work=job.id in at_work, waited_for=job.id in awaited) for job in page)
 
     def open_instances(self) -> tuple[OpenInstance, ...]:
-        """See `RetentionRows.open_instances`."""
+        """See `EngineReader.open_instances`."""
         found = [
             (job.schedule, job.instance.number, job.instance.scheduled)
             for job in self._tables.jobs.values()
@@ -89,7 +89,7 @@ class RetentionReader:
         return tuple(OpenInstance(task=task, number=n, scheduled=at) for task, n, at in sorted(found))
 
     def next_real(self, task: str, number: int, scheduled: datetime) -> datetime | None:
-        """See `RetentionRows.next_real`."""
+        """See `EngineReader.next_real`."""
         found = (
             job.instance.scheduled
             for job in self._tables.jobs.values()
@@ -99,13 +99,13 @@ class RetentionReader:
         return min((at for at in found if at > scheduled), default=None)
 
     def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
-        """See `RetentionRows.tasks_waiting_for`."""
+        """See `EngineReader.tasks_waiting_for`."""
         key = task_event_key(task)
         every = self._tables.subscriptions.items()
         return tuple(sorted(ref for ref, each in every if any(one.event_key == key for one in each)))
 
     def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
-        """See `RetentionRows.old_events`."""
+        """See `EngineReader.old_events`."""
         held = self._tables
         page = _page(held.events.values(), lambda event: (event.arrived, event.id), before, after, limit)
         in_jobs = {event for job, marks in held.deliveries.items() if job in held.jobs for event, *_ in marks}
@@ -127,27 +127,27 @@ class RetentionReader:
         )
 
     def events_ahead(self, now: datetime) -> tuple[Event, ...]:
-        """See `RetentionRows.events_ahead`."""
+        """See `EngineReader.events_ahead`."""
         found = [event for event in self._tables.events.values() if event.arrived > now]
         return tuple(sorted(found, key=lambda event: (event.arrived, event.id)))
 
     def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
-        """See `RetentionRows.old_runs`."""
+        """See `EngineReader.old_runs`."""
         page = _page(self._tables.runs.values(), lambda run: (run.seen_at, run.run_id), before, after, limit)
         return tuple(OldRun(run=run, has_job=run.job in self._tables.jobs) for run in page)
 
     def old_launches(self, before: datetime, limit: int) -> tuple[str, ...]:
-        """See `RetentionRows.old_launches`."""
+        """See `EngineReader.old_launches`."""
         every = ((at, holder) for holder, (_, at) in self._tables.launches.items() if at < before)
         return tuple(holder for _, holder in sorted(every)[:limit])
 
     def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:
-        """See `RetentionRows.events_of_jobs`."""
+        """See `EngineReader.events_of_jobs`."""
         found = (group for group in self._groups() if group.job is not None and group.job in jobs)
         return summed((group.schedule, group.state, group.reason, group.at, 1) for group in found)
 
     def events_without_job(self, events: Collection[str]) -> tuple[LedgerSum, ...]:
-        """See `RetentionRows.events_without_job`."""
+        """See `EngineReader.events_without_job`."""
         found = (group for group in self._groups() if group.job is None and group.event in events)
         return summed((group.schedule, None, group.reason, group.at, group.events) for group in found)
 
@@ -172,7 +172,7 @@ class RetentionReader:
     def journal_page(
         self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
     ) -> tuple[Numbered, ...]:
-        """See `RetentionRows.journal_page`."""
+        """See `EngineReader.journal_page`."""
         found = (
             Numbered(number=number, entry=entry)
             for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
@@ -181,26 +181,26 @@ class RetentionReader:
         return tuple(found)[:limit]
 
     def renames(self) -> tuple[Numbered, ...]:
-        """See `RetentionRows.renames`."""
+        """See `EngineReader.renames`."""
         every = self.journal_page(0, len(self._tables.journal))
         return tuple(row for row in every if row.entry.kind is EntryKind.RENAME)
 
     def journal_ends(self) -> tuple[int, int]:
-        """See `RetentionRows.journal_ends`."""
+        """See `EngineReader.journal_ends`."""
         numbers = self._tables.numbers
         return (numbers[0], numbers[-1]) if numbers else (0, 0)
 
     def snapshot(self, at: datetime | None = None) -> Snapshot | None:
-        """See `RetentionRows.snapshot`."""
+        """See `EngineReader.snapshot`."""
         found = (each for each in self._tables.snapshots.values() if at is None or each.at <= at)
         return max(found, key=lambda each: each.number, default=None)
 
     def snapshots(self) -> tuple[tuple[int, datetime], ...]:
-        """See `RetentionRows.snapshots`."""
+        """See `EngineReader.snapshots`."""
         return tuple((number, each.at) for number, each in sorted(self._tables.snapshots.items()))
 
     def slot_holders(self) -> dict[str, tuple[str, ...]]:
-        """See `RetentionRows.slot_holders`."""
+        """See `EngineReader.slot_holders`."""
         found: dict[str, list[str]] = {}
         for resource, holders in sorted(self._tables.slots.items()):
             for holder in holders:
@@ -208,19 +208,19 @@ class RetentionReader:
         return {holder: tuple(resources) for holder, resources in found.items()}
 
     def launched_since(self, since: datetime) -> tuple[Launched, ...]:
-        """See `RetentionRows.launched_since`."""
+        """See `EngineReader.launched_since`."""
         found = ((at, holder, program) for holder, (program, at) in self._tables.launches.items())
         newer = sorted(each for each in found if each[0] > since)
         return tuple(Launched(program=program, holder=holder, at=at) for at, holder, program in newer)
 
     def newest_job(self, schedule: str, at: datetime) -> Job | None:
-        """See `RetentionRows.newest_job`."""
+        """See `EngineReader.newest_job`."""
         every = self._tables.jobs.values()
         found = (job for job in every if job.schedule == schedule and job.opened_at <= at)
         return max(found, key=lambda job: (job.opened_at, job.id), default=None)
 
     def sizes(self) -> tuple[TableSize, ...]:
-        """See `RetentionRows.sizes`; only the tables that grow are counted."""
+        """See `EngineReader.sizes`; only the tables that grow are counted."""
         held = self._tables
         counted = {"events": held.events, "jobs": held.jobs, "journal": held.journal, "runs": held.runs}
         return tuple(
@@ -230,10 +230,10 @@ class RetentionReader:
 
 
 class RetentionWriter(RetentionReader):
-    """See `RetentionChanges`."""
+    """See `EngineTransaction`."""
 
     def drop_jobs(self, ids: Collection[str]) -> None:
-        """See `RetentionChanges.drop_jobs`."""
+        """See `EngineTransaction.drop_jobs`."""
         self._tables.own("jobs", "waiting", "claims", "edges", "operation_runs", "running", "pruned")
         held, gone = self._tables, set(ids)
         found = [held.jobs[id] for id in sorted(gone) if id in held.jobs]
@@ -252,13 +252,13 @@ class RetentionWriter(RetentionReader):
             held.jobs.pop(id, None)
 
     def forget_events(self, ids: Collection[str]) -> int:
-        """See `RetentionChanges.forget_events`."""
+        """See `EngineTransaction.forget_events`."""
         self._tables.own("pruned")
         self._tables.pruned.update({(EVENT, id): None for id in ids})
         return self.take_back_events(ids)
 
     def take_back_events(self, ids: Collection[str]) -> int:
-        """See `RetentionChanges.take_back_events`."""
+        """See `EngineTransaction.take_back_events`."""
         self._tables.own("events", "unrouted", "deliveries")
         held, gone = self._tables, set(ids)
         removed = 0
@@ -273,7 +273,7 @@ class RetentionWriter(RetentionReader):
         return removed
 
     def set_back(self, now: datetime) -> None:
-        """See `RetentionChanges.set_back`."""
+        """See `EngineTransaction.set_back`."""
         self._tables.own("events", "jobs", "runs", "launches", "gauges", "incidents", "alerts")
         held = self._tables
         ahead = {event.id: event for event in self.events_ahead(now)}
@@ -290,20 +290,20 @@ class RetentionWriter(RetentionReader):
         held.alerts.update({id: fields_set_back(each, OF_ALERTS, now) for id, each in held.alerts.items()})
 
     def forget_runs(self, ids: Collection[str]) -> None:
-        """See `RetentionChanges.forget_runs`."""
+        """See `EngineTransaction.forget_runs`."""
         self._tables.own("runs", "pruned")
         for id in ids:
             self._tables.runs.pop(id, None)
             self._tables.pruned[RUN, id] = None
 
     def drop_launches(self, holders: Collection[str]) -> None:
-        """See `RetentionChanges.drop_launches`."""
+        """See `EngineTransaction.drop_launches`."""
         self._tables.own("launches")
         for holder in holders:
             self._tables.launches.pop(holder, None)
 
     def drop_journal(self, numbers: Collection[int]) -> None:
-        """See `RetentionChanges.drop_journal`."""
+        """See `EngineTransaction.drop_journal`."""
         self._tables.own("journal", "numbers")
         gone, held = set(numbers), self._tables
         kept = [place for place, number in enumerate(held.numbers) if number not in gone]
@@ -311,19 +311,19 @@ class RetentionWriter(RetentionReader):
         held.numbers = [held.numbers[place] for place in kept]
 
     def add_sums(self, sums: Iterable[LedgerSum]) -> None:
-        """See `RetentionChanges.add_sums`."""
+        """See `EngineTransaction.add_sums`."""
         self._tables.own("sums")
         for each in sums:
             key = (each.schedule, each.day, each.outcome, each.reason)
             self._tables.sums[key] = self._tables.sums.get(key, 0) + each.events
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
-        """See `RetentionChanges.put_snapshot`."""
+        """See `EngineTransaction.put_snapshot`."""
         self._tables.own("snapshots")
         self._tables.snapshots[snapshot.number] = snapshot
 
     def drop_snapshots(self, numbers: Sequence[int]) -> None:
-        """See `RetentionChanges.drop_snapshots`."""
+        """See `EngineTransaction.drop_snapshots`."""
         self._tables.own("snapshots")
         for number in numbers:
             self._tables.snapshots.pop(number, None)

@@ -51,30 +51,30 @@ class MemoryTransaction(
     WatchedWriter,
     MemoryReader,
 ):
-    """See `Transaction`. Works on a fork of the committed tables."""
+    """See `EngineTransaction`. Works on a fork of the committed tables."""
 
     def put_apps(self, apps: Sequence[DeployedApp]) -> None:
-        """See `Transaction.put_apps`."""
+        """See `EngineTransaction.put_apps`."""
         self._tables.own("apps")
         self._tables.apps.update({app.name: app for app in apps})
 
     def delete_apps(self, names: Collection[str]) -> None:
-        """See `Transaction.delete_apps`."""
+        """See `EngineTransaction.delete_apps`."""
         self._tables.own("apps")
         for name in names:
             self._tables.apps.pop(name, None)
 
     def rename(self, names: Renames) -> None:
-        """See `Transaction.rename`."""
+        """See `EngineTransaction.rename`."""
         rename_tables(self._tables, names)
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
-        """See `Transaction.put_schedules`."""
+        """See `EngineTransaction.put_schedules`."""
         self._tables.own("schedules")
         self._tables.schedules.update({state.ref: state for state in schedules})
 
     def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
-        """See `Transaction.put_subscriptions`."""
+        """See `EngineTransaction.put_subscriptions`."""
         self._tables.own("subscriptions")
         for schedule in schedules:
             self._tables.subscriptions.pop(schedule, None)
@@ -83,14 +83,14 @@ class MemoryTransaction(
             self._tables.subscriptions[each.schedule] = known | {each}
 
     def delete_schedules(self, refs: Collection[str]) -> None:
-        """See `Transaction.delete_schedules`."""
+        """See `EngineTransaction.delete_schedules`."""
         self._tables.own("schedules", "subscriptions")
         for ref in refs:
             self._tables.schedules.pop(ref, None)
             self._tables.subscriptions.pop(ref, None)
 
     def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """See `Transaction.add_events`."""
+        """See `EngineTransaction.add_events`."""
         self._tables.own("events", "unrouted")
         new: list[Event] = []
         for event in events:
@@ -101,13 +101,13 @@ class MemoryTransaction(
         return tuple(new)
 
     def mark_routed(self, event_ids: Collection[str]) -> None:
-        """See `Transaction.mark_routed`."""
+        """See `EngineTransaction.mark_routed`."""
         self._tables.own("unrouted")
         for id in event_ids:
             self._tables.unrouted.pop(id, None)
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        """See `Transaction.add_deliveries`."""
+        """See `EngineTransaction.add_deliveries`."""
         missing = {each.event.id for each in deliveries} - self._tables.events.keys()
         if missing:
             raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
@@ -121,7 +121,7 @@ class MemoryTransaction(
             self._tables.deliveries[each.job].setdefault(key, DeliveryMark(reason=each.reason, at=each.at))
 
     def remove_deliveries(self, deliveries: Sequence[Delivery], counted: Collection[str] = ()) -> None:
-        """See `Transaction.remove_deliveries`."""
+        """See `EngineTransaction.remove_deliveries`."""
         self.delete_tallies({each.job for each in deliveries if each.job is not None} - set(counted))
         self.remove_counted(deliveries)
         self._tables.own("deliveries")
@@ -131,7 +131,7 @@ class MemoryTransaction(
             self._tables.deliveries[job] = {key: mark for key, mark in marks.items() if key not in gone}
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
-        """See `Transaction.put_jobs`."""
+        """See `EngineTransaction.put_jobs`."""
         self._tables.own("jobs", "waiting")
         for job in jobs:
             self._tables.jobs[job.id] = job
@@ -143,12 +143,12 @@ class MemoryTransaction(
         self.delete_tallies([job.id for job in jobs if not job.waiting])
 
     def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
-        """See `Transaction.put_edges`."""
+        """See `EngineTransaction.put_edges`."""
         self._tables.own("edges")
         self._tables.edges.update({job: tuple(sorted(set(each))) for job, each in edges.items()})
 
     def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
-        """See `Transaction.take_slots`."""
+        """See `EngineTransaction.take_slots`."""
         self._tables.own("slots")
         holders: dict[str, set[str]] = {}
         for holder, resources in taken.items():
@@ -158,7 +158,7 @@ class MemoryTransaction(
             self._tables.slots[resource] = self._tables.slots.get(resource, frozenset()) | more
 
     def release_slots(self, holder: str) -> tuple[str, ...]:
-        """See `Transaction.release_slots`."""
+        """See `EngineTransaction.release_slots`."""
         self._tables.own("slots")
         held = sorted(resource for resource, holders in self._tables.slots.items() if holder in holders)
         for resource in held:
@@ -166,18 +166,18 @@ class MemoryTransaction(
         return tuple(held)
 
     def add_launches(self, launches: Sequence[Launched]) -> None:
-        """See `Transaction.add_launches`."""
+        """See `EngineTransaction.add_launches`."""
         self._tables.own("launches")
         for each in launches:
             self._tables.launches.setdefault(each.holder, (each.program, each.at))
 
     def remove_launch(self, holder: str) -> None:
-        """See `Transaction.remove_launch`."""
+        """See `EngineTransaction.remove_launch`."""
         self._tables.own("launches")
         self._tables.launches.pop(holder, None)
 
     def put_gauges(self, gauges: Sequence[Gauge]) -> None:
-        """See `Transaction.put_gauges`."""
+        """See `EngineTransaction.put_gauges`."""
         self._tables.own("gauges")
         for gauge in gauges:
             known = self._tables.gauges.get(gauge.name)
@@ -185,22 +185,22 @@ class MemoryTransaction(
                 self._tables.gauges[gauge.name] = gauge
 
     def put_runs(self, runs: Sequence[Run]) -> None:
-        """See `Transaction.put_runs`."""
+        """See `EngineTransaction.put_runs`."""
         self._tables.own("runs")
         self._tables.runs.update({run.run_id: run for run in runs})
 
     def claim(self, job: str, attempt: int, run_id: str, at: datetime) -> str:
-        """See `Transaction.claim`."""
+        """See `EngineTransaction.claim`."""
         self._tables.own("claims")
         return self._tables.claims.setdefault((job, attempt), (run_id, at))[0]
 
     def set_cursor(self, name: str, value: Any) -> None:
-        """See `Transaction.set_cursor`."""
+        """See `EngineTransaction.set_cursor`."""
         self._tables.own("cursors")
         self._tables.cursors[name] = msgspec.json.encode(value)
 
     def add_journal(self, entries: Sequence[Entry]) -> None:
-        """See `Transaction.add_journal`."""
+        """See `EngineTransaction.add_journal`."""
         self._tables.own("journal", "numbers")
         first = self._tables.numbered + 1
         self._tables.journal.extend(as_stored(entry) for entry in entries)

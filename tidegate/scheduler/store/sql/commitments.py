@@ -4,7 +4,7 @@ import json
 
 from sqlalchemy import Connection, select, update
 
-from tidegate.scheduler.store.parts.commitment import Commitment
+from tidegate.scheduler.store.answers import Commitment
 from tidegate.scheduler.store.sql.commit_tables import (
     commit_attempts,
     commit_sequences,

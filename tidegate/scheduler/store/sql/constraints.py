@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Text, func, or_, select, type_coerce
 
 from tidegate.domain.model import Constraint, Schedule
-from tidegate.scheduler.store.parts.deployed import constraints_of
+from tidegate.scheduler.store.engine_reader import constraints_of
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.statements.codec import Row, as_held
 from tidegate.scheduler.store.sql.statements.queries import Queries, readable
@@ -16,12 +16,12 @@ PLACE = {"sqlite": func.instr, "postgresql": func.strpos}
 
 
 class ConstraintReader(Queries):
-    """See `DeployedRows.constraints`."""
+    """See `EngineReader.constraints`."""
 
     def constraints(
         self, kinds: Collection[type[Constraint]], *, app: str | None = None
     ) -> tuple[tuple[str, Constraint], ...]:
-        """See `DeployedRows.constraints`."""
+        """See `EngineReader.constraints`."""
         schedule = tables.schedules.c
         text = type_coerce(schedule.spec, Text)
         tags = (f'"{kind.__struct_config__.tag}"' for kind in kinds)

@@ -1,4 +1,4 @@
-"""Counts for metrics in SQL; see `scheduler.store.parts.counts`."""
+"""Counts for metrics in SQL."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from sqlalchemy import Column, Table, func, literal, select, text
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.counts import Count, Counts, Damage
+from tidegate.scheduler.store.answers import Count, Counts, Damage
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Stored
 from tidegate.scheduler.store.sql.metadata import metadata
@@ -41,10 +41,10 @@ VALUE = tables.cursors.c.value
 
 
 class CountReader(TotalReader):
-    """See `CountRows`."""
+    """See `EngineReader`."""
 
     def damage(self) -> tuple[Damage, ...]:
-        """See `CountRows.damage`."""
+        """See `EngineReader.damage`."""
         found = [*self._of_database()]
         for table in metadata.sorted_tables:
             found += self._of_table(table)
@@ -73,7 +73,7 @@ class CountReader(TotalReader):
                     yield Damage(what=f"quick_check: {said}")
 
     def counts(self) -> Counts:
-        """See `CountRows.counts`."""
+        """See `EngineReader.counts`."""
         size = self._connection.execute(BYTES[self._connection.dialect.name]).scalar_one()
         return Counts(
             schedules=self._counted(SCHEDULES),

@@ -1,4 +1,4 @@
-"""Pages of long lists in SQL; see `scheduler.store.parts.pages`."""
+"""Pages of long lists in SQL."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -10,12 +10,13 @@ from sqlalchemy import Column, Integer, Text, and_, bindparam, func, or_, select
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.store.parts.pages import JobCount, JobsWanted, SchedulesWanted, counts_order
+from tidegate.scheduler.store.answers import JobCount, counts_order
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.journal import IS_DEPLOYMENT
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS, JOURNAL, SCHEDULES
+from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
 
 OPENED = bindparam("opened", type_=Instant)
 ENDED = bindparam("ended", type_=Instant)
@@ -76,10 +77,10 @@ def _jobs(before: bool, since: bool, ended: bool) -> Statement:
 
 
 class PageReader(Queries):
-    """See `PageRows`."""
+    """See `EngineReader`."""
 
     def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
-        """See `PageRows.schedules_page`."""
+        """See `EngineReader.schedules_page`."""
         of = tables.schedules.c
         equals: dict[Column[Any], Any] = {
             of.app: wanted.app,
@@ -94,12 +95,12 @@ class PageReader(Queries):
         )
 
     def schedule_count(self, app: str | None = None) -> int:
-        """See `PageRows.schedule_count`."""
+        """See `EngineReader.schedule_count`."""
         (found,) = self._all(SCHEDULE_COUNT, tuple[int], equals={tables.schedules.c.app: app})
         return found[0]
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
-        """See `PageRows.newest_jobs`."""
+        """See `EngineReader.newest_jobs`."""
         jobs = tables.jobs
         lists: dict[Column[Any], Any] = {jobs.c.app: wanted.apps}
         equals = {
@@ -120,7 +121,7 @@ class PageReader(Queries):
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None
     ) -> tuple[JobCount, ...]:
-        """See `PageRows.job_counts`."""
+        """See `EngineReader.job_counts`."""
         lists: dict[Column[Any], Any] = {tables.jobs.c.state: states}
         if ended_since is None:
             found = self._all(COUNTS, _counted, lists)
@@ -129,7 +130,7 @@ class PageReader(Queries):
         return tuple(sorted(found, key=counts_order))
 
     def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
-        """See `PageRows.backfill_counts`."""
+        """See `EngineReader.backfill_counts`."""
         found: dict[int, dict[JobState, int]] = {}
         for number, state, jobs in self._all(
             COUNTS_OF_BACKFILLS, tuple[int, JobState, int], first=first, last=last
@@ -138,13 +139,13 @@ class PageReader(Queries):
         return found
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
-        """See `PageRows.deployments`."""
+        """See `EngineReader.deployments`."""
         if before is None:
             return tuple(self._all(FIRST_DEPLOYMENTS, _numbered, limit=limit))
         return tuple(self._all(NEXT_DEPLOYMENTS, _numbered, limit=limit, before=before))
 
     def newest_deployment(self) -> tuple[int, datetime] | None:
-        """See `PageRows.newest_deployment`."""
+        """See `EngineReader.newest_deployment`."""
         row = self._connection.execute(NEWEST_DEPLOYMENT).one_or_none()
         return None if row is None else (row.number, row.at)
 

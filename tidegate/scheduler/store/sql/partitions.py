@@ -1,4 +1,4 @@
-"""The partitions of datasets in SQL; see `scheduler.store.parts.partitions`.
+"""The partitions of datasets in SQL.
 
 Each key is a look-up of its own in `ix_events_partition`. To group the events of a dataset by partition would
 read all of them.
@@ -13,7 +13,7 @@ from sqlalchemy.sql.selectable import TableValuedAlias
 
 from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.store.parts.partitions import WHOLE, PartitionState
+from tidegate.scheduler.store.answers import WHOLE, PartitionState
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.retention.reader import DISCARDED_JOB
@@ -90,10 +90,10 @@ def _among(wanted: TableValuedAlias) -> tuple[Any, ...]:
 
 
 class PartitionReader(Queries):
-    """See `PartitionRows`."""
+    """See `EngineReader`."""
 
     def partition_states(self, dataset: str, keys: Collection[str]) -> tuple[PartitionState, ...]:
-        """See `PartitionRows.partition_states`."""
+        """See `EngineReader.partition_states`."""
         rows: list[Any] = []
         if WHOLE in keys:
             found = self._connection.execute(NEWEST_WHOLE, {"key": f"{PARTITION_KEY}{dataset}"}).all()
@@ -109,12 +109,12 @@ class PartitionReader(Queries):
         return tuple(sorted(found_states, key=lambda each: each.key))
 
     def partition_ends(self, dataset: str, prefixes: Collection[str]) -> tuple[tuple[str, str], ...]:
-        """See `PartitionRows.partition_ends`."""
+        """See `EngineReader.partition_ends`."""
         rows = self._connection.execute(_ends(self._dialect), self._bound(dataset, prefixes)).all()
         return tuple(sorted((first, last) for first, last in rows if first is not None))
 
     def partition_reports(self, dataset: str, keys: Collection[str], most: int) -> dict[str, int]:
-        """See `PartitionRows.partition_reports`."""
+        """See `EngineReader.partition_reports`."""
         bound: dict[str, Any] = {**self._bound(dataset, set(keys) - {WHOLE}), "limit": most}
         found = dict(self._all(_reports(self._dialect), tuple[str, int], **bound))
         if WHOLE in keys:

@@ -1,4 +1,4 @@
-"""Queues of blocked jobs in SQL; see `store.parts.queues`.
+"""Queues of blocked jobs in SQL.
 
 A row of `queues` says that a queue needs a resource; it is made when a job enters the queue and stays until
 the queue is looked at and found empty. The jobs themselves are found by an index of `jobs` in launch order.
@@ -70,14 +70,14 @@ QUEUED = (
 
 
 class QueueReader(Queries):
-    """See `QueueRows`."""
+    """See `EngineReader`."""
 
     def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        """See `QueueRows.blocked_jobs`."""
+        """See `EngineReader.blocked_jobs`."""
         return tuple(self._all(BLOCKED, JOBS.value, {_JOBS.blocked_on: resources}))
 
     def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
-        """See `QueueRows.woken`."""
+        """See `EngineReader.woken`."""
         query = WOKEN if limit is None else FIRST_WOKEN
         bound: dict[str, Any] = {} if limit is None else {"limit": limit}
         found: dict[str, datetime] = {}
@@ -86,15 +86,15 @@ class QueueReader(Queries):
         return tuple(found.items())
 
     def queued_jobs(self, queue: str, after: str, limit: int) -> tuple[Job, ...]:
-        """See `QueueRows.queued_jobs`."""
+        """See `EngineReader.queued_jobs`."""
         return tuple(self._all(QUEUED, JOBS.value, queue=queue, after=after, limit=limit))
 
 
 class QueueWriter(QueueReader, Changes):
-    """See `QueueChanges`."""
+    """See `EngineTransaction`."""
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
-        """See `QueueChanges.wake`."""
+        """See `EngineTransaction.wake`."""
         if not resources:
             return
         names = {"blocking": listed(self._dialect, resources)}
@@ -115,7 +115,7 @@ class QueueWriter(QueueReader, Changes):
         )
 
     def looked_at(self, queues: Collection[str]) -> None:
-        """See `QueueChanges.looked_at`."""
+        """See `EngineTransaction.looked_at`."""
         if not queues:
             return
         rows, names = QUEUES.c, {"names": listed(self._dialect, queues)}

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.store.parts.deployed import AppHeader
+from tidegate.scheduler.store.answers import AppHeader
 from tidegate.scheduler.store.sql.reader import SqlReader
 
 NAMES_MAX = 10
@@ -21,27 +21,27 @@ T = TypeVar("T")
 
 
 class SnapshotReader(SqlReader):
-    """See `Reader`."""
+    """See `EngineReader`."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self._known: dict[tuple[str, frozenset[str]], Any] = {}
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        """See `Reader.apps`."""
+        """See `EngineReader.apps`."""
         if names is None:
             # An explanation of a table looks through all of them for names, coverage and datasets.
             return self._once("all apps", (), lambda: SqlReader.apps(self))
         return self._once("apps", names, lambda: SqlReader.apps(self, names=names))
 
     def app_headers(self) -> tuple[AppHeader, ...]:
-        """See `DeployedRows.app_headers`."""
+        """See `EngineReader.app_headers`."""
         return self._once("app headers", (), lambda: SqlReader.app_headers(self))
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:
-        """See `Reader.schedules`."""
+        """See `EngineReader.schedules`."""
         only = refs if app is None and kind is None else None
         return self._once("schedules", only, lambda: SqlReader.schedules(self, app=app, refs=refs, kind=kind))
 
@@ -55,7 +55,7 @@ class SnapshotReader(SqlReader):
         states: Collection[JobState] | None = None,
         limit: int | None = None,
     ) -> tuple[Job, ...]:
-        """See `Reader.jobs`."""
+        """See `EngineReader.jobs`."""
         others = (app, apps, schedules, states, limit)
         only = ids if all(other is None for other in others) else None
         return self._once(

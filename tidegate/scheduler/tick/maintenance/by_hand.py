@@ -16,7 +16,8 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import TableState, Work, table_resource
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import group_resource
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import discard_jobs
 from tidegate.scheduler.tick.maintenance.busy import load_busy
 from tidegate.scheduler.tick.maintenance.look import free_slots
@@ -25,13 +26,13 @@ from tidegate.scheduler.tick.maintenance.start import Start, open_job, start, wa
 
 
 def busy_of(
-    reader: Reader, policies: Policies, table: TableState, operation: Operation, now: datetime
+    reader: EngineReader, policies: Policies, table: TableState, operation: Operation, now: datetime
 ) -> Busy:
     """Return what pipelines write of a table that an operation would rewrite."""
     return writers_of(reader, policies, table, now) if operation.rewrites_data else FREE
 
 
-def writers_of(reader: Reader, policies: Policies, table: TableState, now: datetime) -> Busy:
+def writers_of(reader: EngineReader, policies: Policies, table: TableState, now: datetime) -> Busy:
     """Return what pipelines write of a table; nothing is known of one outside of the datasets."""
     if table.dataset is None:
         return FREE
@@ -39,7 +40,7 @@ def writers_of(reader: Reader, policies: Policies, table: TableState, now: datet
 
 
 def open_by_hand(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     work: Work,
     opened_by: str,
     now: datetime,
@@ -58,7 +59,7 @@ def open_by_hand(
     return job
 
 
-def try_again(transaction: Transaction, policies: Policies, now: datetime) -> None:
+def try_again(transaction: EngineTransaction, policies: Policies, now: datetime) -> None:
     """Let the next tick decide about the operations asked for by hand that wait for a slot.
 
     Args:
@@ -68,7 +69,7 @@ def try_again(transaction: Transaction, policies: Policies, now: datetime) -> No
 
 
 def start_waiting(
-    transaction: Transaction, policies: Policies, jobs: Sequence[Job], now: datetime
+    transaction: EngineTransaction, policies: Policies, jobs: Sequence[Job], now: datetime
 ) -> tuple[Job, ...]:
     """Start the operations asked for by hand that may run now; the others go on waiting."""
     started: list[Job] = []
@@ -77,7 +78,7 @@ def start_waiting(
     return tuple(started)
 
 
-def _try(transaction: Transaction, policies: Policies, job: Job, now: datetime) -> tuple[Job, ...]:
+def _try(transaction: EngineTransaction, policies: Policies, job: Job, now: datetime) -> tuple[Job, ...]:
     work = job.work
     (table,) = transaction.tables(names=(work.table,))
     found = () if table.gone else matches(policies.policies, table)
@@ -95,7 +96,7 @@ def _try(transaction: Transaction, policies: Policies, job: Job, now: datetime) 
 
 
 def _held_back(
-    transaction: Transaction, policies: Policies, table: str, busy: Busy
+    transaction: EngineTransaction, policies: Policies, table: str, busy: Busy
 ) -> tuple[Reason | None, str | None]:
     """Return why an operation asked for by hand waits, and the resource whose release wakes it."""
     resource = table_resource(table)
@@ -108,7 +109,7 @@ def _held_back(
 
 
 def _wait(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     policies: Policies,
     job: Job,
     reason: Reason,

@@ -17,7 +17,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending, OperationRun, Record
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.maintenance.by_hand import open_by_hand, start_waiting
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
@@ -27,7 +27,7 @@ AGAIN = (Ending.CONFLICT, Ending.STOPPED)
 
 
 def end_operation_job(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     job: Job,
     ended: Ended,
     now: datetime,
@@ -55,7 +55,7 @@ def end_operation_job(
 
 
 def close_run(
-    transaction: Transaction, job: Job, ended: Ended, now: datetime, policies: Policies | None = None
+    transaction: EngineTransaction, job: Job, ended: Ended, now: datetime, policies: Policies | None = None
 ) -> None:
     """Close the run of an operation whose job has ended, and go on with what was asked for with it.
 
@@ -70,7 +70,7 @@ def close_run(
         _want_measures(transaction, policies, run.table, now)
 
 
-def _want_measures(transaction: Transaction, policies: Policies, name: str, now: datetime) -> None:
+def _want_measures(transaction: EngineTransaction, policies: Policies, name: str, now: datetime) -> None:
     """Ask for the measures that the next poll needs of a table, so that it does not ask and wait itself.
 
     The end has made the store forget what was known. Where the next operation runs already, its end asks.
@@ -99,7 +99,7 @@ def _want_measures(transaction: Transaction, policies: Policies, name: str, now:
 
 
 def _close(
-    transaction: Transaction, policies: Policies, run: OperationRun, ended: Ended, now: datetime
+    transaction: EngineTransaction, policies: Policies, run: OperationRun, ended: Ended, now: datetime
 ) -> None:
     run = msgspec.structs.replace(run, ended_at=now, **msgspec.structs.asdict(ended))
     transaction.put_operation_runs([run])
@@ -136,7 +136,7 @@ def _after(policies: Policies, record: Record, run: OperationRun, now: datetime)
     )
 
 
-def _go_on(transaction: Transaction, policies: Policies, job: Job, ended: Ended, now: datetime) -> None:
+def _go_on(transaction: EngineTransaction, policies: Policies, job: Job, ended: Ended, now: datetime) -> None:
     """Go on with what was asked for by hand: the next operation, or the same one if it has made room.
 
     In that case the pipeline's job comes first: a tick decides about both.
@@ -161,7 +161,7 @@ def _go_on(transaction: Transaction, policies: Policies, job: Job, ended: Ended,
         return
 
 
-def close_overdue(transaction: Transaction, now: datetime) -> int:
+def close_overdue(transaction: EngineTransaction, now: datetime) -> int:
     """Close the runs whose timeout has come, as failed; return their number."""
     overdue = [run for run in transaction.operation_runs(running=True) if run.closes_at <= now]
     if not overdue:

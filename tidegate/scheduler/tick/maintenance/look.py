@@ -12,7 +12,7 @@ from tidegate.scheduler.decision.maintenance.line import IN_LINE
 from tidegate.scheduler.decision.maintenance.poll import FREE, Busy, Spent
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.model.run import group_resource
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.busy import load_busy
 from tidegate.scheduler.tick.maintenance.policies import Policies
 
@@ -36,7 +36,7 @@ class Looked(Value, kw_only=True):
     slots: Mapping[str, int]
 
 
-def look(reader: Reader, policies: Policies, records: Sequence[Record], now: datetime) -> Looked:
+def look(reader: EngineReader, policies: Policies, records: Sequence[Record], now: datetime) -> Looked:
     """Load what decides about some records at an instant, and judge them.
 
     Where one of them has waited in line and no longer does, those behind it are judged too.
@@ -57,7 +57,7 @@ def look(reader: Reader, policies: Policies, records: Sequence[Record], now: dat
 
 
 def _judged(
-    reader: Reader,
+    reader: EngineReader,
     policies: Policies,
     records: Sequence[Record],
     runs: Sequence[OperationRun],
@@ -88,7 +88,7 @@ def _is_ready(judged: Judged) -> bool:
     return judged.due and judged.reason is None
 
 
-def _behind(reader: Reader, judged: Sequence[Judged], busy: Mapping[str, Busy]) -> list[Record]:
+def _behind(reader: EngineReader, judged: Sequence[Judged], busy: Mapping[str, Busy]) -> list[Record]:
     """Return the other records of the tables whose first operation in line waits no longer in it."""
     left = {
         each.asked.table.name
@@ -112,7 +112,7 @@ def order_debt(policies: Policies, table: TableState, now: datetime) -> float:
     return found.score
 
 
-def _busy(reader: Reader, policies: Policies, ready: Sequence[Asked], now: datetime) -> dict[str, Busy]:
+def _busy(reader: EngineReader, policies: Policies, ready: Sequence[Asked], now: datetime) -> dict[str, Busy]:
     rewritten = {
         each.table.dataset
         for each in ready
@@ -121,7 +121,7 @@ def _busy(reader: Reader, policies: Policies, ready: Sequence[Asked], now: datet
     return load_busy(reader, policies.apps, rewritten, now) if rewritten else {}
 
 
-def spent(reader: Reader, policies: Policies, now: datetime) -> Spent:
+def spent(reader: EngineReader, policies: Policies, now: datetime) -> Spent:
     """Return what counts against the budgets at an instant."""
     budget = policies.settings.budget
     started: Collection[OperationRun] = ()
@@ -135,7 +135,7 @@ def spent(reader: Reader, policies: Policies, now: datetime) -> Spent:
     )
 
 
-def free_slots(reader: Reader, policies: Policies) -> dict[str, int]:
+def free_slots(reader: EngineReader, policies: Policies) -> dict[str, int]:
     """Return the number of free slots of each pool; not below 0."""
     pools = policies.settings.auto_pools
     if not pools:

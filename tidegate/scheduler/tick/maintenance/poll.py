@@ -17,7 +17,8 @@ from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import Record, Work
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.end import close_overdue
 from tidegate.scheduler.tick.maintenance.look import look
 from tidegate.scheduler.tick.maintenance.policies import POLLS, Policies, load_policies, polls_noted
@@ -39,7 +40,7 @@ class PollReport(Value, kw_only=True):
     launched: tuple[str, ...] = ()
 
 
-def next_poll(reader: Reader, clock: datetime) -> datetime | None:
+def next_poll(reader: EngineReader, clock: datetime) -> datetime | None:
     """Return the next instant at which maintenance has work, from the engine's clock on; None for none.
 
     What is late, as the scheduler was away, waits for the next poll; a timeout is at once.
@@ -51,7 +52,7 @@ def next_poll(reader: Reader, clock: datetime) -> datetime | None:
     return min((load_policies(reader, clock).poll_from(clock), *closes))
 
 
-def maintain(transaction: Transaction, now: datetime) -> PollReport:
+def maintain(transaction: EngineTransaction, now: datetime) -> PollReport:
     """Do what maintenance has to do at an instant of `next_poll`: close runs whose timeout has come, or poll.
 
     Runs that are closed release their slots: the jobs that wait for them are decided before a poll of the
@@ -73,7 +74,7 @@ def maintain(transaction: Transaction, now: datetime) -> PollReport:
 
 
 def _write(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     policies: Policies,
     records: Sequence[Record],
     polled: Sequence[Polled],
@@ -126,7 +127,7 @@ def _write(
     return tuple(job.id for job in launched)
 
 
-def _jobs(transaction: Transaction, polled: Sequence[Polled]) -> dict[str, Job]:
+def _jobs(transaction: EngineTransaction, polled: Sequence[Polled]) -> dict[str, Job]:
     """Return the waiting jobs of the operations that start, or wait for another reason than before."""
     changed = [
         each.judged.asked.record
@@ -162,7 +163,7 @@ def _start(job: Job, polled: Polled) -> Start:
     )
 
 
-def _want(transaction: Transaction, polled: Sequence[Polled], now: datetime) -> None:
+def _want(transaction: EngineTransaction, polled: Sequence[Polled], now: datetime) -> None:
     """Note the tables that have to be measured before the next poll can decide about them.
 
     Not those on which an operation is started: its end makes the store forget what was measured.

@@ -16,7 +16,7 @@ from tidegate.scheduler.decision.maintenance.rank import counting, matches, ruli
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.maintenance import Record, TableState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import discard_jobs
 from tidegate.scheduler.tick.maintenance.policies import Policies
 
@@ -24,7 +24,7 @@ Key = tuple[str, Operation, str]
 
 
 def update_records(
-    transaction: Transaction,
+    transaction: EngineTransaction,
     policies: Policies,
     tables: Sequence[TableState],
     now: datetime,
@@ -112,7 +112,9 @@ def _counted(record: Record, counts: bool, soon: datetime) -> Record:
     return msgspec.structs.replace(record, counts=counts, next_look=soon if counts else None)
 
 
-def discard_waiting(transaction: Transaction, records: Sequence[Record], now: datetime) -> frozenset[str]:
+def discard_waiting(
+    transaction: EngineTransaction, records: Sequence[Record], now: datetime
+) -> frozenset[str]:
     """Discard the waiting jobs of some records, and return their ids; running ones go on."""
     ids = {record.job for record in records if record.job is not None}
     jobs = [job for job in transaction.jobs(ids=ids) if job.state in WAITING] if ids else []

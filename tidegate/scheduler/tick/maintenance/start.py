@@ -21,7 +21,7 @@ from tidegate.scheduler.model.maintenance import (
 )
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import ALL_RUNS, group_resource
-from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.policies import Policies
 
 
@@ -57,7 +57,7 @@ def open_job(work: Work, opened_by: str, now: datetime) -> tuple[Job, Entry]:
 
 
 def start(
-    transaction: Transaction, policies: Policies, starts: Sequence[Start], now: datetime
+    transaction: EngineTransaction, policies: Policies, starts: Sequence[Start], now: datetime
 ) -> tuple[Job, ...]:
     """Launch operations: their slots, jobs, runs and entries."""
     pools = tuple(group_resource(pool) for pool in policies.settings.auto_pools)

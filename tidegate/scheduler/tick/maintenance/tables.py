@@ -7,7 +7,8 @@ import msgspec
 
 from tidegate.domain.model import App, Dataset
 from tidegate.scheduler.model.maintenance import TableHistory, TableState
-from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 
 CATALOG = "tidegate"
@@ -25,7 +26,7 @@ def tables_of_datasets(apps: Iterable[App]) -> Iterator[TableState]:
             )
 
 
-def table_named(reader: Reader, text: str) -> TableState | None:
+def table_named(reader: EngineReader, text: str) -> TableState | None:
     """Return the table with one of its names; None if there is none, or it is gone.
 
     A dataset has its own name, "app/dataset", and that of its table in the catalog. The dataset of a
@@ -57,7 +58,7 @@ def _catalog_name(app: App, dataset: Dataset) -> str:
     return f"{CATALOG}.{place.replace('/', '.')}"
 
 
-def forgotten(transaction: Transaction, written: Mapping[str, datetime], now: datetime) -> None:
+def forgotten(transaction: EngineTransaction, written: Mapping[str, datetime], now: datetime) -> None:
     """Forget what was measured of tables before they were written, and let the next poll look at them.
 
     Args:
@@ -85,7 +86,9 @@ def forgotten(transaction: Transaction, written: Mapping[str, datetime], now: da
         look_again(transaction, {table.name for table in stale}, load_policies(transaction, now), now)
 
 
-def look_again(transaction: Transaction, tables: Collection[str], policies: Policies, now: datetime) -> None:
+def look_again(
+    transaction: EngineTransaction, tables: Collection[str], policies: Policies, now: datetime
+) -> None:
     """Let the next poll look at what is due on tables of which something else is known now."""
     soon = policies.poll_from(now)
     transaction.put_records(

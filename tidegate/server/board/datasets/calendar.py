@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.domain.partition_key import SEPARATOR, PartitionKeyError, join_key, parse_time_key
 from tidegate.domain.value import Value
-from tidegate.scheduler.store.parts.partitions import PartitionState
+from tidegate.scheduler.store.answers import PartitionState
 from tidegate.server.board.datasets.grid import Block, label_of
 from tidegate.server.board.datasets.paging import Turned
 

@@ -6,7 +6,7 @@ from tidegate.domain.model import Dataset, TimeDimension
 from tidegate.domain.partition_key import format_time_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.records.expected import ExpectedData
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.board.datasets.calendar import Cell, Expectation, Filled, Keys, States, cell, filled
 from tidegate.server.board.datasets.grid import block_of, cell_of, keys_of_cell
 from tidegate.server.board.datasets.paging import Reach, Turned, last_cell, page_until
@@ -52,7 +52,7 @@ class Calendar(Value, kw_only=True):
 
 
 def dated(
-    reader: Reader, name: str, dataset: Dataset, wanted: Wanted, now: datetime
+    reader: ListingReader, name: str, dataset: Dataset, wanted: Wanted, now: datetime
 ) -> tuple[Calendar | None, Listed]:
     """Return the calendar of a dataset with dates, and the partitions to list; no calendar before any landed.
 

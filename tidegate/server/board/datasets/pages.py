@@ -11,9 +11,9 @@ from tidegate.domain.value import Value
 from tidegate.listings.late import Late
 from tidegate.listings.queries.late import lateness
 from tidegate.scheduler.decision.expected.noted import deadline_of_dataset
-from tidegate.scheduler.store.parts.pages import SchedulesWanted
-from tidegate.scheduler.store.parts.partitions import WHOLE
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.answers import WHOLE
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.wanted import SchedulesWanted
 from tidegate.server.access import READ, Called
 from tidegate.server.board.datasets.dates import Calendar, Wanted, dated
 from tidegate.server.board.datasets.edges import Edge, flows, triggers
@@ -137,7 +137,7 @@ def show_page(
 
 
 def _partitions(
-    reader: Reader, name: str, dataset: Dataset, wanted: Wanted, now: datetime
+    reader: ListingReader, name: str, dataset: Dataset, wanted: Wanted, now: datetime
 ) -> tuple[Calendar | None, Partitions]:
     scheme = dataset.partitions
     if scheme is not None and scheme.time is not None:

@@ -6,8 +6,8 @@ from datetime import datetime
 from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
 from tidegate.listings.queries.jobs import public_job
-from tidegate.scheduler.store.parts.partitions import PartitionState
-from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.answers import PartitionState
+from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.board.datasets.calendar import status_of
 
 ROWS_ON_PAGE = 100
@@ -57,7 +57,7 @@ class Listed(Value, kw_only=True):
 
 
 def listed(
-    reader: Reader,
+    reader: ListingReader,
     dataset: str,
     keys: Sequence[str],
     states: Mapping[str, PartitionState],
@@ -84,7 +84,7 @@ def listed(
     )
 
 
-def _parts(reader: Reader, dataset: str, states: Sequence[PartitionState]) -> tuple[Part, ...]:
+def _parts(reader: ListingReader, dataset: str, states: Sequence[PartitionState]) -> tuple[Part, ...]:
     taken: dict[str, list[str]] = {}
     for delivery in reader.deliveries_of_events([state.event for state in states]):
         if delivery.job is not None and delivery.reason is None:

@@ -8,7 +8,7 @@ from tidegate.domain.value import Value
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.explain.listed_events import ListedEvent
 from tidegate.scheduler.model.event import app_of_key
-from tidegate.scheduler.store.parts.event_pages import Outcome
+from tidegate.scheduler.store.wanted import Outcome
 from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.page import Page

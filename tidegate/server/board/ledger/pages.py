@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.store.parts.event_pages import Outcome
-from tidegate.scheduler.store.protocol import LedgerRow
+from tidegate.scheduler.store.answers import LedgerRow
+from tidegate.scheduler.store.wanted import Outcome
 from tidegate.server.access import READ, Called
 from tidegate.server.board.ledger.flow import Flow, flow
 from tidegate.server.board.page import PageRoute, page

@@ -1,4 +1,4 @@
-"""Alerts in memory; see `scheduler.store.parts.alerts`."""
+"""Alerts in memory."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -8,26 +8,25 @@ from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.records.alert import Alert, AlertState, Incident
+from tidegate.scheduler.store.answers import AlertCount, Numbered
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.parts.alerts import AlertCount
-from tidegate.scheduler.store.parts.retention import Numbered
 
 
 class AlertReader:
-    """See `AlertRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def deadline_schedules(self) -> tuple[ScheduleState, ...]:
-        """See `AlertRows.deadline_schedules`."""
+        """See `EngineReader.deadline_schedules`."""
         found = (state for _, state in sorted(self._tables.schedules.items()))
         return tuple(state for state in found if state.spec.deadline is not None)
 
     def entries_of(
         self, kinds: Collection[EntryKind], after: int, until: int, limit: int
     ) -> tuple[Numbered, ...]:
-        """See `AlertRows.entries_of`."""
+        """See `EngineReader.entries_of`."""
         found = [
             Numbered(number=number, entry=entry)
             for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
@@ -36,7 +35,7 @@ class AlertReader:
         return tuple(found[:limit])
 
     def incidents(self, project: str) -> tuple[Incident, ...]:
-        """See `AlertRows.incidents`."""
+        """See `EngineReader.incidents`."""
         return tuple(each for _, each in sorted(self._tables.incidents.items()) if each.project == project)
 
     def alerts(
@@ -50,7 +49,7 @@ class AlertReader:
         before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[Alert, ...]:
-        """See `AlertRows.alerts`."""
+        """See `EngineReader.alerts`."""
         found = [
             each
             for each in self._of(project, app)
@@ -61,7 +60,7 @@ class AlertReader:
         return tuple(sorted(newest, key=lambda each: each.made_at, reverse=True)[:limit])
 
     def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
-        """See `AlertRows.due_alerts`."""
+        """See `EngineReader.due_alerts`."""
         due = [
             (each.next_at, each.id)
             for each in self._of(project)
@@ -70,7 +69,7 @@ class AlertReader:
         return tuple(self._tables.alerts[id] for _, id in sorted(due)[:limit])
 
     def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
-        """See `AlertRows.alert_counts`."""
+        """See `EngineReader.alert_counts`."""
         counts = Counter((each.channel, each.kind, each.state) for each in self._of(project, app))
         return tuple(
             AlertCount(channel=channel, kind=kind, state=state, alerts=count)
@@ -83,26 +82,26 @@ class AlertReader:
 
 
 class AlertWriter(AlertReader):
-    """See `AlertChanges`."""
+    """See `EngineTransaction`."""
 
     def put_incidents(self, incidents: Sequence[Incident]) -> None:
-        """See `AlertChanges.put_incidents`."""
+        """See `EngineTransaction.put_incidents`."""
         self._tables.own("incidents")
         self._tables.incidents.update({each.id: each for each in incidents})
 
     def drop_incidents(self, ids: Collection[str]) -> None:
-        """See `AlertChanges.drop_incidents`."""
+        """See `EngineTransaction.drop_incidents`."""
         self._tables.own("incidents")
         for id in ids:
             self._tables.incidents.pop(id, None)
 
     def put_alerts(self, alerts: Sequence[Alert]) -> None:
-        """See `AlertChanges.put_alerts`."""
+        """See `EngineTransaction.put_alerts`."""
         self._tables.own("alerts")
         self._tables.alerts.update({each.id: each for each in alerts})
 
     def drop_alerts(self, before: datetime, limit: int) -> int:
-        """See `AlertChanges.drop_alerts`."""
+        """See `EngineTransaction.drop_alerts`."""
         self._tables.own("alerts")
         old = sorted(
             (each.ended_at, each.id)

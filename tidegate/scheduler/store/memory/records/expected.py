@@ -1,4 +1,4 @@
-"""Data that is expected, and what was late, in memory; see `scheduler.store.parts.expected`."""
+"""Data that is expected, and what was late, in memory."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -8,7 +8,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.job import FINISHED
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.parts.expected import LateWanted
+from tidegate.scheduler.store.wanted import LateWanted
 
 
 class ExpectedReader:
@@ -64,15 +64,15 @@ class ExpectedReader:
 
 
 class ExpectedWriter(ExpectedReader):
-    """See `ExpectedChanges`."""
+    """See `EngineTransaction`."""
 
     def put_expected_data(self, data: Sequence[ExpectedData]) -> None:
-        """See `ExpectedChanges.put_expected_data`."""
+        """See `EngineTransaction.put_expected_data`."""
         self._tables.own("expected_data")
         self._tables.expected_data.update({each.dataset: each for each in data})
 
     def drop_expected_data(self, datasets: Collection[str]) -> None:
-        """See `ExpectedChanges.drop_expected_data`."""
+        """See `EngineTransaction.drop_expected_data`."""
         self._tables.own("expected_data", "expected_periods")
         for dataset in datasets:
             self._tables.expected_data.pop(dataset, None)
@@ -80,18 +80,18 @@ class ExpectedWriter(ExpectedReader):
             del self._tables.expected_periods[name, key]
 
     def put_expected_periods(self, periods: Sequence[ExpectedPeriod]) -> None:
-        """See `ExpectedChanges.put_expected_periods`."""
+        """See `EngineTransaction.put_expected_periods`."""
         self._tables.own("expected_periods")
         self._tables.expected_periods.update({(each.dataset, each.period): each for each in periods})
 
     def drop_expected_periods(self, dataset: str, periods: Collection[str]) -> None:
-        """See `ExpectedChanges.drop_expected_periods`."""
+        """See `EngineTransaction.drop_expected_periods`."""
         self._tables.own("expected_periods")
         for period in periods:
             self._tables.expected_periods.pop((dataset, period), None)
 
     def drop_late_periods(self, before: datetime, limit: int) -> int:
-        """See `ExpectedChanges.drop_late_periods`."""
+        """See `EngineTransaction.drop_late_periods`."""
         self._tables.own("expected_periods")
         old = sorted(
             (each.due_at, key)
@@ -103,6 +103,6 @@ class ExpectedWriter(ExpectedReader):
         return len(old[:limit])
 
     def put_late_totals(self, totals: Sequence[LateTotal]) -> None:
-        """See `ExpectedChanges.put_late_totals`."""
+        """See `EngineTransaction.put_late_totals`."""
         self._tables.own("late_totals")
         self._tables.late_totals.update({(each.kind, each.name): each for each in totals})

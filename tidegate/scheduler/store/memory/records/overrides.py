@@ -1,4 +1,4 @@
-"""Overrides in memory; see `scheduler.store.parts.overrides`."""
+"""Overrides in memory."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class OverrideReader:
-    """See `OverrideRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -16,7 +16,7 @@ class OverrideReader:
     def overrides(
         self, *, app: str | None = None, refs: Collection[str] | None = None
     ) -> tuple[Override, ...]:
-        """See `OverrideRows.overrides`."""
+        """See `EngineReader.overrides`."""
         return tuple(
             each
             for _, each in sorted(self._tables.overrides.items())
@@ -24,7 +24,7 @@ class OverrideReader:
         )
 
     def expiring(self, until: datetime, limit: int) -> tuple[Override, ...]:
-        """See `OverrideRows.expiring`."""
+        """See `EngineReader.expiring`."""
         due = [
             (each.expires_at, each.ref, each.kind, each)
             for each in self._tables.overrides.values()
@@ -34,15 +34,15 @@ class OverrideReader:
 
 
 class OverrideWriter(OverrideReader):
-    """See `OverrideChanges`."""
+    """See `EngineTransaction`."""
 
     def put_overrides(self, overrides: Sequence[Override]) -> None:
-        """See `OverrideChanges.put_overrides`."""
+        """See `EngineTransaction.put_overrides`."""
         self._tables.own("overrides")
         self._tables.overrides.update({(each.ref, each.kind): each for each in overrides})
 
     def delete_overrides(self, overrides: Sequence[Override]) -> None:
-        """See `OverrideChanges.delete_overrides`."""
+        """See `EngineTransaction.delete_overrides`."""
         self._tables.own("overrides")
         for each in overrides:
             self._tables.overrides.pop((each.ref, each.kind), None)

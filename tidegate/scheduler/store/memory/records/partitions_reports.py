@@ -1,4 +1,4 @@
-"""Reports of partitions in memory; see `scheduler.store.parts.partitions_reports`."""
+"""Reports of partitions in memory."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,17 +8,17 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class PartitionsReportReader:
-    """See `PartitionsReportRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def partitions_report(self, id: str) -> PartitionsReport | None:
-        """See `PartitionsReportRows.partitions_report`."""
+        """See `EngineReader.partitions_report`."""
         return self._tables.partitions_reports.get(id)
 
     def owed_reports(self, project: str, limit: int) -> tuple[PartitionsReport, ...]:
-        """See `PartitionsReportRows.owed_reports`."""
+        """See `EngineReader.owed_reports`."""
         found = sorted(
             (each.owed_since, each.id)
             for each in self._tables.partitions_reports.values()
@@ -28,15 +28,15 @@ class PartitionsReportReader:
 
 
 class PartitionsReportWriter(PartitionsReportReader):
-    """See `PartitionsReportChanges`."""
+    """See `EngineTransaction`."""
 
     def put_partitions_reports(self, reports: Sequence[PartitionsReport]) -> None:
-        """See `PartitionsReportChanges.put_partitions_reports`."""
+        """See `EngineTransaction.put_partitions_reports`."""
         self._tables.own("partitions_reports")
         self._tables.partitions_reports.update({each.id: each for each in reports})
 
     def drop_partitions_reports(self, before: datetime, limit: int) -> int:
-        """See `PartitionsReportChanges.drop_partitions_reports`."""
+        """See `EngineTransaction.drop_partitions_reports`."""
         self._tables.own("partitions_reports")
         old = sorted(
             (each.at, each.id)

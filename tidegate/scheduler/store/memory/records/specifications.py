@@ -1,4 +1,4 @@
-"""What deployments wrote, in memory; see `scheduler.store.parts.specifications`."""
+"""What deployments wrote, in memory."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,13 +7,13 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class SpecificationReader:
-    """See `SpecificationRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
-        """See `SpecificationRows.specifications`."""
+        """See `EngineReader.specifications`."""
         found: dict[str, Specification] = {}
         for (ref, number), each in sorted(self._tables.specifications.items()):
             if number <= until and (apps is None or each.app in apps):
@@ -22,9 +22,9 @@ class SpecificationReader:
 
 
 class SpecificationWriter(SpecificationReader):
-    """See `SpecificationChanges`."""
+    """See `EngineTransaction`."""
 
     def put_specifications(self, specifications: Sequence[Specification]) -> None:
-        """See `SpecificationChanges.put_specifications`."""
+        """See `EngineTransaction.put_specifications`."""
         self._tables.own("specifications")
         self._tables.specifications.update({(each.ref, each.number): each for each in specifications})

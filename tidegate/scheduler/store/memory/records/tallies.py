@@ -1,4 +1,4 @@
-"""The kept counts of waiting jobs in memory; see `scheduler.store.parts.tallies`."""
+"""The kept counts of waiting jobs in memory."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -38,22 +38,22 @@ class TallyReader:
 
 
 class TallyWriter(TallyReader):
-    """See `TallyChanges`."""
+    """See `EngineTransaction`."""
 
     def put_tallies(self, tallies: Sequence[KeptTally]) -> None:
-        """See `TallyChanges.put_tallies`."""
+        """See `EngineTransaction.put_tallies`."""
         self._tables.own("tallies")
         self._tables.tallies.update({kept.job: kept for kept in tallies})
 
     def put_tallied_keys(self, keys: Mapping[str, TalliedKeys]) -> None:
-        """See `TallyChanges.put_tallied_keys`."""
+        """See `EngineTransaction.put_tallied_keys`."""
         self._tables.own("tallied_keys")
         for job, changed in keys.items():
             known = {**self._tables.tallied_keys.get(job, {}), **changed}
             self._tables.tallied_keys[job] = {place: amount for place, amount in known.items() if amount}
 
     def put_counted_events(self, deliveries: Sequence[Delivery]) -> None:
-        """See `TallyChanges.put_counted_events`."""
+        """See `EngineTransaction.put_counted_events`."""
         self._tables.own("counted_events")
         for job, rows in _rows(deliveries).items():
             self._tables.counted_events[job] = self._counted(job) | rows
@@ -65,7 +65,7 @@ class TallyWriter(TallyReader):
             self._tables.counted_events[job] = self._counted(job) - rows
 
     def delete_tallies(self, jobs: Collection[str]) -> None:
-        """See `TallyChanges.delete_tallies`."""
+        """See `EngineTransaction.delete_tallies`."""
         self._tables.own("tallies", "tallied_keys", "counted_events")
         for job in jobs:
             if self._tables.tallies.pop(job, None) is not None:

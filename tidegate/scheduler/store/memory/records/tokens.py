@@ -1,4 +1,4 @@
-"""The tokens of callers in memory; see `scheduler.store.parts.tokens`."""
+"""The tokens of callers in memory."""
 
 from collections.abc import Sequence
 
@@ -7,20 +7,20 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class TokenReader:
-    """See `TokenRows`."""
+    """See `EngineReader`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def tokens(self) -> tuple[Token, ...]:
-        """See `TokenRows.tokens`."""
+        """See `EngineReader.tokens`."""
         return tuple(token for _, token in sorted(self._tables.tokens.items()))
 
 
 class TokenWriter(TokenReader):
-    """See `TokenChanges`."""
+    """See `EngineTransaction`."""
 
     def put_tokens(self, tokens: Sequence[Token]) -> None:
-        """See `TokenChanges.put_tokens`."""
+        """See `EngineTransaction.put_tokens`."""
         self._tables.own("tokens")
         self._tables.tokens.update({token.name: token for token in tokens})

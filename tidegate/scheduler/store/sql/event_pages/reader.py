@@ -1,4 +1,4 @@
-"""Pages of events in SQL; see `scheduler.store.parts.event_pages`.
+"""Pages of events in SQL.
 
 An index leads to the events of a key and to those of a schedule, newest first. For other filters no index has
 the order, so a page is read in two steps. First the newest events of the page are looked at, some of them:
@@ -13,7 +13,6 @@ import msgspec
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.event import Event, app_of_key
-from tidegate.scheduler.store.parts.event_pages import EventsWanted
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import EPOCH, MICROSECOND, instant
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
@@ -22,6 +21,7 @@ from tidegate.scheduler.store.sql.event_pages.statements import Shape
 from tidegate.scheduler.store.sql.statements.bulk import listed
 from tidegate.scheduler.store.sql.statements.queries import Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import EVENTS
+from tidegate.scheduler.store.wanted import EventsWanted
 
 LOOKED_AT, PER_ITEM = 1_000, 10
 """How many events are looked at before a page is read from the other end: so many, and so many per item."""
@@ -39,10 +39,10 @@ Place = tuple[Any, str]
 
 
 class EventPageReader(Queries):
-    """See `EventPages`."""
+    """See `EngineReader`."""
 
     def events_page(self, wanted: EventsWanted, limit: int) -> tuple[Event, ...]:
-        """See `EventPages.events_page`."""
+        """See `EngineReader.events_page`."""
         if not _sees(wanted, wanted.schedule):
             return ()
         places = self._places(wanted, _shape(self._dialect, wanted), limit)

@@ -26,11 +26,11 @@ from sqlalchemy import (
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import UNFINISHED, JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.parts.event_pages import Outcome
 from tidegate.scheduler.store.sql import counted_events, tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.statements.bulk import among
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement
+from tidegate.scheduler.store.wanted import Outcome
 
 SINCE, UNTIL = bindparam("since", type_=Instant), bindparam("until", type_=Instant)
 BEHIND = bindparam("behind", type_=Text)

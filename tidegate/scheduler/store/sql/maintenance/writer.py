@@ -9,21 +9,21 @@ from tidegate.scheduler.store.sql.statements.changes import Changes
 
 
 class MaintenanceWriter(Changes):
-    """See `MaintenanceChanges`."""
+    """See `EngineTransaction`."""
 
     def put_tables(self, tables: Sequence[TableState]) -> None:
-        """See `MaintenanceChanges.put_tables`."""
+        """See `EngineTransaction.put_tables`."""
         self._put(TABLES, tables)
 
     def put_records(self, records: Sequence[Record]) -> None:
-        """See `MaintenanceChanges.put_records`."""
+        """See `EngineTransaction.put_records`."""
         self._put(RECORDS, records)
 
     def delete_records(self, records: Sequence[Record]) -> None:
-        """See `MaintenanceChanges.delete_records`."""
+        """See `EngineTransaction.delete_records`."""
         keys = [(record.policy, str(record.operation), record.table) for record in records]
         bulk.delete(self._connection, RECORDS.table, RECORD_KEY, keys)
 
     def put_operation_runs(self, runs: Sequence[OperationRun]) -> None:
-        """See `MaintenanceChanges.put_operation_runs`."""
+        """See `EngineTransaction.put_operation_runs`."""
         self._put(OPERATION_RUNS, runs)

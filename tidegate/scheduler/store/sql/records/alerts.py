@@ -1,4 +1,4 @@
-"""Alerts in SQL; see `scheduler.store.parts.alerts`."""
+"""Alerts in SQL."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,8 +11,7 @@ from tidegate.domain.part_name import SEPARATOR
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
-from tidegate.scheduler.store.parts.alerts import AlertCount
-from tidegate.scheduler.store.parts.retention import Numbered
+from tidegate.scheduler.store.answers import AlertCount, Numbered
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
@@ -123,16 +122,16 @@ NEWEST = {
 
 
 class AlertReader(Queries):
-    """See `AlertRows`."""
+    """See `EngineReader`."""
 
     def deadline_schedules(self) -> tuple[ScheduleState, ...]:
-        """See `AlertRows.deadline_schedules`."""
+        """See `EngineReader.deadline_schedules`."""
         return tuple(self._all(DEADLINES, SCHEDULES.value))
 
     def entries_of(
         self, kinds: Collection[EntryKind], after: int, until: int, limit: int
     ) -> tuple[Numbered, ...]:
-        """See `AlertRows.entries_of`."""
+        """See `EngineReader.entries_of`."""
         table = tables.journal.c
         query = (
             every(JOURNAL)
@@ -145,7 +144,7 @@ class AlertReader(Queries):
         return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
 
     def incidents(self, project: str) -> tuple[Incident, ...]:
-        """See `AlertRows.incidents`."""
+        """See `EngineReader.incidents`."""
         return tuple(self._all(ALL_INCIDENTS, INCIDENTS.value, equals={incidents.c.project: project}))
 
     def alerts(
@@ -159,7 +158,7 @@ class AlertReader(Queries):
         before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[Alert, ...]:
-        """See `AlertRows.alerts`."""
+        """See `EngineReader.alerts`."""
         lists = {_ALERTS.id: ids, _ALERTS.state: None if states is None else [str(each) for each in states]}
         same = {_ALERTS.project: project, _ALERTS.channel: channel}
         bound: dict[str, Any] = {} if limit is None else {"limit": limit}
@@ -171,12 +170,12 @@ class AlertReader(Queries):
         return tuple(self._all(query, ALERTS.value, lists, equals=same, **bound))
 
     def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
-        """See `AlertRows.due_alerts`."""
+        """See `EngineReader.due_alerts`."""
         same = {_ALERTS.project: project}
         return tuple(self._all(DUE, ALERTS.value, equals=same, now=now, limit=limit))
 
     def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
-        """See `AlertRows.alert_counts`."""
+        """See `EngineReader.alert_counts`."""
         of = {} if app is None else {"of_app": f"{app}{SEPARATOR}"}
         query = COUNTS if app is None else COUNTS_OF_APP
         rows = self._connection.execute(query, {"project": project, **of}).all()
@@ -186,22 +185,22 @@ class AlertReader(Queries):
 
 
 class AlertWriter(AlertReader, Changes):
-    """See `AlertChanges`."""
+    """See `EngineTransaction`."""
 
     def put_incidents(self, incidents: Sequence[Incident]) -> None:
-        """See `AlertChanges.put_incidents`."""
+        """See `EngineTransaction.put_incidents`."""
         self._put(INCIDENTS, incidents)
 
     def drop_incidents(self, ids: Collection[str]) -> None:
-        """See `AlertChanges.drop_incidents`."""
+        """See `EngineTransaction.drop_incidents`."""
         self._delete(incidents.c.id, ids)
 
     def put_alerts(self, alerts: Sequence[Alert]) -> None:
-        """See `AlertChanges.put_alerts`."""
+        """See `EngineTransaction.put_alerts`."""
         self._put(ALERTS, alerts)
 
     def drop_alerts(self, before: datetime, limit: int) -> int:
-        """See `AlertChanges.drop_alerts`."""
+        """See `EngineTransaction.drop_alerts`."""
         old = self._connection.execute(ENDED, {"before": before, "limit": limit}).scalars().all()
         self._delete(_ALERTS.id, old)
         return len(old)

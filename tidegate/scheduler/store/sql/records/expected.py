@@ -1,4 +1,4 @@
-"""Data that is expected, and what was late, in SQL; see `scheduler.store.parts.expected`."""
+"""Data that is expected, and what was late, in SQL."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -10,7 +10,6 @@ from tidegate.domain.model import Deadline
 from tidegate.domain.model.dataset import PartitionScheme
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
-from tidegate.scheduler.store.parts.expected import LateWanted
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant, Json, Name
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
@@ -20,6 +19,7 @@ from tidegate.scheduler.store.sql.statements.changes import Changes
 from tidegate.scheduler.store.sql.statements.codec import Codec
 from tidegate.scheduler.store.sql.statements.moves import move, move_prefix
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
+from tidegate.scheduler.store.wanted import LateWanted
 
 expected_data = Table(
     "expected_data",
@@ -160,34 +160,34 @@ class ExpectedReader(Queries):
 
 
 class ExpectedWriter(ExpectedReader, Changes):
-    """See `ExpectedChanges`."""
+    """See `EngineTransaction`."""
 
     def put_expected_data(self, data: Sequence[ExpectedData]) -> None:
-        """See `ExpectedChanges.put_expected_data`."""
+        """See `EngineTransaction.put_expected_data`."""
         self._put(DATA, data)
 
     def drop_expected_data(self, datasets: Collection[str]) -> None:
-        """See `ExpectedChanges.drop_expected_data`."""
+        """See `EngineTransaction.drop_expected_data`."""
         self._delete(expected_data.c.dataset, datasets)
         self._delete(_PERIODS.dataset, datasets)
 
     def put_expected_periods(self, periods: Sequence[ExpectedPeriod]) -> None:
-        """See `ExpectedChanges.put_expected_periods`."""
+        """See `EngineTransaction.put_expected_periods`."""
         self._put(PERIODS, periods)
 
     def drop_expected_periods(self, dataset: str, periods: Collection[str]) -> None:
-        """See `ExpectedChanges.drop_expected_periods`."""
+        """See `EngineTransaction.drop_expected_periods`."""
         rows = [(dataset, period) for period in periods]
         bulk.delete(self._connection, expected_periods, ("dataset", "period"), rows)
 
     def drop_late_periods(self, before: datetime, limit: int) -> int:
-        """See `ExpectedChanges.drop_late_periods`."""
+        """See `EngineTransaction.drop_late_periods`."""
         old = [tuple(row) for row in self._connection.execute(OLD, {"before": before, "limit": limit}).all()]
         bulk.delete(self._connection, expected_periods, ("dataset", "period"), old)
         return len(old)
 
     def put_late_totals(self, totals: Sequence[LateTotal]) -> None:
-        """See `ExpectedChanges.put_late_totals`."""
+        """See `EngineTransaction.put_late_totals`."""
         self._put(TOTALS, totals)
 
 

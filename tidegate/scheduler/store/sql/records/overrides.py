@@ -1,4 +1,4 @@
-"""Overrides in SQL; see `store.parts.overrides`. The index of the clock has only those that expire."""
+"""Overrides in SQL. The index of the clock has only those that expire."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -46,28 +46,28 @@ EXPIRING = (
 
 
 class OverrideReader(Queries):
-    """See `OverrideRows`."""
+    """See `EngineReader`."""
 
     def overrides(
         self, *, app: str | None = None, refs: Collection[str] | None = None
     ) -> tuple[Override, ...]:
-        """See `OverrideRows.overrides`."""
+        """See `EngineReader.overrides`."""
         lists, same = {overrides.c.ref: refs}, {overrides.c.app: app}
         return tuple(self._all(ALL_OVERRIDES, OVERRIDES.value, lists, same))
 
     def expiring(self, until: datetime, limit: int) -> tuple[Override, ...]:
-        """See `OverrideRows.expiring`."""
+        """See `EngineReader.expiring`."""
         return tuple(self._all(EXPIRING, OVERRIDES.value, until=until, limit=limit))
 
 
 class OverrideWriter(OverrideReader, Changes):
-    """See `OverrideChanges`."""
+    """See `EngineTransaction`."""
 
     def put_overrides(self, overrides: Sequence[Override]) -> None:
-        """See `OverrideChanges.put_overrides`."""
+        """See `EngineTransaction.put_overrides`."""
         self._put(OVERRIDES, overrides)
 
     def delete_overrides(self, overrides: Sequence[Override]) -> None:
-        """See `OverrideChanges.delete_overrides`."""
+        """See `EngineTransaction.delete_overrides`."""
         keys = sorted({(each.ref, each.kind) for each in overrides})
         bulk.delete(self._connection, OVERRIDES.table, ("ref", "kind"), keys)

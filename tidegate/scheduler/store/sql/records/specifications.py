@@ -1,4 +1,4 @@
-"""What deployments wrote, in SQL; see `scheduler.store.parts.specifications`."""
+"""What deployments wrote, in SQL."""
 
 from collections.abc import Collection, Sequence
 
@@ -35,16 +35,16 @@ UNTIL = every(SPECIFICATIONS).where(_TABLE.number == _NEWEST).order_by(_TABLE.re
 
 
 class SpecificationReader(Queries):
-    """See `SpecificationRows`."""
+    """See `EngineReader`."""
 
     def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
-        """See `SpecificationRows.specifications`."""
+        """See `EngineReader.specifications`."""
         return tuple(self._all(UNTIL, SPECIFICATIONS.value, {_TABLE.app: apps}, until=until))
 
 
 class SpecificationWriter(SpecificationReader, Changes):
-    """See `SpecificationChanges`."""
+    """See `EngineTransaction`."""
 
     def put_specifications(self, specifications: Sequence[Specification]) -> None:
-        """See `SpecificationChanges.put_specifications`."""
+        """See `EngineTransaction.put_specifications`."""
         self._put(SPECIFICATIONS, specifications)

@@ -1,4 +1,4 @@
-"""The kept counts of waiting jobs in SQL; see `scheduler.store.parts.tallies`."""
+"""The kept counts of waiting jobs in SQL."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -100,14 +100,14 @@ class TallyReader(Queries):
 
 
 class TallyWriter(Changes):
-    """See `TallyChanges`."""
+    """See `EngineTransaction`."""
 
     def put_tallies(self, tallies: Sequence[KeptTally]) -> None:
-        """See `TallyChanges.put_tallies`."""
+        """See `EngineTransaction.put_tallies`."""
         self._put(TALLIES, tallies)
 
     def put_tallied_keys(self, keys: Mapping[str, TalliedKeys]) -> None:
-        """See `TallyChanges.put_tallied_keys`."""
+        """See `EngineTransaction.put_tallied_keys`."""
         rows = [
             (job, key, leaf, amount) for job, each in keys.items() for (leaf, key), amount in each.items()
         ]
@@ -117,7 +117,7 @@ class TallyWriter(Changes):
         bulk.delete(self._connection, keys_counted, names[:-1], gone)
 
     def put_counted_events(self, deliveries: Sequence[Delivery]) -> None:
-        """See `TallyChanges.put_counted_events`."""
+        """See `EngineTransaction.put_counted_events`."""
         rows = [_counted_row(each) for each in deliveries]
         bulk.insert(self._connection, events_counted, COUNTED_NAMES, rows, on_conflict="leave")
 
@@ -128,7 +128,7 @@ class TallyWriter(Changes):
         )
 
     def delete_tallies(self, jobs: Collection[str]) -> None:
-        """See `TallyChanges.delete_tallies`."""
+        """See `EngineTransaction.delete_tallies`."""
         if not jobs:
             return
         gone = self._connection.execute(_deleted(self._dialect), {"jobs": listed(self._dialect, jobs)})

@@ -1,4 +1,4 @@
-"""The tokens of callers in SQL; see `scheduler.store.parts.tokens`."""
+"""The tokens of callers in SQL."""
 
 from collections.abc import Sequence
 
@@ -27,16 +27,16 @@ ALL_TOKENS = every(TOKENS)
 
 
 class TokenReader(Queries):
-    """See `TokenRows`."""
+    """See `EngineReader`."""
 
     def tokens(self) -> tuple[Token, ...]:
-        """See `TokenRows.tokens`."""
+        """See `EngineReader.tokens`."""
         return tuple(sorted(self._all(ALL_TOKENS, TOKENS.value), key=lambda token: token.name))
 
 
 class TokenWriter(TokenReader, Changes):
-    """See `TokenChanges`."""
+    """See `EngineTransaction`."""
 
     def put_tokens(self, tokens: Sequence[Token]) -> None:
-        """See `TokenChanges.put_tokens`."""
+        """See `EngineTransaction.put_tokens`."""
         self._put(TOKENS, tokens)

@@ -23,8 +23,8 @@ from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import UNFINISHED, Job, JobState
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
 from tidegate.scheduler.model.run import ENDED, Launched, RunStatus
+from tidegate.scheduler.store.answers import Numbered, Position, TableSize
 from tidegate.scheduler.store.ledger import summed
-from tidegate.scheduler.store.parts.retention import Numbered, Position, TableSize
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.counted_events import counted
@@ -150,22 +150,22 @@ NEWEST_SNAPSHOT = select(snapshots.c.number, snapshots.c.at, snapshots.c.state).
 
 
 class RetentionReader(Queries):
-    """See `RetentionRows`."""
+    """See `EngineReader`."""
 
     def known_events(self, ids: Collection[str]) -> frozenset[str]:
-        """See `RetentionRows.known_events`."""
+        """See `EngineReader.known_events`."""
         return self._named(_EVENTS.id, ids) | self._pruned(EVENT, ids)
 
     def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
-        """See `RetentionRows.pruned_runs`."""
+        """See `EngineReader.pruned_runs`."""
         return self._pruned(RUN, ids)
 
     def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
-        """See `RetentionRows.pruned_discards`."""
+        """See `EngineReader.pruned_discards`."""
         return self._pruned(DISCARDED_JOB, ids)
 
     def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
-        """See `RetentionRows.old_jobs`."""
+        """See `EngineReader.old_jobs`."""
         rows = self._rows(_old_jobs(goes_on=after is not None), before, after, limit)
         return tuple(
             OldJob(job=JOBS.value(row), at_work=bool(row.at_work), waited_for=bool(row.waited_for))
@@ -173,24 +173,24 @@ class RetentionReader(Queries):
         )
 
     def open_instances(self) -> tuple[OpenInstance, ...]:
-        """See `RetentionRows.open_instances`."""
+        """See `EngineReader.open_instances`."""
         return tuple(
             OpenInstance(task=task, number=number, scheduled=scheduled)
             for task, number, scheduled in self._connection.execute(OPEN_INSTANCES).all()
         )
 
     def next_real(self, task: str, number: int, scheduled: datetime) -> datetime | None:
-        """See `RetentionRows.next_real`."""
+        """See `EngineReader.next_real`."""
         given = {"task": task, "number": number, "scheduled": scheduled}
         return self._connection.execute(NEXT_REAL, given).scalar()
 
     def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
-        """See `RetentionRows.tasks_waiting_for`."""
+        """See `EngineReader.tasks_waiting_for`."""
         found = self._connection.execute(LISTENERS, {"key": task_event_key(task)}).scalars()
         return tuple(sorted(set(found)))
 
     def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
-        """See `RetentionRows.old_events`."""
+        """See `EngineReader.old_events`."""
         rows = self._rows(_old_events(goes_on=after is not None), before, after, limit)
         return tuple(
             OldEvent(
@@ -204,22 +204,22 @@ class RetentionReader(Queries):
         )
 
     def events_ahead(self, now: datetime) -> tuple[Event, ...]:
-        """See `RetentionRows.events_ahead`."""
+        """See `EngineReader.events_ahead`."""
         rows = self._connection.execute(EVENTS_AHEAD, {"now": now})
         return tuple(EVENTS.value(row) for row in rows)
 
     def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
-        """See `RetentionRows.old_runs`."""
+        """See `EngineReader.old_runs`."""
         rows = self._rows(_old_runs(goes_on=after is not None), before, after, limit)
         return tuple(OldRun(run=RUNS.value(row), has_job=bool(row.has_job)) for row in rows)
 
     def old_launches(self, before: datetime, limit: int) -> tuple[str, ...]:
-        """See `RetentionRows.old_launches`."""
+        """See `EngineReader.old_launches`."""
         given = {"before": before, "limit": limit}
         return tuple(self._connection.execute(OLD_LAUNCHES, given).scalars())
 
     def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:
-        """See `RetentionRows.events_of_jobs`."""
+        """See `EngineReader.events_of_jobs`."""
         query = counted(
             [among(self._dialect, _DELIVERIES.job, "jobs")],
             [func.coalesce(_JOBS.ended_at, _JOBS.opened_at).label("day")],
@@ -228,7 +228,7 @@ class RetentionReader(Queries):
         return summed((row.schedule, row.state, row.reason, row.day, row.events) for row in rows)
 
     def events_without_job(self, events: Collection[str]) -> tuple[LedgerSum, ...]:
-        """See `RetentionRows.events_without_job`."""
+        """See `EngineReader.events_without_job`."""
         columns = (_DELIVERIES.schedule, _DELIVERIES.event)
         query = (
             select(
@@ -247,7 +247,7 @@ class RetentionReader(Queries):
     def journal_page(
         self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
     ) -> tuple[Numbered, ...]:
-        """See `RetentionRows.journal_page`."""
+        """See `EngineReader.journal_page`."""
         table = tables.journal.c
         query = every(JOURNAL).add_columns(table.number).where(table.number > after)
         if until is not None:
@@ -258,45 +258,45 @@ class RetentionReader(Queries):
         return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
 
     def renames(self) -> tuple[Numbered, ...]:
-        """See `RetentionRows.renames`."""
+        """See `EngineReader.renames`."""
         rows = self._connection.execute(RENAMES).all()
         return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
 
     def journal_ends(self) -> tuple[int, int]:
-        """See `RetentionRows.journal_ends`."""
+        """See `EngineReader.journal_ends`."""
         first, last = self._connection.execute(ENDS).one()
         return first or 0, last or 0
 
     def snapshot(self, at: datetime | None = None) -> Snapshot | None:
-        """See `RetentionRows.snapshot`."""
+        """See `EngineReader.snapshot`."""
         query = NEWEST_SNAPSHOT if at is None else NEWEST_SNAPSHOT.where(snapshots.c.at <= at)
         row = self._connection.execute(query.limit(1)).one_or_none()
         return None if row is None else Snapshot(number=row.number, at=row.at, state=bytes(row.state))
 
     def snapshots(self) -> tuple[tuple[int, datetime], ...]:
-        """See `RetentionRows.snapshots`."""
+        """See `EngineReader.snapshots`."""
         return tuple((row.number, row.at) for row in self._connection.execute(SNAPSHOTS).all())
 
     def slot_holders(self) -> dict[str, tuple[str, ...]]:
-        """See `RetentionRows.slot_holders`."""
+        """See `EngineReader.slot_holders`."""
         found: dict[str, list[str]] = {}
         for holder, resource in self._connection.execute(SLOTS).all():
             found.setdefault(holder, []).append(resource)
         return {holder: tuple(resources) for holder, resources in found.items()}
 
     def launched_since(self, since: datetime) -> tuple[Launched, ...]:
-        """See `RetentionRows.launched_since`."""
+        """See `EngineReader.launched_since`."""
         return tuple(self._all(LAUNCHED_SINCE, LAUNCHES.value, since=since))
 
     def newest_job(self, schedule: str, at: datetime) -> Job | None:
-        """See `RetentionRows.newest_job`."""
+        """See `EngineReader.newest_job`."""
         found: list[Job] = []
         for state in JobState:
             found += self._all(NEWEST_JOB, JOBS.value, schedule=schedule, state=state, at=at)
         return max(found, key=lambda job: (job.opened_at, job.id), default=None)
 
     def sizes(self) -> tuple[TableSize, ...]:
-        """See `RetentionRows.sizes`."""
+        """See `EngineReader.sizes`."""
         return table_sizes(self._connection)
 
     def _rows(

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Label, Select, func, select, text
 from sqlalchemy.exc import OperationalError
 
-from tidegate.scheduler.store.parts.retention import TableSize
+from tidegate.scheduler.store.answers import TableSize
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.maintenance.tables import operation_runs

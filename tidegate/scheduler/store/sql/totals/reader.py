@@ -8,8 +8,8 @@ from sqlalchemy import bindparam, select
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.job import UNFINISHED
+from tidegate.scheduler.store.answers import LedgerRow
 from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
-from tidegate.scheduler.store.protocol import LedgerRow
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted, in_jobs
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement
@@ -39,7 +39,7 @@ class TotalReader(Queries):
     def ledger(
         self, *, app: str | None = None, after: str = "", limit: int | None = None
     ) -> tuple[LedgerRow, ...]:
-        """See `Reader.ledger`."""
+        """See `EngineReader.ledger`."""
         prefix = "" if app is None else f"{app}/"
         until = f"{prefix}{LAST_CODE_POINT}"
         groups = [row for row in self._live(prefix, until) if row.schedule > after]

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, delete, func, select
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.job import FINISHED
-from tidegate.scheduler.store.parts.counts import of_event_key
+from tidegate.scheduler.store.answers import of_event_key
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, LEDGER, OUTCOMES, RUNS, totals

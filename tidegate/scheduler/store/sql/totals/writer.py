@@ -16,8 +16,8 @@ from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.model.run import Launched, Run
+from tidegate.scheduler.store.answers import of_event_key
 from tidegate.scheduler.store.ledger import outcome_of
-from tidegate.scheduler.store.parts.counts import of_event_key
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.counted_events import counted
 from tidegate.scheduler.store.sql.statements import bulk

@@ -1,13 +1,49 @@
-"""The protocol of the list of events, which is read a page at a time; see `scheduler.store.protocol`."""
+"""Which rows of the store are wanted: the filters of its queries, as values.
+
+A page begins behind an item, so rows that come or go between two pages repeat and skip nothing else.
+"""
 
 from collections.abc import Collection
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.deployed import Status
+from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
+
+
+class JobsWanted(Value, kw_only=True):
+    """Which jobs are listed: those that match all given filters.
+
+    Attributes:
+        since: the earliest `opened_at`.
+        ended_since: the earliest `ended_at`.
+        before: `opened_at` and id of the job behind which the page begins.
+    """
+
+    apps: Collection[str] | None = None
+    schedule: str | None = None
+    state: JobState | None = None
+    reason: Reason | None = None
+    since: datetime | None = None
+    ended_since: datetime | None = None
+    before: tuple[datetime, str] | None = None
+
+
+class SchedulesWanted(Value, kw_only=True):
+    """Which schedules and tasks are listed: those that match all given filters.
+
+    Attributes:
+        kind: of the root of the trigger, `task` for tasks.
+        after: the ref of the schedule behind which the page begins.
+    """
+
+    app: str | None = None
+    program: str | None = None
+    kind: str | None = None
+    status: Status | None = None
+    after: str | None = None
 
 
 class Outcome(StrEnum):
@@ -58,9 +94,15 @@ class EventsWanted(Value, kw_only=True):
         return self.has_outcome or self.schedule is not None or self.job is not None
 
 
-class EventPages(Protocol):
-    """Reads pages of events."""
+class LateWanted(Value, kw_only=True):
+    """Which late periods are listed.
 
-    def events_page(self, wanted: EventsWanted, limit: int) -> tuple[Event, ...]:
-        """Events, the newest first by arrival, then id."""
-        ...
+    Attributes:
+        apps: only those of these apps; None: all.
+        dataset: only those of this one, "app/name".
+        now: only those that have not landed yet.
+    """
+
+    apps: tuple[str, ...] | None = None
+    dataset: str | None = None
+    now: bool = False

@@ -1,0 +1,332 @@
+"""What the engine reads of a schedule store, in memory or in SQL: ticks, commands, launches, intake, `why`.
+
+Every method takes and returns values of the engine, in sets.
+Order is part of the contract, since decisions must be deterministic.
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any, Protocol
+
+from tidegate.domain.model import Constraint, Schedule
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport
+from tidegate.scheduler.model.records.specification import Specification
+from tidegate.scheduler.model.records.token import Token
+from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
+from tidegate.scheduler.model.retention import Snapshot
+from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
+from tidegate.scheduler.store.answers import AppHeader, Commitment, LedgerRow, Numbered
+from tidegate.scheduler.store.engine_rows import ExpectedRows, InstanceRows, MaintenanceRows, TallyRows
+from tidegate.scheduler.store.wanted import JobsWanted
+
+
+class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Protocol):
+    """Reads one consistent state of the store."""
+
+    def subscriptions(
+        self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
+    ) -> tuple[Subscription, ...]:
+        """The leaves that listen to any of these keys, or those of some schedules, by schedule and leaf."""
+        ...
+
+    def unrouted_events(self, limit: int) -> tuple[Event, ...]:
+        """Events not routed yet, in order of arrival time, then id."""
+        ...
+
+    def events(
+        self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
+    ) -> tuple[Event, ...]:
+        """Events, the newest arrival first."""
+        ...
+
+    def jobs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        app: str | None = None,
+        apps: Collection[str] | None = None,
+        schedules: Collection[str] | None = None,
+        states: Collection[JobState] | None = None,
+        limit: int | None = None,
+    ) -> tuple[Job, ...]:
+        """Jobs that match all given filters, by `opened_at`, then id; with a limit the newest ones."""
+        ...
+
+    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
+        """Jobs that wait, or gave back their slots, whose `next_check_at` is due, earliest first, then id."""
+        ...
+
+    def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
+        """The instances (ids) with a recorded edge to one of these instances (ids), sorted."""
+        ...
+
+    def slots(self, resources: Collection[str]) -> dict[str, int]:
+        """The number of taken slots of each resource. Every resource has an entry."""
+        ...
+
+    def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
+        """The latest start and the latest end of the successful runs of each program, and the latest end of
+        its runs of any status. Every program has an entry.
+        """
+        ...
+
+    def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
+        """The launches of each program after `since`, oldest first. Every program has an entry."""
+        ...
+
+    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
+        """The last report of each gauge, by name; all, or those of `names` that were reported."""
+        ...
+
+    def runs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        jobs: Collection[str] | None = None,
+        active: bool | None = None,
+        limit: int | None = None,
+    ) -> tuple[Run, ...]:
+        """Runs that match all given filters, by `seen_at`, then id; with a limit the newest ones."""
+        ...
+
+    def claim_of(self, job: str, attempt: int) -> str | None:
+        """The run that has claimed this attempt of the job."""
+        ...
+
+    def cursor(self, name: str) -> Any:
+        """The JSON value last stored under this name, or None."""
+        ...
+
+    def journal(
+        self,
+        *,
+        schedule: str | None = None,
+        job: str | None = None,
+        kinds: Collection[EntryKind] | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
+    ) -> tuple[Entry, ...]:
+        """Entries in the order in which they were written; with a limit the newest ones."""
+        ...
+
+    def commitments(self) -> tuple[Commitment, ...]:
+        """Unfinished publishes, and runs that may still publish, by commit id."""
+        ...
+
+    def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The parts that have watermarks, sorted, by consumer ("app/program") and source ("app/dataset")."""
+        ...
+
+    def ledger(
+        self, *, app: str | None = None, after: str = "", limit: int | None = None
+    ) -> tuple[LedgerRow, ...]:
+        """One row for each schedule that any event was delivered to, by ref.
+
+        An event is pending while its job waits or is PENDING_LAUNCH, consumed once the job is LAUNCHED
+        (running), SUCCEEDED or FAILED by its run, and discarded with the job's reason when the job was
+        DISCARDED or is a dead letter (F-LAUNCH), or with its own reason when it has no job or has left it. An
+        event at several leaves counts once; it has left the job when it has left all of them. Pruned events
+        count as they did when they were pruned.
+
+        Args:
+            after: only schedules whose ref follows this one.
+            limit: only so many, the first.
+        """
+        ...
+
+    def deadline_schedules(self) -> tuple[ScheduleState, ...]:
+        """The schedules and tasks with a deadline, by ref."""
+        ...
+
+    def entries_of(
+        self, kinds: Collection[EntryKind], after: int, until: int, limit: int
+    ) -> tuple[Numbered, ...]:
+        """Entries of these kinds with a number after one and up to another, in order."""
+        ...
+
+    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
+        """The deliveries of each job, by arrival, event id and leaf. Every id has an entry.
+
+        An event that has left its job is left out.
+        """
+        ...
+
+    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
+        """All deliveries of these events (ids), by event id, schedule, leaf and job."""
+        ...
+
+    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
+        """Deployed apps, by name; all, or those of `names` that exist."""
+        ...
+
+    def app_headers(self) -> tuple[AppHeader, ...]:
+        """All deployed apps without their specifications, by name."""
+        ...
+
+    def schedule_refs(self) -> tuple[str, ...]:
+        """The refs of all deployed schedules and tasks, sorted."""
+        ...
+
+    def schedules(
+        self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
+    ) -> tuple[ScheduleState, ...]:
+        """Deployed schedules, by ref; of one app, those of `refs` that exist, or of a kind of trigger.
+
+        Args:
+            kind: of the root of the trigger, `task` for tasks.
+        """
+        ...
+
+    def constraints(
+        self, kinds: Collection[type[Constraint]], *, app: str | None = None
+    ) -> tuple[tuple[str, Constraint], ...]:
+        """The constraints of some kinds, each with the ref of its schedule, by that.
+
+        Specifications without any are not decoded: they are nearly all.
+        """
+        ...
+
+    def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """Active or holding schedules, not tasks, whose `next_fire_at` is due, earliest first, then ref."""
+        ...
+
+    def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """Tasks whose `next_fire_at` is due: a day is to be generated. Earliest first, then ref."""
+        ...
+
+    def overrides(
+        self, *, app: str | None = None, refs: Collection[str] | None = None
+    ) -> tuple[Override, ...]:
+        """Overrides of an app and of these refs, or all, by ref and kind."""
+        ...
+
+    def expiring(self, until: datetime, limit: int) -> tuple[Override, ...]:
+        """Overrides that expire by an instant, the earliest first, then by ref and kind."""
+        ...
+
+    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
+        """How many instances of backfills are in each state, without empty and discarded ones.
+
+        Args:
+            first, last: their numbers, both included.
+        """
+        ...
+
+    def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
+        """Jobs, the newest first by `opened_at`, then id."""
+        ...
+
+    def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
+        """The journal's entries of deployments with their numbers, the newest first.
+
+        Args:
+            before: the number of the entry behind which the page begins.
+        """
+        ...
+
+    def partitions_report(self, id: str) -> PartitionsReport | None:
+        """The report of this id."""
+        ...
+
+    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
+        """The jobs that wait, or gave back their slots, and are blocked on one of these resources, by id."""
+        ...
+
+    def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
+        """Queues that were woken for an instant up to `until`, with that instant, by instant and queue.
+
+        A queue that was woken twice counts once, at the first instant.
+        """
+        ...
+
+    def queued_jobs(self, queue: str, after: str, limit: int) -> tuple[Job, ...]:
+        """The first jobs of a queue in launch order.
+
+        Args:
+            after: only those behind this place (`launch_rank`); "" for all.
+            limit: only so many.
+        """
+        ...
+
+    def known_events(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of these events (ids) that the store has, or has pruned."""
+        ...
+
+    def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of these runs (ids) that were pruned."""
+        ...
+
+    def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
+        """Those of these jobs (ids) that were pruned and had been discarded."""
+        ...
+
+    def events_ahead(self, now: datetime) -> tuple[Event, ...]:
+        """The events that arrived after an instant, by arrival, then id."""
+        ...
+
+    def journal_page(
+        self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
+    ) -> tuple[Numbered, ...]:
+        """Entries with a number after one, in order.
+
+        Args:
+            until: the last number.
+            to: only entries of this instant and earlier ones.
+        """
+        ...
+
+    def renames(self) -> tuple[Numbered, ...]:
+        """The entries of renames, in order."""
+        ...
+
+    def journal_ends(self) -> tuple[int, int]:
+        """The numbers of the first and the last entry; (0, 0) for an empty journal."""
+        ...
+
+    def snapshot(self, at: datetime | None = None) -> Snapshot | None:
+        """The newest snapshot whose instant is not after `at`; without `at` the newest of all."""
+        ...
+
+    def snapshots(self) -> tuple[tuple[int, datetime], ...]:
+        """Number and instant of each snapshot, oldest first."""
+        ...
+
+    def newest_job(self, schedule: str, at: datetime) -> Job | None:
+        """The job of a schedule that was opened last, at an instant or before."""
+        ...
+
+    def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
+        """The newest specification of each part up to a deployment, by ref; what is gone too."""
+        ...
+
+    def tokens(self) -> tuple[Token, ...]:
+        """All tokens by name, revoked ones too."""
+        ...
+
+    def watched_folders(self, project: str) -> tuple[WatchedFolder, ...]:
+        """The folders of a project, by dataset."""
+        ...
+
+    def watched_partitions(
+        self, dataset: str, keys: Collection[str] | None = None
+    ) -> tuple[WatchedPartition, ...]:
+        """The known partitions of a dataset, all or those with these keys, by key."""
+        ...
+
+
+def namespaces_of_apps(reader: EngineReader) -> dict[str, str]:
+    """Return the namespace of each deployed app, by name."""
+    return {each.name: each.namespace for each in reader.app_headers()}
+
+
+def constraints_of(
+    kinds: Collection[type[Constraint]], specs: Iterable[tuple[str, Schedule]]
+) -> tuple[tuple[str, Constraint], ...]:
+    """Return the constraints of some kinds in the specifications of schedules, each with its ref."""
+    wanted = tuple(kinds)
+    return tuple((ref, each) for ref, spec in specs for each in spec.constraints if isinstance(each, wanted))

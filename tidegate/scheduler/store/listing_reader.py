@@ -1,0 +1,186 @@
+"""What lists, pages, metrics and retention read, beside what the engine reads.
+
+SQL stores have it, the one in memory does not. Old rows and long lists are read in pages, by an index of
+their instants: a slice of the work costs its own rows, and not what the store holds. Names of pruned events
+and runs stay: a fact that is reported again stays one fact.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Protocol
+
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.model.records.alert import Alert, AlertState, Incident
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport
+from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance
+from tidegate.scheduler.model.run import Launched
+from tidegate.scheduler.store.answers import (
+    AlertCount,
+    Counts,
+    Damage,
+    JobCount,
+    PartitionState,
+    Position,
+    TableSize,
+)
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.wanted import EventsWanted, SchedulesWanted
+
+
+class ListingReader(EngineReader, Protocol):
+    """Reads one consistent state of the store, for people."""
+
+    def events_page(self, wanted: EventsWanted, limit: int) -> tuple[Event, ...]:
+        """Events, the newest first by arrival, then id."""
+        ...
+
+    def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
+        """Schedules, by ref: those of an app by name."""
+        ...
+
+    def schedule_count(self, app: str | None = None) -> int:
+        """How many schedules and tasks there are: those of an app, or all."""
+        ...
+
+    def job_counts(
+        self, states: Collection[JobState], ended_since: datetime | None = None
+    ) -> tuple[JobCount, ...]:
+        """Jobs of these states by app, state and reason, in this order.
+
+        Args:
+            ended_since: of those only that ended then or later.
+        """
+        ...
+
+    def newest_deployment(self) -> tuple[int, datetime] | None:
+        """Number and instant of the newest entry of a deployment, without what it has changed."""
+        ...
+
+    def partition_states(self, dataset: str, keys: Collection[str]) -> tuple[PartitionState, ...]:
+        """Those of these partitions of a dataset ("app/name") that have landed, by key."""
+        ...
+
+    def partition_ends(self, dataset: str, prefixes: Collection[str]) -> tuple[tuple[str, str], ...]:
+        """The first and the last landed key with each of these prefixes, of those with any, sorted."""
+        ...
+
+    def partition_reports(self, dataset: str, keys: Collection[str], most: int) -> dict[str, int]:
+        """How often each of these partitions has landed, counted up to `most`. Every key has an entry."""
+        ...
+
+    def late_jobs(self) -> dict[str, int]:
+        """How many unfinished jobs are late, by schedule ("app/name"), of those that have any, sorted."""
+        ...
+
+    def alerts(
+        self,
+        project: str,
+        *,
+        ids: Collection[str] | None = None,
+        states: Collection[AlertState] | None = None,
+        channel: str | None = None,
+        app: str | None = None,
+        before: tuple[datetime, str] | None = None,
+        limit: int | None = None,
+    ) -> tuple[Alert, ...]:
+        """The alerts of a project that match all given filters, the newest `made_at` first, then by id.
+
+        Args:
+            app: of the subject.
+            before: `made_at` and id of the alert behind which the list begins.
+        """
+        ...
+
+    def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
+        """How many alerts there are, of one app or of all, by channel, kind and state."""
+        ...
+
+    def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
+        """The pending alerts of a project whose `next_at` is due, by `next_at`, then id."""
+        ...
+
+    def incidents(self, project: str) -> tuple[Incident, ...]:
+        """The incidents of a project, by id."""
+        ...
+
+    def damage(self) -> tuple[Damage, ...]:
+        """Rows that cannot be read, which all other queries leave out, and what the database says of itself.
+
+        At most the newest rows of large tables are looked at.
+        """
+        ...
+
+    def counts(self) -> Counts:
+        """What the store has."""
+        ...
+
+    def sizes(self) -> tuple[TableSize, ...]:
+        """The size of each table, by name."""
+        ...
+
+    def newest_deliveries(self, job: str, limit: int) -> tuple[Delivery, ...]:
+        """The last of the deliveries of a job, in the order of `deliveries`."""
+        ...
+
+    def count_deliveries(self, job: str) -> int:
+        """How many deliveries `deliveries` returns of a job."""
+        ...
+
+    def owed_reports(self, project: str, limit: int) -> tuple[PartitionsReport, ...]:
+        """The reports of a project that Dagster's log lacks, by `owed_since`, then id."""
+        ...
+
+    def tables_wanted(self, limit: int) -> tuple[TableState, ...]:
+        """Tables that are to be measured (`wanted_at`), the longest wanted first, then name."""
+        ...
+
+    def revisions(self) -> dict[str, int]:
+        """The deployed revision of each app, by name: what changes when an app is deployed."""
+        ...
+
+    def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
+        """Jobs in any state that were opened before an instant, by `opened_at`, then id, after a position."""
+        ...
+
+    def open_instances(self) -> tuple[OpenInstance, ...]:
+        """The instances that have not ended, by task, backfill and scheduled time."""
+        ...
+
+    def next_real(self, task: str, number: int, scheduled: datetime) -> datetime | None:
+        """The scheduled time of a task's next instance of a backfill, past empty ones and discarded ones."""
+        ...
+
+    def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
+        """The schedules that listen to a task, sorted."""
+        ...
+
+    def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
+        """Events that arrived before an instant, by arrival, then id, after a position."""
+        ...
+
+    def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
+        """Runs that were seen before an instant, by `seen_at`, then id, after a position."""
+        ...
+
+    def old_launches(self, before: datetime, limit: int) -> tuple[str, ...]:
+        """The holders of launches before an instant, oldest first."""
+        ...
+
+    def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:
+        """What the ledger counts of some finished jobs, by the day on which each ended."""
+        ...
+
+    def events_without_job(self, events: Collection[str]) -> tuple[LedgerSum, ...]:
+        """What the ledger counts of events (ids) that were discarded on arrival, by the day of that."""
+        ...
+
+    def slot_holders(self) -> dict[str, tuple[str, ...]]:
+        """The resources of which each holder has a slot, sorted."""
+        ...
+
+    def launched_since(self, since: datetime) -> tuple[Launched, ...]:
+        """The launches after an instant, by instant and holder."""
+        ...
