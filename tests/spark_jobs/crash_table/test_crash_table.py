@@ -79,7 +79,7 @@ class Case:
         assert end(child) == SIGKILL, f"{point} of {[*kind]} was not met"
         tally.reach("kills of Spark writers")
         self.sees_whole_states(new)
-        assert self.project.store().exists(commit) == (point.promised and not point.finished)
+        assert (self.project.store().get(commit) is not None) == (point.promised and not point.finished)
 
     def sees_whole_states(self, new: list[int]) -> None:
         """Every output holds what it held before these files, or what it will hold after them."""
@@ -220,7 +220,7 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(case: Case) -> None:
         for attempt in (commit, case.commit()):
             with pytest.raises(CommitUnknown, match=r"step \d+ of \d+"):
                 case.project.load(attempt)
-        assert case.project.store().exists(commit)
+        assert case.project.store().get(commit) is not None
         case.sees_whole_states([])
         assert case.project.files_read() == case.done
     # A person has brought it back.
@@ -279,7 +279,7 @@ def test_killed_during_recovery_again_and_again(case: Case, kind: str) -> None:
         assert end(child) == SIGKILL, f"{where} was not met"
         tally.reach("kills of Spark writers")
         case.sees_whole_states(new)
-        assert case.project.store().exists(commit)
+        assert case.project.store().get(commit) is not None
     case.loaded(commit, new)
 
 

@@ -240,7 +240,7 @@ def test_driver_and_jvm_killed_around_the_swap(
         project.write(number, own)
 
     assert in_child(dying) == SIGKILL
-    assert project.store().exists(f"c{number}")
+    assert project.store().get(f"c{number}") is not None
     context = CommitContext(files=project.warehouse.files, spark=lambda: project.spark)
     assert recover([ADDED.id], project.store(), context) == (f"c{number}",)
     project.check(number)
@@ -257,7 +257,7 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> No
         project.write(number)
 
     assert in_child(in_own_thread(dying)) == SIGKILL
-    assert project.store().exists(f"c{number}")
+    assert project.store().get(f"c{number}") is not None
     project.lose_staging()
 
     for _ in range(2):
@@ -265,12 +265,12 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> No
             CommitUnknown, match=r"step \d of \d .*does not list the commit, and .* does not exist"
         ):
             project.write(number + 1)
-    assert project.store().exists(f"c{number}")
+    assert project.store().get(f"c{number}") is not None
     assert project.seen() == project.expected(number - 1)
 
 
 def _die_once_put(project: Project, number: int) -> None:
-    if project.store().exists(f"c{number}"):
+    if project.store().get(f"c{number}") is not None:
         kill_self()
 
 

@@ -158,7 +158,7 @@ def promise_and_die(project: Project) -> None:
         project.write("c1", project.case.written)
 
     assert in_child(dying) == SIGKILL
-    assert project.store().exists("c1")
+    assert project.store().get("c1") is not None
     assert project.read() == project.case.before
 
 
@@ -237,7 +237,7 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> No
         with pytest.raises(CommitUnknown, match=r"commit c1, step \d of \d .*neither the staged folder"):
             project.write("c2", {"totals": {"": [100]}})
 
-    assert project.store().exists("c1")
+    assert project.store().get("c1") is not None
     assert project.read()["totals"] == project.case.before["totals"]
 
 
