@@ -46,7 +46,8 @@ def sources() -> tuple[Source, ...]:
 @cache
 def pages() -> tuple[str, ...]:
     """Every page of the documentation."""
-    return ("README.md", *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/**/*.md"))))
+    docs = (path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/**/*.md")))
+    return ("README.md", "CONTRIBUTING.md", *docs)
 
 
 @cache

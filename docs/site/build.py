@@ -35,7 +35,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     ),
     "Data": ("exactly-once", "readers", "io-manager", "spark"),
     "Reference": ("reference/commands", "settings", "rest", "reference/rest-api", "dagster"),
-    "Inside": ("architecture", "proof", "benchmarks", "adr"),
+    "Inside": ("architecture", "job-states", "proof", "benchmarks", "adr"),
 }
 """The pages by section; a page of docs/ that is in none comes after those of the last one."""
 
