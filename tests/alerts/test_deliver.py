@@ -13,13 +13,13 @@ import pytest
 
 from tests.alerts.receivers import Web, web_server
 from tests.alerts.samples import NOON, alert
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tidegate.alerts.channel import Command, Webhook
 from tidegate.alerts.deliver import Delivery, deliver
 from tidegate.domain.error import UserError
 from tidegate.scheduler.alerts.outbox import LEASE, TRIES_MAX, mark_failed, mark_sent, retry, take
 from tidegate.scheduler.model.records.alert import Alert, AlertState
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
@@ -36,7 +36,7 @@ def web() -> Generator[Web]:
 
 @pytest.fixture
 def store() -> Store:
-    store = MemoryStore()
+    store = ReferenceStore()
     put(store, alert())
     return store
 

@@ -11,9 +11,9 @@ from dagster._core.test_utils import instance_for_test
 
 from tests.dagster_defs.sample import sample_store
 from tests.databases import POSTGRES
+from tests.doubles.reference.store import ReferenceStore
 from tests.kept_databases import KeptDatabases
 from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def instance() -> Iterator[DagsterInstance]:
 
 
 @pytest.fixture
-def store() -> MemoryStore:
+def store() -> ReferenceStore:
     """A store with the sample app deployed."""
     return sample_store()
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.domain.model import (
     App,
@@ -22,7 +23,6 @@ from tidegate.domain.model import (
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Subscription, listens_to
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 
@@ -116,9 +116,9 @@ def fields(state: ScheduleState) -> dict[str, object]:
     return {name: getattr(state, name) for name in state.__struct_fields__}
 
 
-def sample_store() -> MemoryStore:
+def sample_store() -> ReferenceStore:
     """A store with the sample app deployed."""
-    store = MemoryStore()
+    store = ReferenceStore()
     deploy(store, sample_app())
     return store
 

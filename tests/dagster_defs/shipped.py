@@ -2,11 +2,11 @@
 
 from dagster._core.definitions.repository_definition import RepositoryLoadData
 
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 
-class Unreachable(MemoryStore):
+class Unreachable(ReferenceStore):
     """A store that is down."""
 
     def reading(self):

@@ -10,6 +10,7 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 
 from tests.dagster_defs.instance import evaluate, make_run, repository_of
 from tests.dagster_defs.sample import location_of
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.dispatch.stopped import FORCED_AT, end_stopped
@@ -25,7 +26,6 @@ from tidegate.scheduler.launch.stopped import FIRST_PAUSE
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.run import ALL_RUNS, RunStatus
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.tick import tick
 
 pytestmark = pytest.mark.dagster
@@ -53,14 +53,14 @@ HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
 
 @pytest.fixture
-def night() -> MemoryStore:
+def night() -> ReferenceStore:
     """A store in which the tasks are deployed, at midnight."""
     return deployed(TASKS)
 
 
-def deployed(text: str) -> MemoryStore:
+def deployed(text: str) -> ReferenceStore:
     """A store in which the app of a text is deployed, at midnight."""
-    store = MemoryStore()
+    store = ReferenceStore()
     compiled = compile_files({"night.yaml": text.encode()})
     assert compiled.ok, compiled.diagnostics
     with store.transaction() as transaction:
@@ -68,7 +68,7 @@ def deployed(text: str) -> MemoryStore:
     return store
 
 
-def job_of(store: MemoryStore, number: int = 0) -> Job:
+def job_of(store: ReferenceStore, number: int = 0) -> Job:
     """The instance of the day that runs a program."""
     with store.reading() as reader:
         jobs = reader.jobs(schedules=["night/clean"])
@@ -76,22 +76,22 @@ def job_of(store: MemoryStore, number: int = 0) -> Job:
     return found
 
 
-def requests(store: MemoryStore, instance: DagsterInstance, now: datetime) -> list[RunRequest]:
+def requests(store: ReferenceStore, instance: DagsterInstance, now: datetime) -> list[RunRequest]:
     """What the dispatcher asks of Dagster."""
     evaluated = evaluate(instance, repository(store, now))
     return list(evaluated.run_requests or ())
 
 
-def repository(store: MemoryStore, now: datetime) -> RepositoryDefinition:
+def repository(store: ReferenceStore, now: datetime) -> RepositoryDefinition:
     return repository_of(location_of(store, now=now))
 
 
-def act_on(store: MemoryStore, action: Action, now: datetime) -> None:
+def act_on(store: ReferenceStore, action: Action, now: datetime) -> None:
     with store.transaction() as transaction:
         act(transaction, "night/clean", InstanceName(scheduled=KEY), action, now, CLI)
 
 
-def test_sources_are_external_assets_and_a_task_is_the_asset_of_its_program(night: MemoryStore) -> None:
+def test_sources_are_external_assets_and_a_task_is_the_asset_of_its_program(night: ReferenceStore) -> None:
     loaded = repository(night, MIDNIGHT)
 
     assert [each.name for each in loaded.schedule_defs] == ["tidegate_recover_commits"]
@@ -102,7 +102,9 @@ def test_sources_are_external_assets_and_a_task_is_the_asset_of_its_program(nigh
     assert definition is not None and definition.has_partition_key(YESTERDAY)
 
 
-def test_the_run_of_an_instance_has_its_times_as_tags(night: MemoryStore, instance: DagsterInstance) -> None:
+def test_the_run_of_an_instance_has_its_times_as_tags(
+    night: ReferenceStore, instance: DagsterInstance
+) -> None:
     (request,) = requests(night, instance, MIDNIGHT + 2 * HOUR)
 
     assert request.partition_key == YESTERDAY
@@ -146,7 +148,7 @@ def test_a_run_without_an_edge_says_so_as_a_tag_and_in_what_it_materialises(
     assert event.materialization.metadata["tidegate/diagnostic"].value == line
 
 
-def test_the_run_of_a_backfill_has_its_number(night: MemoryStore, instance: DagsterInstance) -> None:
+def test_the_run_of_a_backfill_has_its_number(night: ReferenceStore, instance: DagsterInstance) -> None:
     with night.transaction() as transaction:
         wanted = Wanted(app="night", task="clean", from_="2023-03-01", to="2023-03-01")
         start_backfill(transaction, wanted, MIDNIGHT + HOUR, CLI)
@@ -160,14 +162,16 @@ def test_the_run_of_a_backfill_has_its_number(night: MemoryStore, instance: Dags
     ]  # fmt: skip
 
 
-def test_a_task_that_launches_nothing_asks_for_no_run(night: MemoryStore, instance: DagsterInstance) -> None:
+def test_a_task_that_launches_nothing_asks_for_no_run(
+    night: ReferenceStore, instance: DagsterInstance
+) -> None:
     assert requests(night, instance, MIDNIGHT + HOUR) == []
     with night.reading() as reader:
         (feed,) = reader.jobs(schedules=["night/feed"])
     assert feed.state is JobState.SUCCEEDED
 
 
-def launched(store: MemoryStore, instance: DagsterInstance) -> str:
+def launched(store: ReferenceStore, instance: DagsterInstance) -> str:
     """The run of the instance has begun, and is known to the engine; returns its id."""
     (request,) = requests(store, instance, MIDNIGHT + 2 * HOUR)
     run_id = make_run(instance, "clean", tags=dict(request.tags))
@@ -176,7 +180,7 @@ def launched(store: MemoryStore, instance: DagsterInstance) -> str:
     return run_id
 
 
-def seen(store: MemoryStore, run_id: str, status: RunStatus, now: datetime, attempt: int = 1) -> None:
+def seen(store: ReferenceStore, run_id: str, status: RunStatus, now: datetime, attempt: int = 1) -> None:
     job = job_of(store).id
     observation = RunObservation(
         run_id=run_id, program="night/clean", job=job, attempt=attempt, status=status, at=now
@@ -199,7 +203,7 @@ class Canceller:
         return True
 
 
-def look(store: MemoryStore, instance: DagsterInstance, after: timedelta) -> list[str]:
+def look(store: ReferenceStore, instance: DagsterInstance, after: timedelta) -> list[str]:
     """The dispatcher looks a while after the instance was launched; returns what it says."""
     said: list[str] = []
     end_stopped(instance, store, {"night"}, MIDNIGHT + 2 * HOUR + after, said.append)
@@ -209,7 +213,7 @@ def look(store: MemoryStore, instance: DagsterInstance, after: timedelta) -> lis
 @pytest.mark.parametrize("again", [False, True], ids=["paused", "resumed"])
 @pytest.mark.parametrize("error", [None, RuntimeError("no such process")])
 def test_the_run_of_an_instance_that_was_paused_is_cancelled(
-    night: MemoryStore,
+    night: ReferenceStore,
     instance: DagsterInstance,
     monkeypatch: pytest.MonkeyPatch,
     again: bool,
@@ -239,7 +243,7 @@ def test_the_run_of_an_instance_that_was_paused_is_cancelled(
 
 @pytest.mark.parametrize("status", [RunStatus.CANCELLED, RunStatus.FAILED, RunStatus.SUCCEEDED])
 def test_the_end_of_a_stopped_run_changes_nothing_and_its_slots_are_free_at_the_pause(
-    night: MemoryStore, instance: DagsterInstance, status: RunStatus
+    night: ReferenceStore, instance: DagsterInstance, status: RunStatus
 ) -> None:
     run_id = launched(night, instance)
     act_on(night, Action.PAUSE, MIDNIGHT + 2 * HOUR + MINUTE)
@@ -256,7 +260,7 @@ def test_the_end_of_a_stopped_run_changes_nothing_and_its_slots_are_free_at_the_
 
 
 def test_what_is_run_again_has_the_tag_of_its_own_commit(
-    night: MemoryStore, instance: DagsterInstance
+    night: ReferenceStore, instance: DagsterInstance
 ) -> None:
     run_id = launched(night, instance)
     seen(night, run_id, RunStatus.SUCCEEDED, MIDNIGHT + 3 * HOUR)
@@ -270,7 +274,7 @@ def test_what_is_run_again_has_the_tag_of_its_own_commit(
     assert tags["tidegate/commit"] == f"{job}.r2"
 
 
-def slots(store: MemoryStore) -> Mapping[str, int]:
+def slots(store: ReferenceStore) -> Mapping[str, int]:
     tick(store, MIDNIGHT + 2 * HOUR + MINUTE)
     with store.reading() as reader:
         return reader.slots([ALL_RUNS, "program:night/clean"])

@@ -14,6 +14,7 @@ from dagster import AssetKey, DagsterInstance
 from pyspark.sql import SparkSession
 
 from tests.dagster_defs.instance import evaluate, repository_of
+from tests.doubles.reference.store import ReferenceStore
 from tests.spark_jobs.flights.app import FlightsProject
 from tests.spark_jobs.flights.reference import Reference, Row
 from tests.spark_jobs.flights.test_flights import assert_same
@@ -29,7 +30,6 @@ from tidegate.scheduler.decision.instances.actions import Action, status_of
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = [pytest.mark.spark, pytest.mark.dagster]
 
@@ -59,7 +59,7 @@ class Airline:
     def __init__(self, project: FlightsProject, instance: DagsterInstance) -> None:
         self.project = project
         self.instance = instance
-        self.store = MemoryStore()
+        self.store = ReferenceStore()
         text = EXAMPLE.read_text("utf-8").replace("app: flights\n", f"app: {project.app}\n")
         compiled = compile_files({"flights.yaml": text.encode()})
         assert compiled.ok, compiled.diagnostics

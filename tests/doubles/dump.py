@@ -79,9 +79,9 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         maintained=held.maintained.values(),
         records=held.records.values(),
         operation_runs=held.operation_runs.values(),
-        pruned=[list(each) for each in held.pruned],
-        sums=[[*key, events] for key, events in held.sums.items()],
-        snapshots=held.snapshots.values(),
+        pruned=[list(each) for each in getattr(held, "pruned", ())],
+        sums=[[*key, events] for key, events in getattr(held, "sums", {}).items()],
+        snapshots=getattr(held, "snapshots", {}).values(),
         specifications=[[each.ref, each.content] for each in held.specifications.values()],
         tokens=held.tokens.values(),
         partitions_reports=held.partitions_reports.values(),
@@ -91,8 +91,8 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         overrides=held.overrides.values(),
         expected_periods=held.expected_periods.values(),
         late_totals=held.late_totals.values(),
-        incidents=held.incidents.values(),
-        alerts=held.alerts.values(),
+        incidents=getattr(held, "incidents", {}).values(),
+        alerts=getattr(held, "alerts", {}).values(),
         journal=held.journal,
     )
 

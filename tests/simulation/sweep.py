@@ -12,9 +12,9 @@ from tests import effort
 from tests.doubles.dump import dump
 from tests.doubles.faulty_store import FaultyStore, Place
 from tests.doubles.quick_sqlite import quick_sqlite
+from tests.doubles.reference.store import ReferenceStore
 from tests.simulation.hands import Hands
 from tests.simulation.long_scenario import Step
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -47,7 +47,7 @@ class RewindingMemory:
     replayed = 1
 
     def __init__(self) -> None:
-        self.store = MemoryStore()
+        self.store = ReferenceStore()
 
     def snapshot(self) -> Any:
         return self.store.committed

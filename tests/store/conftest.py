@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.databases import KINDS, MEMORY, new_url
-from tidegate.scheduler.store.memory.store import MemoryStore
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
@@ -29,7 +29,7 @@ def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def open_empty(url: str, request: pytest.FixtureRequest) -> Store:
     """The store at a URL that was never opened."""
     if url == MEMORY:
-        return MemoryStore()
+        return ReferenceStore()
     if url.startswith("sqlite"):
         shutil.copy(request.getfixturevalue("sqlite_file"), url.removeprefix("sqlite:///"))
     return open_store(url)

@@ -13,12 +13,12 @@ import pytest
 from tests.databases import new_url
 from tests.doubles.dump import dump
 from tests.doubles.quick_sqlite import quick_sqlite, wipe
+from tests.doubles.reference.store import ReferenceStore
 from tests.effort import pick, some
 from tests.simulation.history import history
 from tidegate.compiler.compile import CompiledApp, compile_files
 from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.scheduler.simulation.play import play
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -31,7 +31,7 @@ LEAST_ENTRIES = 20
 
 
 def assert_same(tested: SqlStore, seed: int) -> None:
-    reference = MemoryStore()
+    reference = ReferenceStore()
     wipe(tested)
     worlds = [history(store, seed, steps=STEPS) for store in (reference, tested)]
     assert worlds[0].now == worlds[1].now
@@ -76,7 +76,7 @@ def scenarios() -> list[tuple[CompiledApp, Scenario]]:
 
 def assert_stories_same(tested: SqlStore, stories: list[tuple[CompiledApp, Scenario]]) -> None:
     for app, scenario in stories:
-        reference = MemoryStore()
+        reference = ReferenceStore()
         wipe(tested)
         beside = Path(app.file).parent
         played, expected = (

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.samples import at, delivery, event, job
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.event_pages import reader as sql_reader
 from tidegate.scheduler.store.wanted import EventsWanted, Outcome
@@ -163,7 +163,7 @@ def pages(store: Store, wanted: dict[str, Any]) -> list[list[Event]]:
 
 @pytest.mark.usefixtures("_looked_at")
 def test_all_filters_together_find_the_same_as_in_memory(sql_store: Store) -> None:
-    memory = MemoryStore()
+    memory = ReferenceStore()
     for each in (memory, sql_store):
         fill(each)
     for number, wanted in enumerate(combinations()):

@@ -24,12 +24,12 @@ from hypothesis.stateful import (
 
 from tests.doubles.dump import dump
 from tests.doubles.quick_sqlite import quick_sqlite, wipe
+from tests.doubles.reference.store import ReferenceStore
 from tests.effort import much
 from tests.store.drawn.drawn import ARGUMENTS, Call, answers, calls
 from tests.worlds.samples import at
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -52,7 +52,7 @@ class StoreMachine(RuleBasedStateMachine):
     def __init__(self, open_store: Callable[[], SqlStore]) -> None:
         super().__init__()
         self._open_store = open_store
-        self.model, self.tested = MemoryStore(), open_store()
+        self.model, self.tested = ReferenceStore(), open_store()
         wipe(self.tested)
         self.transactions: list[tuple[AbstractContextManager[EngineTransaction], EngineTransaction]] = []
         self.readers: list[tuple[list[AbstractContextManager[EngineReader]], EngineReader, Any]] = []

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.samples import (
     NOON,
     at,
@@ -27,7 +28,6 @@ from tidegate.scheduler.model.maintenance import (
     Work,
 )
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 
 EXPIRE, REWRITE = Operation.EXPIRE_SNAPSHOTS, Operation.REWRITE_DATA_FILES
@@ -283,7 +283,7 @@ def test_a_name_is_kept_whatever_it_holds(store: Store, text: str) -> None:
 
 
 def test_a_reader_in_memory_goes_on_seeing_what_it_saw_while_a_transaction_writes() -> None:
-    store = MemoryStore()
+    store = ReferenceStore()
     with store.transaction() as transaction:
         transaction.put_tables([table("a/d")])
         transaction.put_records([record(next_look=at(1))])

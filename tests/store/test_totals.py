@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.samples import NOON, delivery, event, job, launched, operation_job, run, schedule
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.job import JobState
@@ -14,7 +15,6 @@ from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.answers import Count
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
 FAILED: dict[str, Any] = {"state": JobState.FAILED, "reason": Reason.F_RUN}
@@ -95,7 +95,7 @@ def both(stores: tuple[Store, Store], step: Callable[[EngineTransaction], Any]) 
 
 
 def test_each_step_counts_as_in_memory(sql_store: Store) -> None:
-    memory = MemoryStore()
+    memory = ReferenceStore()
     for step in STEPS:
         both((sql_store, memory), step)
 
@@ -105,7 +105,7 @@ def test_all_steps_in_one_transaction_count_as_one_by_one(sql_store: Store) -> N
         for step in STEPS:
             step(transaction)
 
-    both((sql_store, MemoryStore()), every)
+    both((sql_store, ReferenceStore()), every)
 
 
 def test_what_is_rolled_back_does_not_count(sql_store: Store) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
 from tests.databases import new_url
 from tests.doubles.dump import dump
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.samples import (
     NOON,
     app,
@@ -29,7 +30,6 @@ from tests.worlds.samples import (
     table,
 )
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -191,7 +191,7 @@ def test_threads_never_take_a_slot_beyond_the_limit(store: Store) -> None:
 
 
 def test_a_second_transaction_within_the_first_is_a_bug_that_is_told_not_a_hang() -> None:
-    store = MemoryStore()
+    store = ReferenceStore()
     with pytest.raises(StoreError, match="open already"), store.transaction(), store.transaction():
         pass
     with store.transaction() as transaction:
@@ -204,7 +204,7 @@ def test_an_instant_without_zone_is_refused(sql_store: Store) -> None:
 
 
 def test_dumps_of_the_same_history_are_equal_in_every_store(store: Store) -> None:
-    reference = MemoryStore()
+    reference = ReferenceStore()
     for each in (store, reference):
         with each.transaction() as transaction:
             write_everything(transaction)

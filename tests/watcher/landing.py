@@ -6,13 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from tests.doubles.clock import Clock
+from tests.doubles.reference.store import ReferenceStore
 from tests.scheduler.commands.test_deploy import NOW
 from tests.worlds.by import CLI
 from tests.worlds.world import compiled_app
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.event import Event
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.watcher.look import Look, Place
@@ -54,7 +54,7 @@ class Landing:
     path: Path
     watch: str = "true"
     dataset: str = "shop/orders"
-    store: Store = field(default_factory=MemoryStore)
+    store: Store = field(default_factory=ReferenceStore)
     clock: Clock = field(default_factory=Clock)
     said: list[str] = field(default_factory=list)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.quick_sqlite import quick_sqlite
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tests.worlds.operations import EXPIRE, MANIFESTS, ORPHANS, REWRITE
 from tests.worlds.world import Arriving, at, compiled_app
@@ -29,7 +30,6 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By, Entry
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health, OperationRun, Record, TableState
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.tick import TickReport, tick
@@ -295,6 +295,6 @@ def shown(instant: datetime | None) -> str | None:
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path):
     """Every kind of store that needs no server."""
-    made = MemoryStore() if request.param == "memory" else quick_sqlite(tmp_path)
+    made = ReferenceStore() if request.param == "memory" else quick_sqlite(tmp_path)
     yield made
     made.close()

@@ -7,6 +7,7 @@ store, and ticks only when a test asks for it.
 
 from datetime import UTC, datetime, timedelta
 
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
@@ -22,7 +23,6 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.answers import LedgerRow
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import TickReport, tick
 
@@ -75,7 +75,7 @@ class Arriving:
     """A store in which events of the app `a` arrive."""
 
     def __init__(self, store: Store | None = None) -> None:
-        self.store: Store = store or MemoryStore()
+        self.store: Store = store or ReferenceStore()
         self._events = 0
 
     def arrive(

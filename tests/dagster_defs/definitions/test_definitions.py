@@ -9,16 +9,16 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of, sample_app
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY
 from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
 
 @pytest.fixture
-def repository(store: MemoryStore) -> RepositoryDefinition:
+def repository(store: ReferenceStore) -> RepositoryDefinition:
     return repository_of(location_of(store))
 
 
@@ -58,14 +58,14 @@ def test_there_is_one_running_dispatcher(repository: RepositoryDefinition) -> No
 
 
 def test_a_dispatcher_that_ticks_as_often_as_it_can_has_an_interval_that_dagster_takes(
-    store: MemoryStore,
+    store: ReferenceStore,
 ) -> None:
     (sensor,) = repository_of(replace(location_of(store), dispatch_interval_seconds=1)).sensor_defs
 
     assert sensor.minimum_interval_seconds == 1
 
 
-def test_a_plain_cron_has_a_schedule_that_runs_if_it_is_active(store: MemoryStore) -> None:
+def test_a_plain_cron_has_a_schedule_that_runs_if_it_is_active(store: ReferenceStore) -> None:
     app = sample_app()
     off = Schedule(name="off", program="report", trigger=CronTrigger(cron="@daily", timezone="Europe/Berlin"))
     deploy(store, msgspec.structs.replace(app, schedules={**app.schedules, "off": off}))
@@ -84,7 +84,7 @@ def test_schedules_add_no_jobs(repository: RepositoryDefinition) -> None:
     assert sorted(job.name for job in repository.get_all_jobs()) == ["__ASSET_JOB", RECOVERY]
 
 
-def test_two_apps_may_use_the_same_names(store: MemoryStore) -> None:
+def test_two_apps_may_use_the_same_names(store: ReferenceStore) -> None:
     deploy(store, msgspec.structs.replace(sample_app(), name="trains"))
 
     repository = repository_of(location_of(store))
@@ -98,7 +98,7 @@ def test_two_apps_may_use_the_same_names(store: MemoryStore) -> None:
     assert {s.name for s in repository.sensor_defs} == {DISPATCHER}
 
 
-def test_several_writers_of_a_dataset_are_shown_with_one_owner(store: MemoryStore) -> None:
+def test_several_writers_of_a_dataset_are_shown_with_one_owner(store: ReferenceStore) -> None:
     app = App(
         name="a",
         datasets={"d": Dataset(name="d")},
@@ -115,7 +115,7 @@ def test_several_writers_of_a_dataset_are_shown_with_one_owner(store: MemoryStor
     assert repository.assets_defs_by_key[key("repair", "a")].op.name == "repair"
 
 
-def test_programs_that_read_each_others_outputs_still_load(store: MemoryStore) -> None:
+def test_programs_that_read_each_others_outputs_still_load(store: ReferenceStore) -> None:
     app = App(
         name="a",
         datasets={"x": Dataset(name="x"), "y": Dataset(name="y")},
@@ -135,7 +135,7 @@ def test_programs_that_read_each_others_outputs_still_load(store: MemoryStore) -
 
 
 def test_an_empty_store_loads() -> None:
-    definitions = build_definitions(location_of(MemoryStore()))
+    definitions = build_definitions(location_of(ReferenceStore()))
 
     assert list(definitions.assets or []) == []
     assert not any(isinstance(asset, AssetSpec) for asset in definitions.assets or [])

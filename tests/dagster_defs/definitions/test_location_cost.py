@@ -15,10 +15,10 @@ from dagster._core.remote_representation.external_data import JobDataSnap, Repos
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, deploy, location_of
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.definitions import definitions, program_asset
 from tidegate.dagster_defs.internals.op_definition import ResourceRequirement
 from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -60,7 +60,7 @@ def app_of(programs: int) -> App:
 
 def work(programs: int) -> Counter[str]:
     """The calls of Python functions while a location loads and its snapshots are made."""
-    store, calls = MemoryStore(), Counter[str]()
+    store, calls = ReferenceStore(), Counter[str]()
     deploy(store, app_of(programs))
 
     def count(frame: FrameType, event: str, _argument: object) -> None:
@@ -90,7 +90,7 @@ def grown() -> Counter[str]:
 
 
 def test_what_dagster_shows_is_what_its_own_classes_show(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deploy(store, app_of(4))
     ours = snapshots(repository_of(location_of(store)))
@@ -100,7 +100,7 @@ def test_what_dagster_shows_is_what_its_own_classes_show(
     assert snapshots(repository_of(location_of(store))) == ours
 
 
-def test_an_op_needs_the_resources_that_dagster_finds_one_by_one(store: MemoryStore) -> None:
+def test_an_op_needs_the_resources_that_dagster_finds_one_by_one(store: ReferenceStore) -> None:
     repository = repository_of(location_of(store))
     for assets in repository.assets_defs_by_key.values():
         if not assets.is_executable:
@@ -128,7 +128,7 @@ def test_a_program_costs_a_bounded_number_of_calls(grown: Counter[str]) -> None:
 
 @pytest.mark.parametrize("threshold", [1, 10_000], ids=["many programs", "few programs"])
 def test_a_load_collects_no_garbage(monkeypatch: pytest.MonkeyPatch, threshold: int) -> None:
-    store, phases = MemoryStore(), list[str]()
+    store, phases = ReferenceStore(), list[str]()
     deploy(store, app_of(MANY))
     usual, frozen = gc.get_threshold(), gc.get_freeze_count()
     monkeypatch.setattr(definitions, "MANY_PROGRAMS", threshold)

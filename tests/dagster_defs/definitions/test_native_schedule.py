@@ -8,7 +8,7 @@ from dagster import build_schedule_context
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import location_of
 from tests.doubles.dump import dump
-from tidegate.scheduler.store.memory.store import MemoryStore
+from tests.doubles.reference.store import ReferenceStore
 
 pytestmark = pytest.mark.dagster
 
@@ -16,12 +16,12 @@ SIX = datetime(2023, 3, 11, 6, 0, tzinfo=UTC)
 
 
 def test_a_tick_says_that_the_engine_fires_it_and_opens_no_store(
-    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schedule = repository_of(location_of(store)).get_schedule_def("report_daily")
     before = dump(store)
-    monkeypatch.setattr(MemoryStore, "reading", None)
-    monkeypatch.setattr(MemoryStore, "transaction", None)
+    monkeypatch.setattr(ReferenceStore, "reading", None)
+    monkeypatch.setattr(ReferenceStore, "transaction", None)
 
     outcome = schedule.evaluate_tick(build_schedule_context(scheduled_execution_time=SIX))
 

@@ -11,11 +11,11 @@ from dagster._core.test_utils import instance_for_test
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of, sample_app
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.definitions.nothing_deployed import RELOAD_TEXT
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import DISPATCHER, NOTHING_DEPLOYED, RECOVERY
 from tidegate.dagster_defs.deployed.plan_state import NOTHING_DEPLOYED_TEXT
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 
 pytestmark = pytest.mark.dagster
@@ -36,7 +36,7 @@ def url(tmp_path: Path) -> str:
 @pytest.fixture
 def location(url: str) -> Location:
     """A code location whose store does not exist yet."""
-    return replace(location_of(MemoryStore()), open_store=lambda: open_sql_store(url, create=False))
+    return replace(location_of(ReferenceStore()), open_store=lambda: open_sql_store(url, create=False))
 
 
 def skip_text(location: Location) -> str | None:
@@ -52,7 +52,7 @@ def test_a_store_that_does_not_exist_loads_and_is_not_made(location: Location, t
 
 
 def test_an_empty_store_loads_too() -> None:
-    assert skip_text(location_of(MemoryStore())) == NOTHING_DEPLOYED_TEXT
+    assert skip_text(location_of(ReferenceStore())) == NOTHING_DEPLOYED_TEXT
 
 
 def test_after_a_deployment_its_ticks_ask_for_a_reload(location: Location, url: str) -> None:

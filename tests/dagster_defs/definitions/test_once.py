@@ -16,6 +16,7 @@ from dagster._grpc.server import DagsterApiServer
 from tests.dagster_defs.definitions.test_location_cost import FEW, MANY, app_of, snapshots, work
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.definitions.once import (
     SNAPSHOT,
     compute_once,
@@ -26,7 +27,6 @@ from tidegate.dagster_defs.definitions.once import (
     take_types,
 )
 from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -58,7 +58,7 @@ def test_the_installed_dagster_is_as_expected(replaced: tuple[str, ...]) -> None
     assert replaced == ("defaults", "schemas", "tables", "inputs", "outputs", "answers")
 
 
-def test_the_snapshots_are_the_same(store: MemoryStore, request: pytest.FixtureRequest) -> None:
+def test_the_snapshots_are_the_same(store: ReferenceStore, request: pytest.FixtureRequest) -> None:
     deploy(store, app_of(6))
     own = snapshots(repository_of(location_of(store)))
 

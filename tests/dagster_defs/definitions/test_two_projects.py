@@ -10,6 +10,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance, build_senso
 
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed import asset_plan
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
@@ -23,7 +24,6 @@ from tidegate.dagster_defs.deployed.plan_state import (
 )
 from tidegate.domain.model import App, Dataset, PartitionsTrigger, Program, Schedule
 from tidegate.scheduler.model.event import partition_event_key
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 
 pytestmark = pytest.mark.dagster
@@ -48,8 +48,8 @@ SALES = App(
 )
 
 
-def two_projects() -> MemoryStore:
-    store = MemoryStore()
+def two_projects() -> ReferenceStore:
+    store = ReferenceStore()
     for app in (sample_app(), SALES):
         deploy(store, app)
         with store.transaction() as transaction:
@@ -58,7 +58,7 @@ def two_projects() -> MemoryStore:
     return store
 
 
-def location(store: MemoryStore, project: str) -> Location:
+def location(store: ReferenceStore, project: str) -> Location:
     return replace(location_of(store), project=project)
 
 
@@ -145,7 +145,7 @@ def apps_that_read_each_other() -> Plan:
         "report": msgspec.structs.replace(flights.programs["report"], reads=("clean", "sales/revenue")),
         "clean": msgspec.structs.replace(flights.programs["clean"], reads=("raw", "sales/revenue")),
     }
-    store = MemoryStore()
+    store = ReferenceStore()
     for app in (msgspec.structs.replace(flights, programs=programs), SALES):
         deploy(store, app)
     with store.reading() as reader:

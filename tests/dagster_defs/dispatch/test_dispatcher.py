@@ -15,6 +15,7 @@ from sqlalchemy import event
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.doubles.dump import dump
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.dispatch.dispatcher import RELOAD_TEXT
@@ -27,18 +28,17 @@ from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 
 pytestmark = pytest.mark.dagster
 
 
-def states(store: MemoryStore) -> list[JobState]:
+def states(store: ReferenceStore) -> list[JobState]:
     with store.reading() as reader:
         return [job.state for job in reader.jobs()]
 
 
-def test_a_satisfied_job_is_asked_for(instance: DagsterInstance, store: MemoryStore) -> None:
+def test_a_satisfied_job_is_asked_for(instance: DagsterInstance, store: ReferenceStore) -> None:
     repository = repository_of(location_of(store))
     report_day(instance, "2023-03-09")
 
@@ -51,7 +51,7 @@ def test_a_satisfied_job_is_asked_for(instance: DagsterInstance, store: MemorySt
 
 
 def test_it_is_asked_for_again_under_the_same_key_until_its_run_is_seen(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     report_day(instance, "2023-03-09")
     (first,) = evaluate(instance, repository_of(location_of(store))).run_requests or []
@@ -62,7 +62,7 @@ def test_it_is_asked_for_again_under_the_same_key_until_its_run_is_seen(
     assert again.run_key == first.run_key
 
 
-def test_what_waits_is_told(instance: DagsterInstance, store: MemoryStore) -> None:
+def test_what_waits_is_told(instance: DagsterInstance, store: ReferenceStore) -> None:
     repository = repository_of(location_of(store))
     assert evaluate(instance, repository).skip_message == "no waiting jobs"
 
@@ -73,7 +73,7 @@ def test_what_waits_is_told(instance: DagsterInstance, store: MemoryStore) -> No
     assert "flights/clean_as_it_comes[2023-03-09]: W-TRIGGER" in skipped
 
 
-def test_a_preview_changes_nothing(instance: DagsterInstance, store: MemoryStore) -> None:
+def test_a_preview_changes_nothing(instance: DagsterInstance, store: ReferenceStore) -> None:
     repository = repository_of(location_of(store))
     report_day(instance, "2023-03-09")
     before = dump(store)
@@ -86,7 +86,7 @@ def test_a_preview_changes_nothing(instance: DagsterInstance, store: MemoryStore
 
 
 def test_a_partition_that_cannot_be_launched_does_not_stop_the_others(
-    instance: DagsterInstance, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    instance: DagsterInstance, store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The event log may have a key that Dagster's own list of partitions lacks."""
     valid = steps.run_request
@@ -111,7 +111,7 @@ def test_a_partition_that_cannot_be_launched_does_not_stop_the_others(
 
 
 def test_a_failed_step_is_told_and_stops_no_other(
-    instance: DagsterInstance, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    instance: DagsterInstance, store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("the disk is full")
@@ -125,7 +125,7 @@ def test_a_failed_step_is_told_and_stops_no_other(
     assert len(evaluate(instance, repository).run_requests or []) == 1
 
 
-def test_a_deployment_that_is_not_loaded_is_told(instance: DagsterInstance, store: MemoryStore) -> None:
+def test_a_deployment_that_is_not_loaded_is_told(instance: DagsterInstance, store: ReferenceStore) -> None:
     repository = repository_of(location_of(store))
     deploy(store, sample_app(), revision=2)
 
@@ -133,7 +133,7 @@ def test_a_deployment_that_is_not_loaded_is_told(instance: DagsterInstance, stor
 
 
 def test_events_of_what_is_deployed_but_not_loaded_yet_count(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     repository = repository_of(location_of(store))
     app = sample_app()
@@ -147,7 +147,7 @@ def test_events_of_what_is_deployed_but_not_loaded_yet_count(
         assert len(reader.events(key_prefix="partition:flights/tides")) == 1
 
 
-def test_it_launches_the_jobs_of_all_apps(instance: DagsterInstance, store: MemoryStore) -> None:
+def test_it_launches_the_jobs_of_all_apps(instance: DagsterInstance, store: ReferenceStore) -> None:
     deploy(store, msgspec.structs.replace(sample_app(), name="trains"))
     repository = repository_of(location_of(store))
     report_day(instance, "2023-03-09")
@@ -159,7 +159,7 @@ def test_it_launches_the_jobs_of_all_apps(instance: DagsterInstance, store: Memo
 
 
 def test_an_app_that_is_not_loaded_yet_is_not_offered_in_vain(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     repository = repository_of(location_of(store))
     deploy(store, msgspec.structs.replace(sample_app(), name="trains"))
@@ -175,7 +175,7 @@ def test_an_app_that_is_not_loaded_yet_is_not_offered_in_vain(
 
 
 def test_nothing_is_launched_of_an_app_on_hold_until_it_is_released(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     repository = repository_of(location_of(store))
     with store.transaction() as transaction:
@@ -196,7 +196,7 @@ def test_nothing_is_launched_of_an_app_on_hold_until_it_is_released(
 
 @pytest.mark.parametrize("on", [False, True])
 def test_an_app_whose_dispatcher_was_switched_off_before_an_upgrade_is_on_hold(
-    disk_instance: DagsterInstance, store: MemoryStore, on: bool
+    disk_instance: DagsterInstance, store: ReferenceStore, on: bool
 ) -> None:
     status = InstigatorStatus.RUNNING if on else InstigatorStatus.STOPPED
     origin = InProcessCodeLocationOrigin(
@@ -218,7 +218,7 @@ def test_an_app_whose_dispatcher_was_switched_off_before_an_upgrade_is_on_hold(
 
 
 def test_ticks_have_one_pace_of_pruning(
-    instance: DagsterInstance, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    instance: DagsterInstance, store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slices = list[str]()
 
@@ -256,7 +256,7 @@ def test_an_idle_tick_asks_the_store_as_little_for_many_apps_as_for_one(
     assert asked(1) == asked(20)
 
 
-def test_what_a_run_publishes_triggers_others(instance: DagsterInstance, store: MemoryStore) -> None:
+def test_what_a_run_publishes_triggers_others(instance: DagsterInstance, store: ReferenceStore) -> None:
     repository = repository_of(location_of(store))
     with store.transaction() as transaction:
         ended = RunObservation(run_id="r", program="flights/report", status=RunStatus.SUCCEEDED, at=NOW)

@@ -9,11 +9,11 @@ from dagster import DagsterInstance, DagsterRunStatus
 from tests.dagster_defs.instance import claimed, repository_of, started, status_of
 from tests.dagster_defs.run.test_program_op import add_job
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -32,7 +32,7 @@ class Terminator:
         return True
 
 
-def running(store: MemoryStore, instance: DagsterInstance) -> str:
+def running(store: ReferenceStore, instance: DagsterInstance) -> str:
     """The run of a job of a program with a timeout of an hour, which began at `NOW`."""
     app = sample_app()
     clean = msgspec.structs.replace(app.programs["clean"], timeout=timedelta(hours=1))
@@ -43,7 +43,7 @@ def running(store: MemoryStore, instance: DagsterInstance) -> str:
     return run_id
 
 
-def look(store: MemoryStore, instance: DagsterInstance, after: timedelta) -> list[str]:
+def look(store: ReferenceStore, instance: DagsterInstance, after: timedelta) -> list[str]:
     """The dispatcher looks; returns what it says."""
     with store.reading() as reader:
         plan = AssetPlan(deployed_plan(reader, ""))
@@ -54,7 +54,7 @@ def look(store: MemoryStore, instance: DagsterInstance, after: timedelta) -> lis
 
 @pytest.mark.parametrize("error", [None, RuntimeError("no such process")])
 def test_it_is_terminated_and_has_failed_with_a_message(
-    store: MemoryStore,
+    store: ReferenceStore,
     instance: DagsterInstance,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception | None,
@@ -76,7 +76,7 @@ def test_it_is_terminated_and_has_failed_with_a_message(
 
 
 def test_a_run_that_dagster_has_ended_is_left_alone(
-    store: MemoryStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+    store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id = running(store, instance)
     run = instance.get_run_by_id(run_id)

@@ -8,12 +8,12 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.doubles.dump import dump
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tidegate.dagster_defs.deployed.names import RECOVERY
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.held_apps import hold_app
 from tidegate.scheduler.model.deployed import Status
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -32,7 +32,7 @@ def said(repository: RepositoryDefinition, name: str) -> str:
 
 
 def test_its_sensor_says_why_its_jobs_wait_and_launches_nothing(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     deploy(store, with_own("clean_as_it_comes"))
     repository = repository_of(location_of(store))
@@ -57,7 +57,7 @@ def test_its_sensor_says_why_its_jobs_wait_and_launches_nothing(
     [("active", DefaultSensorStatus.RUNNING), ("suspended", DefaultSensorStatus.STOPPED)],
 )
 def test_its_switch_shows_the_status_and_takes_the_place_of_a_cron_s_schedule(
-    store: MemoryStore, status: Status, expected: DefaultSensorStatus
+    store: ReferenceStore, status: Status, expected: DefaultSensorStatus
 ) -> None:
     deploy(store, with_own("report_daily", status))
 

@@ -8,9 +8,9 @@ from dagster import DagsterInstance
 from tests.dagster_defs.instance import evaluate, report_day, repository_of
 from tests.dagster_defs.sample import location_of
 from tests.doubles.clock import Clock
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.dispatch.rounds import Rounds
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -52,7 +52,7 @@ def test_one_evaluation_of_a_process_stays_and_the_others_tick_once() -> None:
 
 
 def test_what_arrives_during_an_evaluation_is_launched_by_it(
-    instance: DagsterInstance, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    instance: DagsterInstance, store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
 

@@ -1,5 +1,6 @@
 """The skip reason tells whole jobs, those that only a constraint holds back first, and no more than fits."""
 
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.samples import at, job, operation_job
 from tidegate.dagster_defs.dispatch.skip_reason import (
     TEXT_CHARACTERS,
@@ -9,7 +10,6 @@ from tidegate.dagster_defs.dispatch.skip_reason import (
 )
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 
 def trigger(id: str, **fields: object) -> Job:
@@ -34,7 +34,7 @@ def test_jobs_held_back_by_a_constraint_come_first_with_the_time_of_the_next_che
 
 
 def test_operations_on_tables_do_not_hide_the_jobs_of_schedules() -> None:
-    store = MemoryStore()
+    store = ReferenceStore()
     operations = [
         operation_job(f"o{n}", state=JobState.PENDING_CONSTRAINT, reason=Reason.M_WINDOW, opened_at=at(9))
         for n in range(3 * WAITING_JOBS_MAX)

@@ -11,6 +11,7 @@ from dagster._scheduler import scheduler
 
 from tests.dagster_defs.sample import NOW
 from tests.doubles.dump import dump
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tidegate.dagster_defs.dispatch import parking
 from tidegate.dagster_defs.dispatch.parking import PARKED_AT, is_parked
@@ -33,7 +34,6 @@ from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -116,7 +116,7 @@ class Ui:
             return self.declared
         return ON if row.status is InstigatorStatus.RUNNING else OFF
 
-    def sync(self, store: MemoryStore) -> None:
+    def sync(self, store: ReferenceStore) -> None:
         """What a dispatcher's tick does."""
         now = NOW + timedelta(minutes=1)
         sync_switches(self.instance, store, REPOSITORY, "", {REF: self.switched}, now)
@@ -132,13 +132,13 @@ def ui(disk_instance: DagsterInstance) -> Ui:
     return Ui(disk_instance)
 
 
-def stored(store: MemoryStore) -> tuple[Status, str]:
+def stored(store: ReferenceStore) -> tuple[Status, str]:
     with store.reading() as reader:
         (state,) = reader.schedules(refs=[REF])
     return state.status, state.changed_by
 
 
-def test_switching_off_suspends_and_is_journaled_as_done_in_the_ui(ui: Ui, store: MemoryStore) -> None:
+def test_switching_off_suspends_and_is_journaled_as_done_in_the_ui(ui: Ui, store: ReferenceStore) -> None:
     ui.sync(store)
     ui.turn(InstigatorStatus.STOPPED)
 
@@ -151,7 +151,7 @@ def test_switching_off_suspends_and_is_journaled_as_done_in_the_ui(ui: Ui, store
     assert (override.kind, override.data["owner"]) == (EntryKind.OVERRIDE, "ui")
 
 
-def test_switching_on_resumes(ui: Ui, store: MemoryStore) -> None:
+def test_switching_on_resumes(ui: Ui, store: ReferenceStore) -> None:
     ui.sync(store)
     ui.turn(InstigatorStatus.STOPPED)
     ui.sync(store)
@@ -162,7 +162,7 @@ def test_switching_on_resumes(ui: Ui, store: MemoryStore) -> None:
     assert stored(store) == (ON, "ui")
 
 
-def test_a_suspend_on_the_command_line_shows_in_the_ui(ui: Ui, store: MemoryStore) -> None:
+def test_a_suspend_on_the_command_line_shows_in_the_ui(ui: Ui, store: ReferenceStore) -> None:
     ui.sync(store)
     with store.transaction() as transaction:
         suspend(transaction, REF, NOW, by=CLI)
@@ -172,7 +172,7 @@ def test_a_suspend_on_the_command_line_shows_in_the_ui(ui: Ui, store: MemoryStor
     assert (ui.shown, stored(store)) == (OFF, (OFF, "cli"))
 
 
-def test_and_a_resume_afterwards_too(ui: Ui, store: MemoryStore) -> None:
+def test_and_a_resume_afterwards_too(ui: Ui, store: ReferenceStore) -> None:
     for change in (suspend, resume):
         ui.sync(store)
         with store.transaction() as transaction:
@@ -182,7 +182,7 @@ def test_and_a_resume_afterwards_too(ui: Ui, store: MemoryStore) -> None:
     assert (ui.shown, stored(store)) == (ON, (ON, "cli"))
 
 
-def test_the_ui_wins_when_both_have_changed(ui: Ui, store: MemoryStore) -> None:
+def test_the_ui_wins_when_both_have_changed(ui: Ui, store: ReferenceStore) -> None:
     ui.sync(store)
     ui.turn(InstigatorStatus.STOPPED)
     ui.sync(store)
@@ -200,7 +200,7 @@ def test_the_ui_wins_when_both_have_changed(ui: Ui, store: MemoryStore) -> None:
     assert stored(store) == (OFF, "ui")
 
 
-def test_a_reset_in_the_ui_follows_the_store(ui: Ui, store: MemoryStore) -> None:
+def test_a_reset_in_the_ui_follows_the_store(ui: Ui, store: ReferenceStore) -> None:
     ui.sync(store)
     ui.turn(InstigatorStatus.STOPPED)
     ui.sync(store)
@@ -212,7 +212,7 @@ def test_a_reset_in_the_ui_follows_the_store(ui: Ui, store: MemoryStore) -> None
     assert ui.shown == OFF
 
 
-def test_nothing_is_written_while_nothing_changes(ui: Ui, store: MemoryStore) -> None:
+def test_nothing_is_written_while_nothing_changes(ui: Ui, store: ReferenceStore) -> None:
     ui.sync(store)
     before, row = dump(store), ui.row()
 
@@ -222,7 +222,7 @@ def test_nothing_is_written_while_nothing_changes(ui: Ui, store: MemoryStore) ->
     assert row is not None and row.status is InstigatorStatus.DECLARED_IN_CODE, "no person has turned it"
 
 
-def test_a_running_schedule_is_parked_whoever_has_switched_it_on(ui: Ui, store: MemoryStore) -> None:
+def test_a_running_schedule_is_parked_whoever_has_switched_it_on(ui: Ui, store: ReferenceStore) -> None:
     ui.sync(store)
     assert is_parked(ui.state)
     ui.turn(InstigatorStatus.STOPPED)
@@ -237,7 +237,9 @@ def test_a_running_schedule_is_parked_whoever_has_switched_it_on(ui: Ui, store: 
     assert ui.state.status is InstigatorStatus.RUNNING
 
 
-def test_a_schedule_that_is_off_has_no_row_until_a_person_switches_it_on(store: MemoryStore, ui: Ui) -> None:
+def test_a_schedule_that_is_off_has_no_row_until_a_person_switches_it_on(
+    store: ReferenceStore, ui: Ui
+) -> None:
     with store.transaction() as transaction:
         suspend(transaction, REF, NOW, by=CLI)
     ui.declared = OFF
@@ -247,7 +249,7 @@ def test_a_schedule_that_is_off_has_no_row_until_a_person_switches_it_on(store: 
     assert ui.row() is None
 
 
-def test_the_parked_row_of_a_schedule_that_is_gone_is_deleted(ui: Ui, store: MemoryStore) -> None:
+def test_the_parked_row_of_a_schedule_that_is_gone_is_deleted(ui: Ui, store: ReferenceStore) -> None:
     ui.sync(store)
 
     now = NOW + timedelta(minutes=1)
@@ -258,7 +260,7 @@ def test_the_parked_row_of_a_schedule_that_is_gone_is_deleted(ui: Ui, store: Mem
 
 
 def test_many_schedules_are_parked_in_several_comparisons(
-    ui: Ui, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    ui: Ui, store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parking, "PARKING_SECONDS", 0)
     ui.sync(store)
@@ -268,7 +270,7 @@ def test_many_schedules_are_parked_in_several_comparisons(
     assert is_parked(ui.state)
 
 
-def test_the_switch_of_an_own_sensor_suspends_and_follows_too(ui: Ui, store: MemoryStore) -> None:
+def test_the_switch_of_an_own_sensor_suspends_and_follows_too(ui: Ui, store: ReferenceStore) -> None:
     sensor = Switched(name="report_daily", type=InstigatorType.SENSOR, declared=ON)
 
     def sync() -> InstigatorState | None:
@@ -291,7 +293,7 @@ def test_the_switch_of_an_own_sensor_suspends_and_follows_too(ui: Ui, store: Mem
 
 
 def test_dagster_s_daemon_evaluates_no_parked_schedule_and_writes_nothing_about_it(
-    ui: Ui, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    ui: Ui, store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the daemon computes of a row, with its own functions: no tick is due, and it looks never again."""
     ui.sync(store)

@@ -7,8 +7,8 @@ import pytest
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
 from tests.dagster_defs.sample import deploy, sample_app
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.host.changes import Changes
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
 
 pytestmark = pytest.mark.dagster
@@ -64,7 +64,7 @@ def test_a_file_that_was_replaced_is_a_change(tmp_path: Path, empty_homes: dict[
 
 
 def test_where_it_is_not_known_the_host_reads_what_there_is(
-    instance: DagsterInstance, store: MemoryStore, tmp_path: Path
+    instance: DagsterInstance, store: ReferenceStore, tmp_path: Path
 ) -> None:
     deploy(store, sample_app())
     assert Changes(instance).token(store) is None

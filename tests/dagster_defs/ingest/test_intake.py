@@ -9,6 +9,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance
 from tests.dagster_defs.ingest.log_rows import TABLE, hide, ids_of, show, storage_of
 from tests.dagster_defs.instance import report
 from tests.dagster_defs.sample import NOW, deploy, sample_app, sample_store
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest import intake
@@ -18,7 +19,6 @@ from tidegate.dagster_defs.ingest.intake import Intake, ingest
 from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.scheduler.intake.refused_reports import refused_reports
 from tidegate.scheduler.model.event import Event
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -184,7 +184,7 @@ def test_what_happened_before_the_first_deployment_is_history(
 ) -> None:
     land(disk_instance, 1)
     reader = Reader(disk_instance, plan)
-    reader.store = MemoryStore()
+    reader.store = ReferenceStore()
     deploy(reader.store, sample_app(), at=datetime.now(UTC))
     land(disk_instance, 2)
 

@@ -7,13 +7,13 @@ from dagster import DagsterInstance
 
 from tests.dagster_defs.instance import report
 from tests.dagster_defs.sample import sample_app, sample_store
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.intake.published import PublishedEvents
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.tick import tick
 
 pytestmark = pytest.mark.dagster
@@ -27,14 +27,14 @@ PARTS = (
 
 
 @pytest.fixture
-def store() -> MemoryStore:
+def store() -> ReferenceStore:
     return sample_store()
 
 
 class Engine:
     """A store that hears of a publish from its step and from Dagster's log."""
 
-    def __init__(self, instance: DagsterInstance, store: MemoryStore) -> None:
+    def __init__(self, instance: DagsterInstance, store: ReferenceStore) -> None:
         self.instance, self.store = instance, store
         self.now = datetime.now(UTC) + timedelta(minutes=1)
         self.plan = AssetPlan(Plan(apps=(LoadedApp(app=sample_app(), revision=1),)))
@@ -57,14 +57,14 @@ class Engine:
 
 
 @pytest.fixture
-def engine(instance: DagsterInstance, store: MemoryStore) -> Engine:
+def engine(instance: DagsterInstance, store: ReferenceStore) -> Engine:
     return Engine(instance, store)
 
 
 @pytest.mark.parametrize(
     "order", ["reported heard", "heard reported", "reported heard reported heard", "reported"]
 )
-def test_it_counts_once_in_whichever_order(engine: Engine, store: MemoryStore, order: str) -> None:
+def test_it_counts_once_in_whichever_order(engine: Engine, store: ReferenceStore, order: str) -> None:
     for how in order.split():
         engine.reported() if how == "reported" else engine.heard()
         engine.works()
@@ -82,7 +82,7 @@ def test_it_counts_once_in_whichever_order(engine: Engine, store: MemoryStore, o
     assert engine.said == []
 
 
-def test_another_commit_of_the_same_partitions_is_new_data(engine: Engine, store: MemoryStore) -> None:
+def test_another_commit_of_the_same_partitions_is_new_data(engine: Engine, store: ReferenceStore) -> None:
     engine.reported("c1")
     engine.heard("c2")
 
@@ -90,7 +90,7 @@ def test_another_commit_of_the_same_partitions_is_new_data(engine: Engine, store
         assert len(reader.events(key_prefix="partition:")) == 2 * len(PARTS)
 
 
-def test_a_report_that_names_no_commit_is_an_event_of_its_own(engine: Engine, store: MemoryStore) -> None:
+def test_a_report_that_names_no_commit_is_an_event_of_its_own(engine: Engine, store: ReferenceStore) -> None:
     engine.reported()
     report(engine.instance, "report", rows=1, bytes=10)
     ingest(engine.instance, store, engine.plan, engine.now, engine.said.append)
@@ -100,7 +100,7 @@ def test_a_report_that_names_no_commit_is_an_event_of_its_own(engine: Engine, st
 
 
 def test_what_is_finished_for_a_dead_run_is_shown_in_dagster_and_counts_once(
-    engine: Engine, store: MemoryStore, instance: DagsterInstance
+    engine: Engine, store: ReferenceStore, instance: DagsterInstance
 ) -> None:
     events = CommitEvents(lambda: store, lambda: engine.now, instance, own="mine", run_id="run-2")
     assert not events.reported("c1", PARTS)
@@ -122,7 +122,7 @@ def test_what_is_finished_for_a_dead_run_is_shown_in_dagster_and_counts_once(
 
 
 def test_that_dagster_cannot_be_reached_stops_no_publish(
-    engine: Engine, store: MemoryStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unreachable(_: object) -> None:
         raise ConnectionError("no server")

@@ -11,13 +11,13 @@ from tests.dagster_defs.ingest.log_rows import hide, ids_of, show
 from tests.dagster_defs.instance import evaluate, make_run, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, location_of, sample_app
 from tests.doubles.dump import dump
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.reconcile import DELETED_AFTER, RECONCILE_EVERY, reconcile
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import Run, RunStatus
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -43,16 +43,16 @@ def happens(instance: DagsterInstance, run_id: str, *kinds: DagsterEventType) ->
         instance.report_dagster_event(event, run_id)
 
 
-def runs(store: MemoryStore) -> dict[str, Run]:
+def runs(store: ReferenceStore) -> dict[str, Run]:
     with store.reading() as reader:
         return {run.run_id: run for run in reader.runs()}
 
 
-def read(instance: DagsterInstance, store: MemoryStore, plan: AssetPlan) -> None:
+def read(instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan) -> None:
     ingest(instance, store, plan, LATER, print)
 
 
-def launched_job(instance: DagsterInstance, store: MemoryStore) -> tuple[str, dict[str, str]]:
+def launched_job(instance: DagsterInstance, store: ReferenceStore) -> tuple[str, dict[str, str]]:
     """A job that the dispatcher has asked a run for, and the tags of that run."""
     report_day(instance, "2023-03-09")
     asked = evaluate(instance, repository_of(location_of(store, now=LATER))).run_requests or []
@@ -60,7 +60,7 @@ def launched_job(instance: DagsterInstance, store: MemoryStore) -> tuple[str, di
     return request.tags["tidegate/job"], dict(request.tags)
 
 
-def state(store: MemoryStore, job: str) -> JobState:
+def state(store: ReferenceStore, job: str) -> JobState:
     with store.reading() as reader:
         (found,) = reader.jobs(ids=[job])
     return found.state
@@ -79,7 +79,7 @@ def state(store: MemoryStore, job: str) -> JobState:
 )
 def test_a_job_follows_its_run(
     instance: DagsterInstance,
-    store: MemoryStore,
+    store: ReferenceStore,
     plan: AssetPlan,
     ends: tuple[DagsterEventType, ...],
     expected: JobState,
@@ -94,7 +94,7 @@ def test_a_job_follows_its_run(
 
 
 def test_a_run_by_hand_counts_for_its_program(
-    instance: DagsterInstance, store: MemoryStore, plan: AssetPlan
+    instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan
 ) -> None:
     run = make_run(instance, "report")
     happens(instance, run, START, SUCCESS)
@@ -130,7 +130,7 @@ PARTITION, RANGE_START, RANGE_END = (
 )
 def test_what_a_run_by_hand_was_given_is_known_to_what_it_triggers(
     instance: DagsterInstance,
-    store: MemoryStore,
+    store: ReferenceStore,
     plan: AssetPlan,
     tags: dict[str, str],
     config: dict[str, Any],
@@ -156,7 +156,7 @@ def test_what_a_run_by_hand_was_given_is_known_to_what_it_triggers(
 
 
 def test_a_run_of_several_programs_counts_for_each(
-    instance: DagsterInstance, store: MemoryStore, plan: AssetPlan
+    instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan
 ) -> None:
     run = make_run(instance, "report", "notify")
     happens(instance, run, START)
@@ -170,7 +170,7 @@ def test_a_run_of_several_programs_counts_for_each(
 
 
 def test_a_run_of_others_assets_is_none_of_ours(
-    instance: DagsterInstance, store: MemoryStore, plan: AssetPlan
+    instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan
 ) -> None:
     happens(instance, make_run(instance, "somebody_elses"), START, SUCCESS)
 
@@ -180,7 +180,7 @@ def test_a_run_of_others_assets_is_none_of_ours(
 
 
 def test_a_reexecution_is_a_run_by_hand(
-    instance: DagsterInstance, store: MemoryStore, plan: AssetPlan
+    instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan
 ) -> None:
     job, tags = launched_job(instance, store)
     first = make_run(instance, "clean", tags=tags)
@@ -198,7 +198,7 @@ def test_a_reexecution_is_a_run_by_hand(
 
 
 def test_an_end_whose_event_was_lost_is_found_in_the_runs_table(
-    disk_instance: DagsterInstance, store: MemoryStore, plan: AssetPlan
+    disk_instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan
 ) -> None:
     job, tags = launched_job(disk_instance, store)
     run = make_run(disk_instance, "clean", tags=tags)
@@ -215,7 +215,7 @@ def test_an_end_whose_event_was_lost_is_found_in_the_runs_table(
 
 
 def test_a_row_that_commits_later_than_any_hole_is_found(
-    disk_instance: DagsterInstance, store: MemoryStore, plan: AssetPlan
+    disk_instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan
 ) -> None:
     def at(minutes: float) -> None:
         now = LATER + timedelta(minutes=minutes)
@@ -238,7 +238,7 @@ def test_a_row_that_commits_later_than_any_hole_is_found(
 
 
 def test_a_deleted_run_gives_its_slot_back(
-    instance: DagsterInstance, store: MemoryStore, plan: AssetPlan
+    instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan
 ) -> None:
     job, tags = launched_job(instance, store)
     run = make_run(instance, "clean", tags=tags)
@@ -255,7 +255,7 @@ def test_a_deleted_run_gives_its_slot_back(
 
 
 def test_a_pass_is_made_every_few_minutes(
-    instance: DagsterInstance, store: MemoryStore, plan: AssetPlan
+    instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan
 ) -> None:
     made = [reconcile(instance, store, plan, LATER + RECONCILE_EVERY * part / 2, print) for part in range(5)]
 
@@ -263,7 +263,7 @@ def test_a_pass_is_made_every_few_minutes(
 
 
 def test_it_finds_nothing_new_where_nothing_was_missed(
-    instance: DagsterInstance, store: MemoryStore, plan: AssetPlan
+    instance: DagsterInstance, store: ReferenceStore, plan: AssetPlan
 ) -> None:
     job, tags = launched_job(instance, store)
     run = make_run(instance, "clean", tags=tags, status=DagsterRunStatus.SUCCESS)

@@ -8,6 +8,7 @@ from dagster import DagsterInstance, ExecuteInProcessResult, RunRequest
 
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import location_of
+from tests.doubles.reference.store import ReferenceStore
 from tests.doubles.wired import Happens, quiet, wired
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
@@ -21,7 +22,6 @@ from tidegate.scheduler.intake.tables import TableFound, report_health, report_t
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.maintenance import Health, OperationRun, TableState
 from tidegate.scheduler.store.error import StoreAway
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.tick import tick
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
@@ -76,7 +76,7 @@ class Shop:
 
     def __init__(self, instance: DagsterInstance, *apps: App, folder: Path = Path("/nowhere")) -> None:
         self.instance = instance
-        self.store = MemoryStore()
+        self.store = ReferenceStore()
         self.now = NOW
         self.before: Happens = quiet
         self._location = location_of(self.store, folder)

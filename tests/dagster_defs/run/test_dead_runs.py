@@ -10,6 +10,7 @@ from tests.dagster_defs.instance import end_dead, evaluate, repository_of, start
 from tests.dagster_defs.run.test_program_op import Runner, add_job, execute
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app, sample_store
 from tests.doubles.dead_process import of_a_dead_process
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import RECOVERY
 from tidegate.dagster_defs.deployed.tags import LAUNCH, PROJECT
@@ -22,7 +23,6 @@ from tidegate.launcher.launcher import TidegateRunLauncher
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit.lease import Heartbeat
 from tidegate.spark_jobs.commit.process import ProcessState, this_process
 from tidegate.spark_jobs.java import jvm
@@ -33,7 +33,7 @@ UNTIL = NOW + timedelta(minutes=2)
 
 
 def under_way(
-    instance: DagsterInstance, store: MemoryStore, tags: dict[str, str], job: str = "__ASSET_JOB"
+    instance: DagsterInstance, store: ReferenceStore, tags: dict[str, str], job: str = "__ASSET_JOB"
 ) -> str:
     """A run that Dagster shows as started."""
     return started(instance, repository_of(location_of(store)), job, tags)
@@ -46,14 +46,14 @@ def owned(instance: DagsterInstance, process: str, until: datetime = UNTIL) -> R
 
 def look(
     instance: DagsterInstance,
-    store: MemoryStore,
+    store: ReferenceStore,
     after: timedelta = timedelta(0),
     location: Location | None = None,
 ) -> list[str]:
     return end_dead(instance, location or location_of(store), NOW + after)
 
 
-def test_the_job_of_a_dead_run_is_started_again(instance: DagsterInstance, store: MemoryStore) -> None:
+def test_the_job_of_a_dead_run_is_started_again(instance: DagsterInstance, store: ReferenceStore) -> None:
     run_id = under_way(instance, store, add_job(store, "2023-03-09"))
     assert claim(store, "flights.s-1", 1, run_id, NOW).won
     own(store, run_id, owned(instance, of_a_dead_process()))
@@ -72,7 +72,7 @@ def test_the_job_of_a_dead_run_is_started_again(instance: DagsterInstance, store
 
 
 def test_a_run_that_died_after_its_last_step_has_succeeded(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     location = location_of(store)
     run_id = under_way(instance, store, add_job(store, "2023-03-09"))
@@ -92,7 +92,7 @@ def test_a_run_that_died_after_its_last_step_has_succeeded(
 
 
 def test_a_living_run_is_left_alone_even_if_its_lease_has_ended(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     run_id = under_way(instance, store, add_job(store, "2023-03-09"))
     own(store, run_id, owned(instance, this_process(), NOW))
@@ -101,7 +101,7 @@ def test_a_living_run_is_left_alone_even_if_its_lease_has_ended(
 
 
 def test_a_run_on_another_machine_is_dead_when_its_lease_ends(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     run_id = under_way(instance, store, add_job(store, "2023-03-09"))
     own(store, run_id, owned(instance, "elsewhere/1/m/b/s/9"))
@@ -113,7 +113,9 @@ def test_a_run_on_another_machine_is_dead_when_its_lease_ends(
 @pytest.mark.parametrize(
     "what", ["the run of a job", "a run of the recovery job", "a run of another project"]
 )
-def test_a_run_that_no_process_has_taken_up(instance: DagsterInstance, store: MemoryStore, what: str) -> None:
+def test_a_run_that_no_process_has_taken_up(
+    instance: DagsterInstance, store: ReferenceStore, what: str
+) -> None:
     match what:
         case "the run of a job":
             run_id = under_way(instance, store, add_job(store, "2023-03-09"))
@@ -160,7 +162,7 @@ class Knowing(TidegateRunLauncher):
 )
 def test_before_it_begins_a_run_is_what_its_launcher_knows_of_it(
     instance: DagsterInstance,
-    store: MemoryStore,
+    store: ReferenceStore,
     monkeypatch: pytest.MonkeyPatch,
     state: ProcessState,
     seconds: int,
@@ -178,7 +180,7 @@ def test_before_it_begins_a_run_is_what_its_launcher_knows_of_it(
 
 @pytest.mark.parametrize("what", ["the run of a job", "a run of the recovery job"])
 def test_runs_of_another_project_in_the_same_dagster_are_left_to_it(
-    instance: DagsterInstance, store: MemoryStore, what: str
+    instance: DagsterInstance, store: ReferenceStore, what: str
 ) -> None:
     theirs = sample_store()
     tags = add_job(theirs, "2023-03-09") if what == "the run of a job" else {PROJECT: "theirs"}
@@ -189,7 +191,7 @@ def test_runs_of_another_project_in_the_same_dagster_are_left_to_it(
 
 
 def test_the_op_records_its_process_until_dagster_has_the_end(
-    store: MemoryStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+    store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(program_op, "run_program", Runner())
     tags = add_job(store, "2023-03-09")
@@ -205,7 +207,7 @@ def test_the_op_records_its_process_until_dagster_has_the_end(
 
 
 def test_a_run_kills_its_jvm_that_hangs_for_a_whole_lease(
-    store: MemoryStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+    store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
 
@@ -219,7 +221,7 @@ def test_a_run_kills_its_jvm_that_hangs_for_a_whole_lease(
         assert made == [jvm.kill]
 
 
-def test_the_dispatcher_looks(instance: DagsterInstance, store: MemoryStore) -> None:
+def test_the_dispatcher_looks(instance: DagsterInstance, store: ReferenceStore) -> None:
     run_id = under_way(instance, store, {})
     own(store, run_id, owned(instance, of_a_dead_process()))
     evaluate(instance, repository_of(location_of(store)))
@@ -230,7 +232,7 @@ def test_the_ticks_of_a_process_look_once_per_interval(
     instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sample, looks = sample_app(), list[datetime]()
-    store = MemoryStore()
+    store = ReferenceStore()
     for app in ("flights", "trains", "ships"):
         deploy(store, App(name=app, datasets=sample.datasets, programs=sample.programs))
     repository = repository_of(location_of(store))
@@ -243,7 +245,7 @@ def test_the_ticks_of_a_process_look_once_per_interval(
 
 
 def test_a_run_of_another_instance_that_shares_the_store_is_left_to_it(
-    instance: DagsterInstance, store: MemoryStore
+    instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     theirs = RunOwner(instance="another", process=of_a_dead_process(), until=NOW)
     own(store, "theirs", theirs)

@@ -7,16 +7,16 @@ from dagster import DagsterInstance
 
 from tests.dagster_defs.run.test_program_op import add_job, execute
 from tests.dagster_defs.sample import location_of
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
 
 @pytest.fixture
-def location(store: MemoryStore) -> Location:
+def location(store: ReferenceStore) -> Location:
     return location_of(store)
 
 
@@ -25,7 +25,7 @@ def failing_program() -> None:
 
 
 def test_a_failure_of_the_program_says_its_first_line_and_its_place(
-    location: Location, store: MemoryStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+    location: Location, store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(program_op, "run_program", lambda *_, **__: failing_program())
     monkeypatch.chdir(Path(__file__).parent)
@@ -45,7 +45,7 @@ def test_a_failure_of_the_program_says_its_first_line_and_its_place(
 
 
 def test_a_failure_that_cannot_be_noted_is_still_the_failure_of_the_run(
-    location: Location, store: MemoryStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+    location: Location, store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unreachable(*_: object) -> bool:
         raise ConnectionError("the store is down")

@@ -9,6 +9,7 @@ from dagster import AssetKey, DagsterInstance, ExecuteInProcessResult
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.domain.launch_input import Fired
@@ -16,7 +17,6 @@ from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.programs.params import Params
 
@@ -68,11 +68,13 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Runner:
 
 
 @pytest.fixture
-def location(store: MemoryStore) -> Location:
+def location(store: ReferenceStore) -> Location:
     return location_of(store)
 
 
-def add_job(store: MemoryStore, *partitions: str, program: str = "clean", **changes: Any) -> dict[str, str]:
+def add_job(
+    store: ReferenceStore, *partitions: str, program: str = "clean", **changes: Any
+) -> dict[str, str]:
     """A job whose launch has been asked for; returns the tags of its run."""
     job = Job(
         id="flights.s-1",
@@ -136,7 +138,7 @@ def materialised(result: ExecuteInProcessResult) -> list[tuple[str, str | None, 
 
 
 def test_the_run_of_a_job_claims_it_and_does_what_was_decided(
-    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+    location: Location, store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     tags = add_job(store, "2023-03-09")
 
@@ -166,7 +168,7 @@ def test_the_run_of_a_job_claims_it_and_does_what_was_decided(
 
 
 def test_a_second_run_of_the_attempt_does_nothing_and_ends_well(
-    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+    location: Location, store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     tags = add_job(store, "2023-03-09")
     execute(location, instance, "clean", partition="2023-03-09", tags=tags)
@@ -179,7 +181,7 @@ def test_a_second_run_of_the_attempt_does_nothing_and_ends_well(
 
 
 def test_a_job_that_was_given_up_is_not_run(
-    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+    location: Location, store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     tags = add_job(store, "2023-03-09", state=JobState.DISCARDED)
 
@@ -190,7 +192,7 @@ def test_a_job_that_was_given_up_is_not_run(
 
 
 def test_a_manifest_with_gaps_writes_and_reports_exactly_its_keys(
-    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+    location: Location, store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     keys = ("2023-03-01", "2023-03-05", "2023-03-09")
     tags = add_job(store, *keys)
@@ -203,7 +205,7 @@ def test_a_manifest_with_gaps_writes_and_reports_exactly_its_keys(
 
 
 def test_a_range_reports_each_partition_with_its_own_size(
-    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+    location: Location, store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     keys = ("2023-03-07", "2023-03-08", "2023-03-09")
     tags = {**add_job(store, *keys), RANGE_START: keys[0], RANGE_END: keys[-1]}
@@ -257,7 +259,7 @@ def test_the_arguments_of_a_run_by_hand(
 
 
 def test_references_in_the_arguments_of_a_run_by_hand_have_no_value_but_the_key(
-    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+    location: Location, store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     with store.transaction() as transaction:
         args = {"day": "{{ key }}", "keys": "{{ trigger.partitions }}", "run": "{{ trigger.run.id }}"}
@@ -286,7 +288,7 @@ def test_several_programs_can_be_materialised_together(
 
 
 def test_a_failed_jobs_run_can_be_executed_again(
-    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+    location: Location, store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     tags = add_job(store, "2023-03-09")
     runner.error = OutputError("rows outside the run's partitions", "filter them")
@@ -320,7 +322,7 @@ def test_an_expected_failure_is_told_without_our_traceback(
 
 
 def test_outputs_with_and_without_partitions_may_share_a_program(
-    store: MemoryStore, instance: DagsterInstance, runner: Runner
+    store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     app = sample_app()
     both = Program(name="both", run="m.f", writes=("daily", "total"))

@@ -20,6 +20,7 @@ from tests.dagster_defs.instance import failure, repository_of, status_of
 from tests.dagster_defs.run.test_program_op import add_job
 from tests.dagster_defs.sample import DAILY, NOW, location_of
 from tests.doubles.dead_process import of_a_dead_process
+from tests.doubles.reference.store import ReferenceStore
 from tests.spark_jobs.staging import put, read_rows, stage_rows
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.location import Location
@@ -34,7 +35,6 @@ from tidegate.scheduler.launch.owners import RunOwner, own
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.parquet.output import staging_folder
@@ -64,7 +64,7 @@ def instance(disk: DagsterInstance) -> DagsterInstance:
 
 
 @pytest.fixture
-def location(store: MemoryStore, tmp_path: Path) -> Location:
+def location(store: ReferenceStore, tmp_path: Path) -> Location:
     return location_of(store, tmp_path)
 
 
@@ -117,7 +117,7 @@ def test_with_nothing_left_it_is_not_started_and_says_why(
 
 
 def test_what_a_dead_run_has_promised_is_finished_and_told(
-    location: Location, instance: DagsterInstance, store: MemoryStore
+    location: Location, instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     leave(location, "c1")
     assert len(look(location, instance).run_requests or ()) == 1
@@ -137,7 +137,7 @@ def test_what_a_dead_run_has_promised_is_finished_and_told(
 
 
 def test_the_job_of_a_dead_run_has_succeeded_without_a_further_attempt(
-    location: Location, instance: DagsterInstance, store: MemoryStore
+    location: Location, instance: DagsterInstance, store: ReferenceStore
 ) -> None:
     add_job(store, DAY)
     assert claim(store, "flights.s-1", 1, "r1", NOW).won
@@ -310,7 +310,7 @@ def test_a_failure_of_io_may_have_left_staging_and_is_looked_into(
     assert look(location, instance).skip_message == "nothing is unfinished"
 
 
-def test_what_is_noted_while_somebody_looks_is_looked_for_again(store: MemoryStore) -> None:
+def test_what_is_noted_while_somebody_looks_is_looked_for_again(store: ReferenceStore) -> None:
     cleaning.request(store)
     seen = cleaning.requests(store)
     cleaning.request(store)

@@ -10,13 +10,13 @@ from py4j.protocol import Py4JNetworkError
 from tests.dagster_defs.run.test_program_op import Runner, add_job, execute, materialised
 from tests.dagster_defs.sample import location_of
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.doubles.reference.store import ReferenceStore
 from tests.doubles.wired import wired
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import cleaning, program_op
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.scheduler.store import patience
 from tidegate.scheduler.store.error import StoreAway
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.errors import CommitConflict, CommitFailed, CommitFenced, OutputError
 from tidegate.spark_jobs.java import jvm
 
@@ -39,7 +39,7 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Runner:
 
 
 @pytest.fixture
-def location(store: MemoryStore) -> Location:
+def location(store: ReferenceStore) -> Location:
     return location_of(store)
 
 
@@ -102,7 +102,7 @@ def test_a_run_whose_jvm_has_ended_is_tried_again_and_says_so(
 )
 def test_a_run_that_has_lost_its_jvm_or_its_store_at_every_try_has_not_raised(
     location: Location,
-    store: MemoryStore,
+    store: ReferenceStore,
     instance: DagsterInstance,
     runner: Runner,
     monkeypatch: pytest.MonkeyPatch,
@@ -124,7 +124,7 @@ def test_a_run_that_has_lost_its_jvm_or_its_store_at_every_try_has_not_raised(
 
 
 def test_a_store_that_is_away_when_the_run_begins_and_when_it_claims_its_job_is_waited_for(
-    store: MemoryStore, instance: DagsterInstance, runner: Runner, monkeypatch: pytest.MonkeyPatch
+    store: ReferenceStore, instance: DagsterInstance, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(patience, "FIRST_PAUSE_SECONDS", 0.001)
     calls: list[str] = []
@@ -158,7 +158,7 @@ def test_a_failure_of_io_has_orphaned_staging_looked_for(
 
 
 def test_a_step_that_is_retried_keeps_its_commit_and_its_claim(
-    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+    location: Location, store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     tags = add_job(store, "2023-03-09")
     runner.errors = [CommitConflict("another run has read raw meanwhile")]
@@ -171,7 +171,7 @@ def test_a_step_that_is_retried_keeps_its_commit_and_its_claim(
 
 
 def test_a_run_that_repeats_nothing_says_so(
-    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+    location: Location, store: ReferenceStore, instance: DagsterInstance, runner: Runner
 ) -> None:
     tags = add_job(store, "2023-03-09")
     finished = Finished()

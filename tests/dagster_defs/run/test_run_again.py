@@ -16,13 +16,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of
+from tests.doubles.reference.store import ReferenceStore
 from tests.effort import only
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.domain.model import App, Dataset, Program
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit import publish as publishing
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, dataset_ref
 from tidegate.spark_jobs.publication.table import read
@@ -58,7 +58,7 @@ def calls() -> Iterator[None]:
 
 @pytest.fixture
 def location(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Location:
-    store = MemoryStore()
+    store = ReferenceStore()
     deploy(store, App(name="again", datasets=DATASETS, programs=PROGRAMS))
     # The tests' own session, not one by the location's settings.
     monkeypatch.setattr(program_op, "session", lambda _: spark)

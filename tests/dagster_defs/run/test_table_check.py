@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of
+from tests.doubles.reference.store import ReferenceStore
 from tests.spark_jobs.staging import begin, stage_rows
 from tidegate.alerts.texts import title
 from tidegate.cli.operate.health.findings import Engine, Finding, Health, engine_findings
@@ -18,7 +19,6 @@ from tidegate.domain.model import App, Dataset, Program
 from tidegate.scheduler.alerts.collect import collect
 from tidegate.scheduler.intake.table_checks import CHECK_AGAIN, CHECK_EVERY, TableChecks, table_checks
 from tidegate.scheduler.model.records.alert import AlertRules
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
@@ -40,7 +40,7 @@ DAY = "2023-03-09"
 
 
 @pytest.fixture
-def location(store: MemoryStore, tmp_path: Path) -> Location:
+def location(store: ReferenceStore, tmp_path: Path) -> Location:
     deploy(store, APP)
     found = location_of(store, tmp_path)
     load(found)
@@ -48,8 +48,8 @@ def location(store: MemoryStore, tmp_path: Path) -> Location:
 
 
 @pytest.fixture
-def store() -> MemoryStore:
-    return MemoryStore()
+def store() -> ReferenceStore:
+    return ReferenceStore()
 
 
 def load(location: Location) -> None:
@@ -121,7 +121,7 @@ def test_it_is_due_some_hours_after_the_last_round_and_soon_while_something_is_w
 
 
 def test_a_project_without_watermarks_is_not_checked(tmp_path: Path) -> None:
-    store = MemoryStore()
+    store = ReferenceStore()
     deploy(store, APP)
     location = location_of(store, tmp_path)
     assert not any(is_due(location, location.open_commits()) for _ in range(2))

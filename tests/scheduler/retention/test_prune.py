@@ -7,6 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from tests.doubles.dump import dump
+from tests.doubles.reference.store import ReferenceStore
 from tests.scheduler.explain.past.test_recalled import live_days
 from tests.scheduler.explain.past.test_tasks import DAYS
 from tests.worlds.by import CLI
@@ -24,7 +25,6 @@ from tidegate.scheduler.retention import prune as pruning
 from tidegate.scheduler.retention.journal import pruned_until
 from tidegate.scheduler.retention.outlook import glimpse, outlook
 from tidegate.scheduler.retention.prune import PASS_EVERY, prune, prune_slice
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 LITTLE = Keep(
     journal=timedelta(minutes=1),
@@ -58,7 +58,7 @@ def lived() -> World:
 
 def held(world: World) -> tuple[int, int, int, int]:
     store = world.store
-    assert isinstance(store, MemoryStore)
+    assert isinstance(store, ReferenceStore)
     tables = store.committed
     return len(tables.jobs), len(tables.events), len(tables.runs), len(tables.launches)
 
@@ -155,7 +155,7 @@ def test_an_event_that_is_reported_again_stays_one_fact() -> None:
     world = lived()
     prune(world.store, LITTLE, at("05:00"))
     store = world.store
-    assert isinstance(store, MemoryStore)
+    assert isinstance(store, ReferenceStore)
     gone = next(id for kind, id in store.committed.pruned if kind == "event")
 
     world.arrive("05:01", "raw", "2026-03-01", id=gone)
@@ -168,7 +168,7 @@ def test_an_event_that_is_reported_again_stays_one_fact() -> None:
 
 def test_nothing_goes_where_all_is_kept_or_the_engine_has_never_run() -> None:
     world = lived()
-    empty = MemoryStore()
+    empty = ReferenceStore()
 
     assert prune(world.store, FOREVER, at("05:00")) == Pruned()
     with world.store.reading() as reader:
@@ -257,7 +257,7 @@ def test_a_journal_is_looked_at_page_by_page_and_the_outlook_is_what_goes() -> N
 def test_a_pruned_run_that_is_observed_again_counts_no_second_time(status: str) -> None:
     world = lived()
     prune(world.store, LITTLE, at("05:00"))
-    assert isinstance(world.store, MemoryStore)
+    assert isinstance(world.store, ReferenceStore)
     run = next(id for kind, id in world.store.committed.pruned if kind == "run")
     before = dump(world.store)
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.quick_sqlite import quick_sqlite
+from tests.doubles.reference.store import ReferenceStore
 from tests.effort import much
 from tests.simulation.maintenance.world import history
 from tests.tally import reach
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 FEW = (1, 4)
 """They meet all that is below, with as few histories as can."""
@@ -24,7 +24,7 @@ HAPPENS = {
 def test_a_few_histories_keep_the_promises_and_meet_everything() -> None:
     happened: set[str] = set()
     for seed in FEW:
-        world = history(MemoryStore(), seed)
+        world = history(ReferenceStore(), seed)
         assert world.store.crashes, "the dice killed no process"
         happened |= world.happened | set(world.refused)
     assert not HAPPENS - happened
@@ -34,7 +34,7 @@ def test_a_few_histories_keep_the_promises_and_meet_everything() -> None:
 @pytest.mark.parametrize("seeds", range(much(2)))
 def test_many_histories_in_memory(seeds: int) -> None:
     for seed in range(100 + 6 * seeds, 106 + 6 * seeds):
-        history(MemoryStore(), seed)
+        history(ReferenceStore(), seed)
         reach("simulated histories of maintenance")
 
 

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from tests.doubles.dump import dump
 from tests.doubles.faulty_store import FaultyStore
+from tests.doubles.reference.store import ReferenceStore
 from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.history import played
 from tidegate.scheduler.model.retention import Keep, Pruned
 from tidegate.scheduler.retention.prune import prune_slice
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.tick.tick import TickReport
 
@@ -88,8 +88,8 @@ def lived(
 
 def compare(seed: int, *, steps: int = STEPS, store: Store | None = None, rate: float = 0.0) -> Pruned:
     """Compare a history with the same one pruned; return what was pruned."""
-    whole = lived(MemoryStore(), seed, None, steps=steps)
-    pruned = lived(store or MemoryStore(), seed, AS_LITTLE_AS_POSSIBLE, steps=steps, rate=rate)
+    whole = lived(ReferenceStore(), seed, None, steps=steps)
+    pruned = lived(store or ReferenceStore(), seed, AS_LITTLE_AS_POSSIBLE, steps=steps, rate=rate)
     there, here = dump(whole.store), dump(pruned.store)
     for number, (one, other) in enumerate(zip(there["journal"], here["journal"], strict=False)):
         assert one == other, f"seed {seed}: decision {number} is {other} where nothing was pruned: {one}"

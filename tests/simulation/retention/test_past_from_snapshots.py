@@ -7,6 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from tests.doubles.faulty_store import FaultyStore
+from tests.doubles.reference.store import ReferenceStore
 from tests.effort import much
 from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.test_past_of_chance import held, shown
@@ -16,7 +17,6 @@ from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.retention import journal
 from tidegate.scheduler.retention.prune import prune
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 DEEDS_BETWEEN = 10
 STRETCHES = 8
@@ -43,7 +43,7 @@ def test_so_it_is_when_runs_fail_and_are_started_again(seed: int) -> None:
 
 def compare(seed: int, *, retries: bool = False) -> int:
     """Live on and prune the journal, and look back; return how often a past began with a snapshot."""
-    world, began = Unjudged(FaultyStore(MemoryStore()), seed, retries=retries), 0
+    world, began = Unjudged(FaultyStore(ReferenceStore()), seed, retries=retries), 0
     latest = world.now
     for _ in range(STRETCHES):
         world.live(DEEDS_BETWEEN)

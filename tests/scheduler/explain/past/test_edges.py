@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from tests.doubles.reference.store import ReferenceStore
 from tests.scheduler.explain.past.test_past import assert_recalled
 from tests.worlds.by import CLI
 from tests.worlds.witness import Witness
@@ -13,7 +14,6 @@ from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.outbox import reject
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 
 def test_before_it_was_deployed_there_was_nothing():
@@ -143,7 +143,7 @@ def test_a_journal_that_begins_later_than_its_schedule_tells_nothing_of_it():
     world = Witness("s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 2}}}")
     world.arrive("10:00", "raw", "2026-03-01")
     world.tick("10:00")
-    begun = MemoryStore()
+    begun = ReferenceStore()
     with world.store.reading() as reader, begun.transaction() as transaction:
         transaction.add_journal([entry for entry in reader.journal() if entry.kind is not EntryKind.SPEC])
     with begun.reading() as reader:

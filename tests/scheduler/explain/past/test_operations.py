@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tests.worlds.tables import TableWorld
 from tests.worlds.witness import BOOKS
@@ -15,7 +16,6 @@ from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.outbox import offer_launches, reject
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import ALL_RUNS, group_resource
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.tick import TickReport
 
 TABLES = ("w.a.x", "w.a.y", "w.a.z")
@@ -134,7 +134,7 @@ def test_operations_before_the_journal_begins_are_left_out() -> None:
     observed.launch("00:01")
     with observed.store.reading() as reader:
         later = [entry for entry in reader.journal() if entry.kind != "job-opened"]
-    begins = MemoryStore()
+    begins = ReferenceStore()
     with begins.transaction() as transaction:
         transaction.add_journal(later)
     with begins.reading() as reader:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import pytest
 
+from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tests.worlds.witness import Witness, shown
 from tests.worlds.world import at
@@ -16,7 +17,6 @@ from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.dead_letter import requeue
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 DATA = """
 s:
@@ -70,7 +70,7 @@ def test_data_constraints_gauges_and_runs_from_elsewhere():
 
 def assert_recalled(world: Witness) -> None:
     assert world.seen
-    pasts: dict[datetime, MemoryStore] = {}
+    pasts: dict[datetime, ReferenceStore] = {}
     for instant, name, then in world.seen:
         if instant not in pasts:
             with world.store.reading() as reader:

@@ -21,15 +21,6 @@ class MaintenanceReader:
         found = sorted(self._tables.maintained.items())
         return tuple(table for name, table in found if names is None or name in names)
 
-    def tables_wanted(self, limit: int) -> tuple[TableState, ...]:
-        """See `MaintenanceRows.tables_wanted`."""
-        wanted = [
-            (table.wanted_at, table.name, table)
-            for table in self._tables.maintained.values()
-            if table.wanted_at is not None
-        ]
-        return tuple(table for *_, table in sorted(wanted, key=lambda each: each[:2])[:limit])
-
     def records(self, *, tables: Collection[str] | None = None) -> tuple[Record, ...]:
         """See `MaintenanceRows.records`."""
         records = self._tables.records.values()

@@ -19,14 +19,9 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.engine_reader import constraints_of
-from tidegate.scheduler.store.memory.counts import CountReader
-from tidegate.scheduler.store.memory.deliveries import DeliveryReader
-from tidegate.scheduler.store.memory.event_pages import EventPageReader
+from tidegate.scheduler.store.memory.history import HistoryReader
+from tidegate.scheduler.store.memory.jobs import JobReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
-from tidegate.scheduler.store.memory.pages import PageReader
-from tidegate.scheduler.store.memory.partitions import PartitionReader
-from tidegate.scheduler.store.memory.queues import QueueReader
-from tidegate.scheduler.store.memory.records.alerts import AlertReader
 from tidegate.scheduler.store.memory.records.expected import ExpectedReader
 from tidegate.scheduler.store.memory.records.overrides import OverrideReader
 from tidegate.scheduler.store.memory.records.partitions_reports import PartitionsReportReader
@@ -56,17 +51,12 @@ def _history(ended: list[Run]) -> ProgramHistory:
 
 
 class MemoryReader(
-    CountReader,
-    AlertReader,
-    DeliveryReader,
-    EventPageReader,
+    HistoryReader,
+    JobReader,
     ExpectedReader,
     MaintenanceReader,
     OverrideReader,
-    PageReader,
-    PartitionReader,
     PartitionsReportReader,
-    QueueReader,
     SpecificationReader,
     TallyReader,
     TokenReader,
@@ -78,10 +68,6 @@ class MemoryReader(
         """See `EngineReader.apps`."""
         found = sorted(self._tables.apps.items())
         return tuple(app for name, app in found if names is None or name in names)
-
-    def revisions(self) -> dict[str, int]:
-        """See `EngineReader.revisions`."""
-        return {name: app.revision for name, app in self._tables.apps.items()}
 
     def app_headers(self) -> tuple[AppHeader, ...]:
         """See `EngineReader.app_headers`."""
@@ -116,6 +102,11 @@ class MemoryReader(
         """See `EngineReader.due_schedules`."""
         return self._due(now, limit, lambda state: state.fires and state.spec.task is None)
 
+    def deadline_schedules(self) -> tuple[ScheduleState, ...]:
+        """See `EngineReader.deadline_schedules`."""
+        found = (state for _, state in sorted(self._tables.schedules.items()))
+        return tuple(state for state in found if state.spec.deadline is not None)
+
     def constraints(
         self, kinds: Collection[type[Constraint]], *, app: str | None = None
     ) -> tuple[tuple[str, Constraint], ...]:
@@ -148,6 +139,23 @@ class MemoryReader(
             and (schedules is None or each.schedule in schedules)
         )
         return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
+
+    def events_ahead(self, now: datetime) -> tuple[Event, ...]:
+        """See `EngineReader.events_ahead`."""
+        found = [event for event in self._tables.events.values() if event.arrived > now]
+        return tuple(sorted(found, key=lambda event: (event.arrived, event.id)))
+
+    def known_events(self, ids: Collection[str]) -> frozenset[str]:
+        """See `EngineReader.known_events`."""
+        return frozenset(id for id in ids if id in self._tables.events)
+
+    def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
+        """See `EngineReader.pruned_runs`; nothing is pruned here."""
+        return frozenset()
+
+    def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
+        """See `EngineReader.pruned_discards`; nothing is pruned here."""
+        return frozenset()
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
         """See `EngineReader.unrouted_events`."""

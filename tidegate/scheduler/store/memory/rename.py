@@ -50,7 +50,6 @@ def rename_tables(tables: Tables, names: Renames) -> None:
         else msgspec.structs.replace(entry, schedule=names.schedule(entry.schedule))
         for entry in tables.journal
     ]
-    _rename_sums(tables, names)
     _rename_maintenance(tables, names)
     _rename_watched(tables, names)
     _rename_expected(tables, names)
@@ -62,14 +61,6 @@ def _renamed_cursor(name: str, names: Renames) -> str:
         if name.startswith(f"report:{old}:"):
             return f"report:{new}:" + name.removeprefix(f"report:{old}:")
     return name
-
-
-def _rename_sums(tables: Tables, names: Renames) -> None:
-    tables.own("sums")
-    before, tables.sums = tables.sums, {}
-    for (schedule, day, outcome, reason), events in before.items():
-        key = (names.schedule(schedule), day, outcome, reason)
-        tables.sums[key] = tables.sums.get(key, 0) + events
 
 
 def _rename_maintenance(tables: Tables, names: Renames) -> None:

@@ -14,16 +14,16 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
+from tidegate.scheduler.decision.set_back import OF_JOBS, fields_set_back, not_ahead
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.memory.jobs import JobWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
-from tidegate.scheduler.store.memory.queues import QueueWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
-from tidegate.scheduler.store.memory.records.alerts import AlertWriter
 from tidegate.scheduler.store.memory.records.expected import ExpectedWriter
 from tidegate.scheduler.store.memory.records.overrides import OverrideWriter
 from tidegate.scheduler.store.memory.records.partitions_reports import PartitionsReportWriter
@@ -32,21 +32,18 @@ from tidegate.scheduler.store.memory.records.tallies import TallyWriter
 from tidegate.scheduler.store.memory.records.tokens import TokenWriter
 from tidegate.scheduler.store.memory.records.watched import WatchedWriter
 from tidegate.scheduler.store.memory.rename import rename_tables
-from tidegate.scheduler.store.memory.retention import EVENT, RetentionWriter
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
 
 
 class MemoryTransaction(
-    AlertWriter,
     ExpectedWriter,
     MaintenanceWriter,
     OverrideWriter,
     PartitionsReportWriter,
-    QueueWriter,
+    JobWriter,
     SpecificationWriter,
     TallyWriter,
-    RetentionWriter,
     TokenWriter,
     WatchedWriter,
     MemoryReader,
@@ -94,11 +91,39 @@ class MemoryTransaction(
         self._tables.own("events", "unrouted")
         new: list[Event] = []
         for event in events:
-            if event.id not in self._tables.events and (EVENT, event.id) not in self._tables.pruned:
+            if event.id not in self._tables.events:
                 self._tables.events[event.id] = event
                 self._tables.unrouted[event.id] = None
                 new.append(event)
         return tuple(new)
+
+    def take_back_events(self, ids: Collection[str]) -> int:
+        """See `EngineTransaction.take_back_events`."""
+        self._tables.own("events", "unrouted", "deliveries")
+        held, gone = self._tables, set(ids)
+        removed = 0
+        for job, marks in held.deliveries.items():
+            kept = {key: mark for key, mark in marks.items() if key[0] not in gone}
+            if len(kept) < len(marks):
+                removed += len(marks) - len(kept)
+                held.deliveries[job] = kept
+        for id in gone:
+            held.events.pop(id, None)
+            held.unrouted.pop(id, None)
+        return removed
+
+    def set_back(self, now: datetime) -> None:
+        """See `EngineTransaction.set_back`."""
+        self._tables.own("events", "jobs", "runs", "launches", "gauges")
+        held = self._tables
+        ahead = {event.id: event for event in self.events_ahead(now)}
+        held.events.update({id: msgspec.structs.replace(each, arrived=now) for id, each in ahead.items()})
+        held.jobs.update({id: fields_set_back(job, OF_JOBS, now) for id, job in held.jobs.items()})
+        held.runs.update({id: not_ahead(run, now) for id, run in held.runs.items()})
+        held.launches.update(
+            {holder: (program, min(at, now)) for holder, (program, at) in held.launches.items()}
+        )
+        held.gauges.update({name: not_ahead(gauge, now) for name, gauge in held.gauges.items()})
 
     def mark_routed(self, event_ids: Collection[str]) -> None:
         """See `EngineTransaction.mark_routed`."""

@@ -7,7 +7,7 @@ the copies.
 
 from copy import copy
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -15,7 +15,6 @@ from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
-from tidegate.scheduler.model.records.alert import Alert, Incident
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport
@@ -23,7 +22,6 @@ from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.model.records.tally import KeptTally
 from tidegate.scheduler.model.records.token import Token
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
-from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.model.run import Gauge, Run
 
 DeliveryKey = tuple[str, str, str]
@@ -32,9 +30,6 @@ DeliveryKey = tuple[str, str, str]
 
 RecordKey = tuple[str, Operation, str]
 """Policy, operation, table."""
-
-SumKey = tuple[str, date, str, str]
-"""Schedule, day, outcome, reason."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,9 +62,6 @@ class Tables:
         counted_events: leaf, arrival and id, by job.
         numbers: of the entries of the journal.
         numbered: the last number that was given.
-        pruned: kind and name of what was pruned.
-        sums: of the ledger, by schedule, day, outcome and reason.
-        snapshots: by number.
         tokens: by name.
         specifications: by ref and number of the deployment.
         partitions_reports: by id.
@@ -78,7 +70,6 @@ class Tables:
         expected_data: by dataset.
         expected_periods: by dataset and key.
         late_totals: by kind and name.
-        incidents, alerts: by id.
         overrides: by ref and kind.
         queues: when each is looked at, if it was woken, by resource and queue.
         owned: names of the tables that this transaction has copied already.
@@ -119,9 +110,6 @@ class Tables:
     journal: list[Entry] = field(default_factory=list[Entry])
     numbers: list[int] = field(default_factory=list[int])
     numbered: int = 0
-    pruned: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
-    sums: dict[SumKey, int] = field(default_factory=dict[SumKey, int])
-    snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
     tokens: dict[str, Token] = field(default_factory=dict[str, Token])
     specifications: dict[tuple[str, int], Specification] = field(
         default_factory=dict[tuple[str, int], Specification]
@@ -136,8 +124,6 @@ class Tables:
         default_factory=dict[tuple[str, str], ExpectedPeriod]
     )
     late_totals: dict[tuple[str, str], LateTotal] = field(default_factory=dict[tuple[str, str], LateTotal])
-    incidents: dict[str, Incident] = field(default_factory=dict[str, Incident])
-    alerts: dict[str, Alert] = field(default_factory=dict[str, Alert])
     overrides: dict[tuple[str, str], Override] = field(default_factory=dict[tuple[str, str], Override])
     queues: dict[tuple[str, str], datetime | None] = field(
         default_factory=dict[tuple[str, str], datetime | None]

@@ -1,11 +1,9 @@
 """Data that is expected, and what was late, in memory."""
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.model.job import FINISHED
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.store.memory.tables import Tables
 from tidegate.scheduler.store.wanted import LateWanted
@@ -57,11 +55,6 @@ class ExpectedReader:
         found = sorted(self._tables.late_totals.items())
         return tuple(each for (_, name), each in found if names is None or name in names)
 
-    def late_jobs(self) -> dict[str, int]:
-        """See `ExpectedRows.late_jobs`."""
-        late = (job for job in self._tables.jobs.values() if job.late_at is not None)
-        return dict(sorted(Counter(job.schedule for job in late if job.state not in FINISHED).items()))
-
 
 class ExpectedWriter(ExpectedReader):
     """See `EngineTransaction`."""
@@ -89,18 +82,6 @@ class ExpectedWriter(ExpectedReader):
         self._tables.own("expected_periods")
         for period in periods:
             self._tables.expected_periods.pop((dataset, period), None)
-
-    def drop_late_periods(self, before: datetime, limit: int) -> int:
-        """See `EngineTransaction.drop_late_periods`."""
-        self._tables.own("expected_periods")
-        old = sorted(
-            (each.due_at, key)
-            for key, each in self._tables.expected_periods.items()
-            if each.late_at is not None and each.due_at is not None and each.due_at < before
-        )
-        for _, key in old[:limit]:
-            del self._tables.expected_periods[key]
-        return len(old[:limit])
 
     def put_late_totals(self, totals: Sequence[LateTotal]) -> None:
         """See `EngineTransaction.put_late_totals`."""

@@ -1,43 +1,22 @@
-"""Retention in the store in memory: what may be pruned, and the sums of the ledger."""
+"""Retention in the reference store: what may be pruned, and the sums of the ledger."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-import msgspec
-
-from tidegate.scheduler.decision.set_back import OF_ALERTS, OF_INCIDENTS, OF_JOBS, fields_set_back, not_ahead
-from tidegate.scheduler.model.event import Event
+from tests.doubles.reference.tables import DISCARDED_JOB, EVENT, RUN, ReferenceTables
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
 from tidegate.scheduler.model.run import Launched
-from tidegate.scheduler.store.answers import Numbered, Position, TableSize
-from tidegate.scheduler.store.ledger import summed
-from tidegate.scheduler.store.memory.tables import Tables
-
-EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
+from tidegate.scheduler.store.answers import LedgerRow, Position, TableSize
+from tidegate.scheduler.store.ledger import ledger_rows, summed
+from tidegate.scheduler.store.memory.reader import MemoryReader
+from tidegate.scheduler.store.memory.store import MemoryTransaction
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 T = TypeVar("T")
-
-
-class Group(NamedTuple):
-    """One event of one schedule and job, as the ledger counts it; `at` is the instant of its day.
-
-    Attributes:
-        events: the number of fires in a row, of an event of several.
-    """
-
-    schedule: str
-    job: str | None
-    event: str
-    state: JobState | None
-    reason: str | None
-    at: datetime
-    events: int = 1
 
 
 def _page(
@@ -47,11 +26,13 @@ def _page(
     return sorted(found, key=key)[:limit]
 
 
-class RetentionReader:
-    """See `EngineReader`."""
+class RetentionReader(MemoryReader):
+    """Reads what may be pruned, and what was."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    _tables: ReferenceTables
+
+    def __init__(self, tables: ReferenceTables) -> None:
+        super().__init__(tables)
 
     def known_events(self, ids: Collection[str]) -> frozenset[str]:
         """See `EngineReader.known_events`."""
@@ -126,11 +107,6 @@ class RetentionReader:
             for event in page
         )
 
-    def events_ahead(self, now: datetime) -> tuple[Event, ...]:
-        """See `EngineReader.events_ahead`."""
-        found = [event for event in self._tables.events.values() if event.arrived > now]
-        return tuple(sorted(found, key=lambda event: (event.arrived, event.id)))
-
     def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
         """See `EngineReader.old_runs`."""
         page = _page(self._tables.runs.values(), lambda run: (run.seen_at, run.run_id), before, after, limit)
@@ -150,45 +126,6 @@ class RetentionReader:
         """See `EngineReader.events_without_job`."""
         found = (group for group in self._groups() if group.job is None and group.event in events)
         return summed((group.schedule, None, group.reason, group.at, group.events) for group in found)
-
-    def _groups(self) -> Iterator[Group]:
-        """Yield each event of each schedule and job that the store has, and those without a job."""
-        for job_id, marks in self._tables.deliveries.items():
-            job = None if job_id is None else self._tables.jobs.get(job_id)
-            if job_id is not None and job is None:
-                continue  # pruned: the sums have them
-            found: dict[tuple[str, str], list[tuple[str | None, datetime]]] = {}
-            for (event, schedule, _), mark in marks.items():
-                found.setdefault((event, schedule), []).append((mark.reason, mark.at))
-            for (event, schedule), own in found.items():
-                reason = min((each for each, _ in own if each is not None), default=None)
-                at = min(at for _, at in own) if job is None else job.ended_at or job.opened_at
-                if job is not None and any(each is None for each, _ in own):
-                    yield Group(schedule, job_id, event, job.state, job.reason, at)
-                else:
-                    number = self._tables.events[event].number
-                    yield Group(schedule, job_id, event, None, reason, at, number)
-
-    def journal_page(
-        self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
-    ) -> tuple[Numbered, ...]:
-        """See `EngineReader.journal_page`."""
-        found = (
-            Numbered(number=number, entry=entry)
-            for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
-            if number > after and (until is None or number <= until) and (to is None or entry.at <= to)
-        )
-        return tuple(found)[:limit]
-
-    def renames(self) -> tuple[Numbered, ...]:
-        """See `EngineReader.renames`."""
-        every = self.journal_page(0, len(self._tables.journal))
-        return tuple(row for row in every if row.entry.kind is EntryKind.RENAME)
-
-    def journal_ends(self) -> tuple[int, int]:
-        """See `EngineReader.journal_ends`."""
-        numbers = self._tables.numbers
-        return (numbers[0], numbers[-1]) if numbers else (0, 0)
 
     def snapshot(self, at: datetime | None = None) -> Snapshot | None:
         """See `EngineReader.snapshot`."""
@@ -213,12 +150,6 @@ class RetentionReader:
         newer = sorted(each for each in found if each[0] > since)
         return tuple(Launched(program=program, holder=holder, at=at) for at, holder, program in newer)
 
-    def newest_job(self, schedule: str, at: datetime) -> Job | None:
-        """See `EngineReader.newest_job`."""
-        every = self._tables.jobs.values()
-        found = (job for job in every if job.schedule == schedule and job.opened_at <= at)
-        return max(found, key=lambda job: (job.opened_at, job.id), default=None)
-
     def sizes(self) -> tuple[TableSize, ...]:
         """See `EngineReader.sizes`; only the tables that grow are counted."""
         held = self._tables
@@ -228,9 +159,25 @@ class RetentionReader:
             for name, rows in sorted(counted.items())
         )
 
+    def ledger(
+        self, *, app: str | None = None, after: str = "", limit: int | None = None
+    ) -> tuple[LedgerRow, ...]:
+        """See `EngineReader.ledger`."""
+        groups = [
+            (group.schedule, group.state, group.reason, group.events)
+            for group in self._groups()
+            if app is None or group.schedule.startswith(f"{app}/")
+        ]
+        sums = [
+            (schedule, outcome, reason, events)
+            for (schedule, _, outcome, reason), events in self._tables.sums.items()
+            if app is None or schedule.startswith(f"{app}/")
+        ]
+        return tuple(row for row in ledger_rows(groups, sums) if row.schedule > after)[:limit]
 
-class RetentionWriter(RetentionReader):
-    """See `EngineTransaction`."""
+
+class RetentionWriter(RetentionReader, MemoryTransaction):
+    """Prunes rows."""
 
     def drop_jobs(self, ids: Collection[str]) -> None:
         """See `EngineTransaction.drop_jobs`."""
@@ -256,38 +203,6 @@ class RetentionWriter(RetentionReader):
         self._tables.own("pruned")
         self._tables.pruned.update({(EVENT, id): None for id in ids})
         return self.take_back_events(ids)
-
-    def take_back_events(self, ids: Collection[str]) -> int:
-        """See `EngineTransaction.take_back_events`."""
-        self._tables.own("events", "unrouted", "deliveries")
-        held, gone = self._tables, set(ids)
-        removed = 0
-        for job, marks in held.deliveries.items():
-            kept = {key: mark for key, mark in marks.items() if key[0] not in gone}
-            if len(kept) < len(marks):
-                removed += len(marks) - len(kept)
-                held.deliveries[job] = kept
-        for id in gone:
-            held.events.pop(id, None)
-            held.unrouted.pop(id, None)
-        return removed
-
-    def set_back(self, now: datetime) -> None:
-        """See `EngineTransaction.set_back`."""
-        self._tables.own("events", "jobs", "runs", "launches", "gauges", "incidents", "alerts")
-        held = self._tables
-        ahead = {event.id: event for event in self.events_ahead(now)}
-        held.events.update({id: msgspec.structs.replace(each, arrived=now) for id, each in ahead.items()})
-        held.jobs.update({id: fields_set_back(job, OF_JOBS, now) for id, job in held.jobs.items()})
-        held.runs.update({id: not_ahead(run, now) for id, run in held.runs.items()})
-        held.launches.update(
-            {holder: (program, min(at, now)) for holder, (program, at) in held.launches.items()}
-        )
-        held.gauges.update({name: not_ahead(gauge, now) for name, gauge in held.gauges.items()})
-        held.incidents.update(
-            {id: fields_set_back(each, OF_INCIDENTS, now) for id, each in held.incidents.items()}
-        )
-        held.alerts.update({id: fields_set_back(each, OF_ALERTS, now) for id, each in held.alerts.items()})
 
     def forget_runs(self, ids: Collection[str]) -> None:
         """See `EngineTransaction.forget_runs`."""
@@ -327,6 +242,30 @@ class RetentionWriter(RetentionReader):
         self._tables.own("snapshots")
         for number in numbers:
             self._tables.snapshots.pop(number, None)
+
+    def drop_late_periods(self, before: datetime, limit: int) -> int:
+        """See `EngineTransaction.drop_late_periods`."""
+        self._tables.own("expected_periods")
+        old = sorted(
+            (each.due_at, key)
+            for key, each in self._tables.expected_periods.items()
+            if each.late_at is not None and each.due_at is not None and each.due_at < before
+        )
+        for _, key in old[:limit]:
+            del self._tables.expected_periods[key]
+        return len(old[:limit])
+
+    def drop_partitions_reports(self, before: datetime, limit: int) -> int:
+        """See `EngineTransaction.drop_partitions_reports`."""
+        self._tables.own("partitions_reports")
+        old = sorted(
+            (each.at, each.id)
+            for each in self._tables.partitions_reports.values()
+            if each.at < before and each.owed_since is None
+        )
+        for _, id in old[:limit]:
+            del self._tables.partitions_reports[id]
+        return len(old[:limit])
 
 
 def _discarded(job: Job) -> bool:

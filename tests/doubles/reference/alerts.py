@@ -1,38 +1,27 @@
-"""Alerts in memory."""
+"""Alerts in the reference store."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from tests.doubles.reference.tables import ReferenceTables
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.decision.set_back import OF_ALERTS, OF_INCIDENTS, fields_set_back
 from tidegate.scheduler.model.records.alert import Alert, AlertState, Incident
-from tidegate.scheduler.store.answers import AlertCount, Numbered
-from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.answers import (
+    AlertCount,
+)
+from tidegate.scheduler.store.memory.reader import MemoryReader
+from tidegate.scheduler.store.memory.store import MemoryTransaction
 
 
-class AlertReader:
-    """See `EngineReader`."""
+class AlertReader(MemoryReader):
+    """Reads alerts."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    _tables: ReferenceTables
 
-    def deadline_schedules(self) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.deadline_schedules`."""
-        found = (state for _, state in sorted(self._tables.schedules.items()))
-        return tuple(state for state in found if state.spec.deadline is not None)
-
-    def entries_of(
-        self, kinds: Collection[EntryKind], after: int, until: int, limit: int
-    ) -> tuple[Numbered, ...]:
-        """See `EngineReader.entries_of`."""
-        found = [
-            Numbered(number=number, entry=entry)
-            for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
-            if after < number <= until and entry.kind in kinds
-        ]
-        return tuple(found[:limit])
+    def __init__(self, tables: ReferenceTables) -> None:
+        super().__init__(tables)
 
     def incidents(self, project: str) -> tuple[Incident, ...]:
         """See `EngineReader.incidents`."""
@@ -81,8 +70,17 @@ class AlertReader:
         return [each for each in found if app in (None, app_of(each.subject))]
 
 
-class AlertWriter(AlertReader):
-    """See `EngineTransaction`."""
+class AlertWriter(AlertReader, MemoryTransaction):
+    """Changes alerts."""
+
+    def set_back(self, now: datetime) -> None:
+        super().set_back(now)
+        self._tables.own("incidents", "alerts")
+        held = self._tables
+        held.incidents.update(
+            {id: fields_set_back(each, OF_INCIDENTS, now) for id, each in held.incidents.items()}
+        )
+        held.alerts.update({id: fields_set_back(each, OF_ALERTS, now) for id, each in held.alerts.items()})
 
     def put_incidents(self, incidents: Sequence[Incident]) -> None:
         """See `EngineTransaction.put_incidents`."""

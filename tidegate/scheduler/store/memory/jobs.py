@@ -1,0 +1,140 @@
+"""Jobs in memory: the newest ones, what they have collected, and the queues of blocked ones."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tidegate.scheduler.decision.launch.order import launch_rank
+from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.queue import needs_of, queue_of
+from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Tables
+from tidegate.scheduler.store.wanted import JobsWanted
+
+
+class JobReader:
+    """See `EngineReader`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
+        """See `EngineReader.newest_jobs`."""
+        found = [
+            job
+            for job in self._tables.jobs.values()
+            if (wanted.apps is None or job.app in wanted.apps)
+            and wanted.schedule in (None, job.schedule)
+            and wanted.state in (None, job.state)
+            and wanted.reason in (None, job.reason)
+            and (wanted.since is None or job.opened_at >= wanted.since)
+            and (wanted.ended_since is None or has_ended_since(job, wanted.ended_since))
+            and (wanted.before is None or (job.opened_at, job.id) < wanted.before)
+        ]
+        return tuple(sorted(found, key=lambda job: (job.opened_at, job.id), reverse=True)[:limit])
+
+    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
+        """See `EngineReader.backfill_counts`."""
+        found: dict[int, Counter[JobState]] = {}
+        for job in self._tables.jobs.values():
+            if job.instance is None or job.instance.empty or job.state is JobState.DISCARDED:
+                continue
+            if job.instance.number > 0 and first <= job.instance.number <= last:
+                found.setdefault(job.instance.number, Counter())[job.state] += 1
+        return {number: dict(states) for number, states in found.items()}
+
+    def newest_job(self, schedule: str, at: datetime) -> Job | None:
+        """See `EngineReader.newest_job`."""
+        every = self._tables.jobs.values()
+        found = (job for job in every if job.schedule == schedule and job.opened_at <= at)
+        return max(found, key=lambda job: (job.opened_at, job.id), default=None)
+
+    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
+        """See `EngineReader.deliveries`."""
+        found: dict[str, tuple[Delivery, ...]] = {}
+        for job in jobs:
+            marks = self._tables.deliveries.get(job, {})
+            each = [self._delivery(job, place, mark) for place, mark in marks.items() if mark.reason is None]
+            each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
+            found[job] = tuple(each)
+        return found
+
+    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
+        """See `EngineReader.deliveries_of_events`."""
+        found = [
+            self._delivery(job, place, mark)
+            for job, marks in self._tables.deliveries.items()
+            for place, mark in marks.items()
+            if place[0] in events
+        ]
+        return tuple(sorted(found, key=lambda d: (d.event.id, d.schedule, d.leaf, d.job or "")))
+
+    def _delivery(self, job: str | None, place: DeliveryKey, mark: DeliveryMark) -> Delivery:
+        event, schedule, leaf = place
+        return Delivery(
+            event=self._tables.events[event],
+            schedule=schedule,
+            leaf=leaf,
+            job=job,
+            reason=mark.reason,
+            at=mark.at,
+        )
+
+    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
+        """See `EngineReader.blocked_jobs`."""
+        waiting = (self._tables.jobs[id] for id in sorted(self._tables.waiting))
+        return tuple(job for job in waiting if job.blocked_on in resources)
+
+    def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
+        """See `EngineReader.woken`."""
+        rows = [
+            (at, queue) for (_, queue), at in self._tables.queues.items() if at is not None and at <= until
+        ]
+        found: dict[str, datetime] = {}
+        for at, queue in sorted(rows)[:limit]:
+            found.setdefault(queue, at)
+        return tuple(found.items())
+
+    def queued_jobs(self, queue: str, after: str, limit: int) -> tuple[Job, ...]:
+        """See `EngineReader.queued_jobs`."""
+        waiting = (self._tables.jobs[id] for id in self._tables.waiting)
+        places = {launch_rank(job): job for job in waiting if queue_of(job) == queue}
+        return tuple(places[rank] for rank in sorted(places) if rank > after)[:limit]
+
+
+class JobWriter(JobReader):
+    """See `EngineTransaction`."""
+
+    def wake(self, resources: Collection[str], at: datetime) -> None:
+        """See `EngineTransaction.wake`."""
+        self._tables.own("queues", "jobs")
+        for job in self.blocked_jobs(resources):
+            if queue_of(job) is None and (job.next_check_at is None or job.next_check_at > at):
+                self._tables.jobs[job.id] = msgspec.structs.replace(job, next_check_at=at)
+        for (resource, queue), woken in self._tables.queues.items():
+            if resource in resources and (woken is None or woken > at):
+                self._tables.queues[resource, queue] = at
+
+    def looked_at(self, queues: Collection[str]) -> None:
+        """See `EngineTransaction.looked_at`."""
+        self._tables.own("queues")
+        known = {queue_of(self._tables.jobs[id]) for id in self._tables.waiting}
+        for resource, queue in [key for key in self._tables.queues if key[1] in queues]:
+            if queue in known:
+                self._tables.queues[resource, queue] = None
+            else:
+                del self._tables.queues[resource, queue]
+
+    def _enter_queues(self, jobs: Sequence[Job]) -> None:
+        """Record the queues of jobs that are put."""
+        self._tables.own("queues")
+        for queue in {queue for queue in map(queue_of, jobs) if queue is not None}:
+            for resource in needs_of(queue):
+                self._tables.queues.setdefault((resource, queue), None)
+
+
+def has_ended_since(job: Job, since: datetime) -> bool:
+    """Return whether a job has ended then or later."""
+    return job.ended_at is not None and job.ended_at >= since
