@@ -77,7 +77,7 @@ def test_channel(
     channel: Annotated[str, typer.Argument(help="The name of a channel of tidegate.toml.")],
 ) -> None:
     """Send a message to a channel, at once and without the outbox."""
-    from tidegate.alerts.calls import Calls
+    from tidegate.alerts.deliver import Delivery
     from tidegate.domain.error import UserError
     from tidegate.domain.suggest import did_you_mean
     from tidegate.project.settings.settings import load_settings
@@ -88,7 +88,7 @@ def test_channel(
         raise UserError(
             f"tidegate.toml has no channel {channel}", did_you_mean(channel, channels, "channels")
         )
-    Calls().send(channel, channels[channel], _sample(settings.name, channel, datetime.now(UTC)))
+    Delivery().calls.send(channel, channels[channel], _sample(settings.name, channel, datetime.now(UTC)))
     print_line(f"channel {channel} has taken the message")
 
 

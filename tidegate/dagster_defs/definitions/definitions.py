@@ -30,9 +30,7 @@ from tidegate.dagster_defs.deployed.plan_state import (
 )
 from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher
 from tidegate.dagster_defs.dispatch.rounds import Rounds
-from tidegate.dagster_defs.maintenance.measuring.job import measuring_job
-from tidegate.dagster_defs.maintenance.operations.job import operation_job
-from tidegate.dagster_defs.maintenance.presence import apps_with_policies
+from tidegate.dagster_defs.maintenance.jobs import apps_with_policies, measuring_job, operation_job
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreMissing

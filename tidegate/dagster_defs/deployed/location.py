@@ -18,8 +18,7 @@ from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.session.session import SparkSettings
-from tidegate.watcher.look import Place
-from tidegate.watcher.watching import Site
+from tidegate.watcher.watching import Place, Site
 
 DISPATCH_INTERVAL_SECONDS = 5
 """As often as the sensor daemon evaluates its sensors; dispatch/rounds.py has the shorter intervals."""

@@ -24,8 +24,7 @@ from tidegate.dagster_defs.dispatch.stopped import end_stopped
 from tidegate.dagster_defs.ingest.intake import Log, ingest
 from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
 from tidegate.dagster_defs.ingest.reconcile import reconcile
-from tidegate.dagster_defs.maintenance.measuring.request import measuring_request
-from tidegate.dagster_defs.maintenance.operations.request import operation_request
+from tidegate.dagster_defs.maintenance.requests import measuring_request, operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from tidegate.domain.part_name import app_of, name_of
 from tidegate.listings.late import Late
 from tidegate.listings.read import Asked
-from tidegate.scheduler.decision.deadlines import deadline_text, due_at
-from tidegate.scheduler.decision.expected.noted import deadline_of_dataset
+from tidegate.scheduler.decision.deadlines import deadline_of_dataset, deadline_text, due_at
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.job import UNFINISHED, Job
 from tidegate.scheduler.model.records.expected import ExpectedPeriod

@@ -77,6 +77,14 @@ def deadline_text(deadline: Deadline | None) -> str:
     return f"{within} after the {'start' if deadline.after == 'start' else 'trigger'}"
 
 
+def deadline_of_dataset(deadline: Deadline, *, periods: bool) -> str:
+    """Return the deadline of a dataset as people read it."""
+    if deadline.by is not None:
+        return deadline_text(deadline)
+    within = deadline_text(deadline).removesuffix(" after the trigger")
+    return f"{within} after the {'end of the period' if periods else 'last update'}"
+
+
 def first_clock(clock: time, zone: str, base: datetime) -> datetime:
     """Return the first instant at or after `base` at which the clock shows a time of the day."""
     day = wall_time(base, zone).date()

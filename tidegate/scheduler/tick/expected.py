@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tidegate.domain.model import App
-from tidegate.scheduler.decision.expected.judgement import expected_of, judge, landed
+from tidegate.scheduler.decision.expected.judgement import expected_of, first_expected, judge, landed
 from tidegate.scheduler.decision.expected.noted import Judged
 from tidegate.scheduler.decision.expected.periods import period_in
+from tidegate.scheduler.decision.set_back import not_ahead
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -33,6 +34,10 @@ LATE_OF_DATASET = 10_000
 
 EVENTS_AT_DEPLOYMENT = 1_000
 """The newest events of a dataset that count when its deadline is deployed, for what has landed already."""
+
+
+LATE_AHEAD = 100_000
+"""More late periods than retention keeps."""
 
 
 def next_judgement(reader: EngineReader) -> datetime | None:
@@ -180,3 +185,47 @@ def _counts_from(event: Event, returned: datetime | None) -> datetime:
 def _returned(reader: EngineReader) -> datetime | None:
     stored = reader.cursor(RETURNED)
     return None if stored is None else datetime.fromisoformat(stored)
+
+
+# --- a clock that was set back --------------------------------------------------------
+
+
+def set_expected_back(transaction: EngineTransaction, ahead: Sequence[Event], now: datetime) -> None:
+    """Let the deadlines that were judged ahead of a clock that was set back be judged when they come.
+
+    Args:
+        ahead: the events that lie ahead; what has landed by them has landed now.
+    """
+    _judge_again(transaction, now)
+    _land_now(transaction, ahead, now)
+
+
+def _judge_again(transaction: EngineTransaction, now: datetime) -> None:
+    before = transaction.expected_data()
+    after = [first_expected(data, now) for data in before]
+    transaction.put_expected_data(after)
+    late = transaction.late_periods(LateWanted(), LATE_AHEAD)
+    ahead: dict[str, list[str]] = {}
+    for each in late:
+        if each.due_at is not None and each.due_at > now:
+            ahead.setdefault(each.dataset, []).append(each.period)
+    for dataset, periods in ahead.items():
+        transaction.drop_expected_periods(dataset, periods)
+    kept = [each for each in late if each.due_at is None or each.due_at <= now]
+    transaction.put_expected_periods([not_ahead(each, now) for each in kept if not_ahead(each, now) != each])
+    for known, data in zip(before, after, strict=True):
+        if known.period != data.period:
+            # What had landed of these periods went when they were judged.
+            note_known(transaction, data, now)
+
+
+def _land_now(transaction: EngineTransaction, ahead: Sequence[Event], now: datetime) -> None:
+    """Let what has landed ahead, of periods that are not judged yet, have landed now."""
+    keys: dict[str, list[str]] = {}
+    for event in ahead:
+        if event.partition is not None and event.key.startswith(PARTITION_KEY):
+            keys.setdefault(event.key.removeprefix(PARTITION_KEY), []).append(event.partition)
+    for data in transaction.expected_data(keys):
+        periods = {period_in(data, key) for key in keys[data.dataset]} - {None}
+        kept = transaction.expected_periods(data.dataset, [key for key in periods if key is not None])
+        transaction.put_expected_periods([not_ahead(each, now) for each in kept])

@@ -22,7 +22,6 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
@@ -33,10 +32,7 @@ from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
 from tidegate.scheduler.tick.in_order import InOrder
 from tidegate.scheduler.tick.ingest import Aside, ingest
 from tidegate.scheduler.tick.landed import report_again
-from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
-from tidegate.scheduler.tick.maintenance.policies import load_policies
-from tidegate.scheduler.tick.maintenance.poll import PollReport, maintain, next_poll
-from tidegate.scheduler.tick.maintenance.tables import forgotten
+from tidegate.scheduler.tick.maintenance.poll import maintain, next_poll
 from tidegate.scheduler.tick.missed import fire_missed
 from tidegate.scheduler.tick.set_back import set_back
 from tidegate.scheduler.tick.working_set import WorkingSet
@@ -183,7 +179,7 @@ def route_now(transaction: EngineTransaction, now: datetime) -> None:
     """Route what has arrived by `now`, even while the scheduler is away; the next tick decides."""
     advance_before(transaction, now)
     aside = _route_at(transaction, now, ())
-    forgotten(transaction, aside.written, now)
+    maintain(transaction, aside.written, (), now, polls=False)
 
 
 def engine_clock(reader: EngineReader) -> datetime | None:
@@ -254,17 +250,9 @@ def _maintain(
     Returns:
         What was done, and whether more may follow at the same instant.
     """
-    if aside.written:
-        forgotten(transaction, aside.written, clock)
-    started: tuple[Job, ...] = ()
-    if aside.operations:
-        started = start_waiting(transaction, load_policies(transaction, clock), aside.operations, clock)
-    polled = PollReport() if clock != poll or aside.operations else maintain(transaction, clock)
-    report = TickReport(
-        decided=len(aside.operations) + polled.closed + polled.looked,
-        launched=(*(job.id for job in started), *polled.launched),
-    )
-    return report, bool(aside.operations) or polled.closed > 0
+    done = maintain(transaction, aside.written, aside.operations, clock, polls=clock == poll)
+    report = TickReport(decided=done.closed + done.looked, launched=done.launched)
+    return report, bool(aside.operations) or done.closed > 0
 
 
 def _at(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:

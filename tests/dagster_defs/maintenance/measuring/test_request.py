@@ -17,7 +17,7 @@ from tidegate.dagster_defs.deployed.names import MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT, REASON
 from tidegate.dagster_defs.maintenance.measuring import due as measuring_due
 from tidegate.dagster_defs.maintenance.measuring.due import due
-from tidegate.dagster_defs.maintenance.measuring.request import ASKED_AGAIN
+from tidegate.dagster_defs.maintenance.requests import ASKED_AGAIN
 from tidegate.scheduler.intake.tables import forget_health
 from tidegate.scheduler.model.maintenance import Health, TableState
 

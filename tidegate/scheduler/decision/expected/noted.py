@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from tidegate.domain.model import Deadline
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.deadlines import deadline_text
+from tidegate.scheduler.decision.deadlines import deadline_of_dataset
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod
@@ -57,11 +56,3 @@ def _named(data: ExpectedData, period: ExpectedPeriod) -> dict[str, object]:
         "due": due,
         "deadline": deadline_of_dataset(data.deadline, periods=data.partitions is not None),
     }
-
-
-def deadline_of_dataset(deadline: Deadline, *, periods: bool) -> str:
-    """Return the deadline of a dataset as people read it."""
-    if deadline.by is not None:
-        return deadline_text(deadline)
-    within = deadline_text(deadline).removesuffix(" after the trigger")
-    return f"{within} after the {'end of the period' if periods else 'last update'}"

@@ -10,19 +10,23 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.decision.maintenance.judge import Judged
 from tidegate.scheduler.decision.maintenance.line import IN_LINE
 from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
+from tidegate.scheduler.decision.set_back import not_ahead
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.maintenance import Record, Work
+from tidegate.scheduler.model.maintenance import OperationRun, Record, Work
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
 from tidegate.scheduler.tick.maintenance.end import close_overdue
 from tidegate.scheduler.tick.maintenance.look import look
 from tidegate.scheduler.tick.maintenance.policies import POLLS, Policies, load_policies, polls_noted
 from tidegate.scheduler.tick.maintenance.start import Start, open_job, start, waiting
+from tidegate.scheduler.tick.maintenance.tables import forgotten
 
 RECORDS_PER_POLL = 100_000
 """A poll looks at no more due records; the others are looked at by the next one."""
@@ -33,7 +37,7 @@ all operations, also about the others, and the next poll looks at those first.""
 
 
 class PollReport(Value, kw_only=True):
-    """What a poll has done: the numbers of timeouts and of records looked at, and the launched jobs."""
+    """What was done: the numbers of timeouts and of operations looked at, and the launched jobs."""
 
     closed: int = 0
     looked: int = 0
@@ -52,8 +56,32 @@ def next_poll(reader: EngineReader, clock: datetime) -> datetime | None:
     return min((load_policies(reader, clock).poll_from(clock), *closes))
 
 
-def maintain(transaction: EngineTransaction, now: datetime) -> PollReport:
-    """Do what maintenance has to do at an instant of `next_poll`: close runs whose timeout has come, or poll.
+def maintain(
+    transaction: EngineTransaction,
+    written: Mapping[str, datetime],
+    operations: Sequence[Job],
+    now: datetime,
+    *,
+    polls: bool,
+) -> PollReport:
+    """Do what maintenance has to do after the jobs of an instant.
+
+    Args:
+        written: datasets whose tables have changed, with the instant of the last change.
+        operations: the due jobs of operations that a person asked for. The instant is gone through again
+            after them.
+        polls: whether it is an instant of `next_poll`.
+    """
+    if written:
+        forgotten(transaction, written, now)
+    if operations:
+        started = start_waiting(transaction, load_policies(transaction, now), operations, now)
+        return PollReport(looked=len(operations), launched=tuple(job.id for job in started))
+    return _poll(transaction, now) if polls else PollReport()
+
+
+def _poll(transaction: EngineTransaction, now: datetime) -> PollReport:
+    """Close runs whose timeout has come, or poll.
 
     Runs that are closed release their slots: the jobs that wait for them are decided before a poll of the
     same instant.
@@ -185,3 +213,51 @@ def _is_wanted(judged: Judged) -> bool:
     asked = judged.asked
     known = fresh(asked.table.health, asked.next_poll, asked.settings.poll)
     return judged.reason in IN_LINE and known is None
+
+
+# --- a clock that was set back --------------------------------------------------------
+
+
+def set_polls_back(transaction: EngineTransaction, now: datetime) -> None:
+    """Let what lies ahead of a clock that was set back count as of now, and compute the next polls again."""
+    noted: dict[str, str] | None = transaction.cursor(POLLS)
+    if noted is None:
+        return
+    before = load_policies(transaction, now)
+    policies = _polls_back(before, now)
+    transaction.set_cursor(POLLS, polls_noted(policies, policies.last))
+    transaction.put_tables([not_ahead(table, now) for table in transaction.tables()])
+    runs = {run.job: run for run in transaction.operation_runs(started_since=now)}
+    runs |= {run.job: run for run in transaction.operation_runs(running=True)}
+    transaction.put_operation_runs([_run_back(run, now) for run in runs.values()])
+    records = transaction.records(tables={table.name for table in transaction.tables()})
+    transaction.put_records([_record_back(policies, record, now) for record in records])
+
+
+def _polls_back(policies: Policies, now: datetime) -> Policies:
+    """Return the policies with polls that count as of now; the grid stays."""
+    last = policies.last
+    if last is not None and last > now:
+        last = times.last_poll(policies.origin, policies.settings.poll, now)
+    return msgspec.structs.replace(policies, origin=min(policies.origin, now), last=last)
+
+
+def _run_back(run: OperationRun, now: datetime) -> OperationRun:
+    started = min(run.started_at, now)
+    ended = not_ahead(run.ended_at, now)
+    closes = run.closes_at - (run.started_at - started)
+    return msgspec.structs.replace(run, started_at=started, closes_at=closes, ended_at=ended)
+
+
+def _record_back(policies: Policies, record: Record, now: datetime) -> Record:
+    found = msgspec.structs.replace(
+        record,
+        seen_at=min(record.seen_at, now),
+        due_since=not_ahead(record.due_since, now),
+        last_start=not_ahead(record.last_start, now),
+    )
+    if record.last_start is not None and record.last_start > now:
+        following = times.next_run(policies.plan_of(record), now)
+        found = msgspec.structs.replace(found, next_run=following)
+    looks = record.counts and record.next_look is not None
+    return msgspec.structs.replace(found, next_look=policies.poll_from(now)) if looks else found

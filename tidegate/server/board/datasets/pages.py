@@ -10,7 +10,7 @@ from tidegate.domain.model import Dataset
 from tidegate.domain.value import Value
 from tidegate.listings.late import Late
 from tidegate.listings.queries.late import lateness
-from tidegate.scheduler.decision.expected.noted import deadline_of_dataset
+from tidegate.scheduler.decision.deadlines import deadline_of_dataset
 from tidegate.scheduler.store.answers import WHOLE
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.wanted import SchedulesWanted

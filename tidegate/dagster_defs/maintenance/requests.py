@@ -1,4 +1,8 @@
-"""The run request of a measuring run: made by whichever dispatcher finds first that there is something to do.
+"""The run requests of maintenance: of an operation, and of a measuring run.
+
+The run of an operation reads what it has to do from its job in the store, once it has claimed the attempt: a
+run request that is days old cannot differ from it. A measuring run is requested by the dispatcher that finds
+first that there is something to do.
 
     anything due? ──no──► nothing, at the cost of two reads
          └──yes──► a measuring run under way? asked lately? ──no──► noted in the store, then requested
@@ -11,21 +15,48 @@ from datetime import datetime, timedelta
 
 from dagster import DagsterInstance, RunRequest
 
-from tidegate.dagster_defs.deployed.names import MEASURING
-from tidegate.dagster_defs.deployed.tags import PROJECT, REASON, shortened
+from tidegate.dagster_defs.deployed.names import MAINTENANCE, MEASURING
+from tidegate.dagster_defs.deployed.tags import OPERATION, POLICY, PROJECT, REASON, TABLE, shortened
 from tidegate.dagster_defs.maintenance.measuring.due import due, may_be_due
 from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.dagster_defs.run.recovery import is_running
+from tidegate.dagster_defs.run.run_request import Invalid, job_tags
 from tidegate.domain.model import App
 from tidegate.domain.time.recent import is_recent
+from tidegate.scheduler.launch.outbox import LaunchRequest
+from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.upkeep import UpkeepStore
+
+NOT_LOADED = "the app had no policies when the code location was loaded: reload the code location"
+
 
 ASKED = "maintenance-measuring"
 """Name of the cursor that holds when a project last asked for a measuring run."""
 
 ASKED_AGAIN = timedelta(seconds=30)
 """Dagster needs a second to make a run of a request, on a busy machine some more."""
+
+
+def operation_request(request: LaunchRequest, work: Work, *, loaded: bool) -> RunRequest | Invalid:
+    """Return the run request of an operation.
+
+    Args:
+        loaded: whether the loaded definitions have the maintenance job. A reload brings it, so a request that
+            comes before is not rejected for good.
+    """
+    if not loaded:
+        return Invalid(NOT_LOADED)
+    return RunRequest(
+        run_key=request.run_key,
+        job_name=MAINTENANCE,
+        tags={
+            **job_tags(request),
+            TABLE: shortened(work.table),
+            OPERATION: str(work.operation),
+            POLICY: work.policy,
+        },
+    )
 
 
 def measuring_request(
