@@ -33,13 +33,16 @@ from tidegate.dagster_defs.internals.errors import (
     DagsterUserCodeUnreachableError,
 )
 from tidegate.dagster_defs.internals.launching import LaunchRunContext
-from tidegate.dagster_defs.internals.run_queue import ACTIVE_RUN_STATUSES, ConcurrencyConfig, SubmitRunContext
+from tidegate.dagster_defs.internals.run_queue import ConcurrencyConfig, SubmitRunContext
 
 DEQUEUE_SECONDS = 0.5
 """From one look of Dagster's daemon into the queue to the next, unless the configuration says more. It waits
 in steps of this length."""
 
 UNLIMITED = -1
+
+IN_PROGRESS = [DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
+"""The statuses in which Dagster's queue counts a run; its own list has had other names before 1.13.26."""
 
 
 @runtime_checkable
@@ -107,7 +110,7 @@ def _has_place(instance: DagsterInstance, run: DagsterRun) -> bool:
         return True
     if not queue.max_concurrent_runs:
         return False
-    return instance.get_runs_count(RunsFilter(statuses=ACTIVE_RUN_STATUSES)) < queue.max_concurrent_runs
+    return instance.get_runs_count(RunsFilter(statuses=IN_PROGRESS)) < queue.max_concurrent_runs
 
 
 def _is_limited_by_pools(run: DagsterRun, config: ConcurrencyConfig) -> bool:

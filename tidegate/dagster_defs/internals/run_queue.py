@@ -1,11 +1,10 @@
 """What Dagster's queue of runs decides by.
 
 Why: a run that need not wait is launched past the queue, by the same limits.
-Since: Dagster 1.13; `ConcurrencyConfig` 1.10.
+Since: Dagster 1.10.
 """
 
 from dagster._core.instance.config import ConcurrencyConfig
 from dagster._core.run_coordinator.base import SubmitRunContext
-from dagster._core.storage.dagster_run import ACTIVE_RUN_STATUSES
 
-__all__ = ["ACTIVE_RUN_STATUSES", "ConcurrencyConfig", "SubmitRunContext"]
+__all__ = ["ConcurrencyConfig", "SubmitRunContext"]

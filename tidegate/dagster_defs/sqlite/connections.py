@@ -14,11 +14,13 @@ from sqlalchemy import Connection, event
 from sqlalchemy.pool import QueuePool
 
 from tidegate.dagster_defs.internals.sqlite_connections import (
-    SQLITE_BUSY_TIMEOUT_SECONDS,
     create_db_conn_string,
     create_engine,
 )
 from tidegate.dagster_defs.sqlite.fork_gate import GATE
+
+BUSY_SECONDS = 30
+"""How long a statement waits for another process that writes; as long as Dagster's own storages wait."""
 
 CONNECTIONS_KEPT = 4
 """Of one process to one file. More are opened while more threads use the file, and closed afterwards."""
@@ -43,7 +45,7 @@ class Connections:
             poolclass=QueuePool,
             pool_size=CONNECTIONS_KEPT,
             max_overflow=-1,
-            connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
+            connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
         )
         self._file: tuple[int, int] | None = None
         event.listen(self._engine, "connect", _prepare)
