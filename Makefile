@@ -3,7 +3,14 @@
 PYTHON ?= python3
 MINUTES ?= 10
 EFFORT ?= 5
-BIN := .venv/bin
+# `make test DAGSTER=1.13.0` tests with that Dagster, in an environment of its own.
+DAGSTER ?=
+VENV := .venv$(if $(DAGSTER),-dagster-$(DAGSTER))
+BIN := $(VENV)/bin
+# The last number of Dagster's integrations is the same: 0.29.27 is of 1.13.27.
+PATCH := $(lastword $(subst ., ,$(DAGSTER)))
+DAGSTERS := $(foreach part,dagster dagster-graphql dagster-pipes dagster-shared dagster-webserver,$(part)==$(DAGSTER)) \
+	$(foreach part,dagster-postgres dagster-pyspark dagster-spark,$(part)==0.29.$(PATCH))
 CODE := $(wildcard tidegate benchmarks tests)
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 UV := uv==0.13.8
@@ -17,45 +24,45 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/stamp archive ## run the example project on real flights, from landing to report; ends by itself
+demo: $(VENV)/stamp archive ## run the example project on real flights, from landing to report; ends by itself
 	$(BIN)/tidegate demo
 
-dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the YAML changes
+dev: $(VENV)/stamp ## run Dagster on the project, with its UI; redeploys when the YAML changes
 	$(BIN)/tidegate dev
 
-check: .venv/stamp ## format, lint, types of what has changed, imports and the fast tests; about a minute
+check: $(VENV)/stamp ## format, lint, types of what has changed, imports and the fast tests; about a minute
 	@$(MAKE) --no-print-directory -j2 static fast
 
-test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; twelve minutes on two cores
+test: $(VENV)/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; twelve minutes on two cores; DAGSTER=1.13.N tests with that version
 	@$(MAKE) --no-print-directory -j2 every static TYPES=--all
 
-bench: .venv/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
+bench: $(VENV)/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
 	$(BIN)/python -m benchmarks $(ARGS)
 
-coverage: .venv/stamp ## every line and branch of the pure modules is run by a cheap test; ten minutes
+coverage: $(VENV)/stamp ## every line and branch of the pure modules is run by a cheap test; ten minutes
 	$(BIN)/python -m tests.pure_coverage
 
-soak: .venv/stamp ## coverage, the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)
+soak: $(VENV)/stamp ## coverage, the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)
 	$(BIN)/python -m tests.soak --effort $(EFFORT) --minutes $(MINUTES)
 
-docs: .venv/stamp ## build the site of the documentation in build/site; a broken link is an error
+docs: $(VENV)/stamp ## build the site of the documentation in build/site; a broken link is an error
 	$(BIN)/python -m docs.site
 
-pages: .venv/stamp ## write the pages of docs/ that are rendered: diagnostics, reasons, settings, charts of the benchmarks
+pages: $(VENV)/stamp ## write the pages of docs/ that are rendered: diagnostics, reasons, settings, charts of the benchmarks
 	$(BIN)/python -c 'from tidegate.compiler.render import catalogue_markdown as page; print(page.catalogue_markdown(), end="")' > docs/diagnostics.md
 	$(BIN)/python -c 'from tidegate.scheduler.explain import reasons_markdown as page; print(page.reasons_markdown(), end="")' > docs/reasons.md
 	$(BIN)/python -m tidegate.project.settings.markdown > docs/settings.md
 	$(BIN)/python -m benchmarks.chart
 
-figures: .venv/stamp ## count the product: lines, files, methods of the store, modules that commands load
+figures: $(VENV)/stamp ## count the product: lines, files, methods of the store, modules that commands load
 	$(BIN)/python -m tests.tidy.figures
 
-wheel: .venv/stamp ## build the wheel into dist/, and test it where nothing else of the checkout is installed
+wheel: $(VENV)/stamp ## build the wheel into dist/, and test it where nothing else of the checkout is installed
 	rm -rf dist
 	$(BIN)/python -m hatchling build -t wheel -d dist
 	$(PYTEST) tests/installed
 
-screenshots: .venv/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
+screenshots: $(VENV)/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
 	$(BIN)/python -m docs.screenshots
 
 lock: ## resolve pyproject.toml again into requirements.lock
@@ -65,43 +72,44 @@ lock: ## resolve pyproject.toml again into requirements.lock
 	   --generate-hashes --no-strip-extras --upgrade --no-header --no-emit-index-url -q -o requirements.lock
 
 clean: ## remove the environment and every cache; data and the store stay
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
+	rm -rf .venv .venv-dagster-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
 	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 static: style types
 
-style: .venv/stamp
+style: $(VENV)/stamp
 	$(BIN)/ruff format --check -q $(CODE)
 	$(BIN)/ruff check -q $(CODE)
-	$(BIN)/lint-imports --no-logo >.venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+	$(BIN)/lint-imports --no-logo >$(VENV)/lint-imports.log || { cat $(VENV)/lint-imports.log; exit 1; }
 
-types: .venv/stamp
+types: $(VENV)/stamp
 	$(BIN)/python -m tests.type_check $(TYPES)
 
 # Beside the static checks, which keep one core busy for most of a minute; where one has failed by then, no test begins.
 every: compiled browser
 	$(PYTEST)
 
-fast: .venv/stamp
+fast: $(VENV)/stamp
 	$(PYTEST:auto=2) -m "fast and not hypothesis and not slow"
 
 # Each worker of the tests loads all of them: compiled once, beside the types, they need half of the time.
 compiled: archive
-	@$(BIN)/python -m pytest -q --collect-only >.venv/collected.log 2>&1 || { cat .venv/collected.log; exit 1; }
+	@$(BIN)/python -m pytest -q --collect-only >$(VENV)/collected.log 2>&1 || { cat $(VENV)/collected.log; exit 1; }
 
 # The tests of the board open its pages in Chromium (tests/browser.py).
-browser: .venv/stamp
+browser: $(VENV)/stamp
 	@$(BIN)/python -m tests.browser
 
 # The classes of Spark's JVM, which start faster from it (tidegate/demo/class_archive.py).
-archive: .venv/stamp
+archive: $(VENV)/stamp
 	$(BIN)/python -m tidegate.demo.class_archive
 
-.venv/stamp: requirements.lock pyproject.toml
+$(VENV)/stamp: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' \
 	|| { echo 'error: Python 3.11 or 3.12 is needed; name one with: make PYTHON=python3.11'; exit 1; }
-	@echo 'setting up .venv (once; some minutes)'
-	@$(PYTHON) -m venv .venv
+	@echo 'setting up $(VENV) (once; some minutes)'
+	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install -q --disable-pip-version-check --no-deps -r requirements.lock
 	@$(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
+	@$(if $(DAGSTER),$(BIN)/pip install -q --disable-pip-version-check --no-deps $(DAGSTERS))
 	@touch $@
