@@ -3,6 +3,7 @@
 from tidegate.listings.jobs import JOBS
 from tidegate.listings.late import LATE
 from tidegate.listings.listing import Listing
+from tidegate.listings.overrides import OVERRIDES
 
-LISTINGS: dict[str, Listing] = {each.name: each for each in (JOBS, LATE)}
+LISTINGS: dict[str, Listing] = {each.name: each for each in (JOBS, LATE, OVERRIDES)}
 """By name."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
+from tidegate.cli.listing import Part, Parts, list_command
 from tidegate.cli.printing import (
+    NUMBER_MAX,
     Format,
     FormatOption,
     ReasonOption,
@@ -17,9 +19,10 @@ from tidegate.cli.printing import (
     print_line,
     print_table,
 )
+from tidegate.listings.overrides import OVERRIDES
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.model.records.override import Override
+    from tidegate.listings.overrides import Override
 
 app = typer.Typer(no_args_is_help=True, help="List, show and revert what was changed by hand.")
 
@@ -28,69 +31,48 @@ NameArgument = Annotated[
 ]
 
 
-class Part(StrEnum):
+class Only(StrEnum):
     """What of a schedule is reverted."""
 
     STATUS = "status"
     TEXT = "text"
 
 
-@app.command("list")
-def list_overrides(
-    app: Annotated[str | None, typer.Option(help="Only those of this app.")] = None,
-    format: FormatOption = Format.TEXT,
-) -> None:
-    """List what differs from the deployments by hand: what, by whom, since and until when, why."""
-    from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.explain.names import find_app
-    from tidegate.scheduler.explain.overrides import overridden_as, override_json
-
-    with opened_store() as store, store.reading() as reader:
-        app = find_app(reader, app)
-        found = reader.overrides(app=app)
-    if format is Format.JSON:
-        print_json([override_json(each) for each in found])
-        return
-    if not found:
-        typer.echo("Nothing was changed by hand.")
-        return
-    print_table(
-        ["schedule", "override", "owner", "since", "expires", "reason"],
-        [
-            [each.ref, overridden_as(each), each.owner, instant(each.since), _expires(each), each.reason]
-            for each in found
-        ],
+app.command("list")(
+    list_command(
+        OVERRIDES,
+        lambda given, _: Parts([Part("", given)], "Nothing was changed by hand."),
+        limit=200,
+        json_limit=NUMBER_MAX,
     )
+)
 
 
 @app.command("show")
 def show_overrides(name: NameArgument, format: FormatOption = Format.TEXT) -> None:
     """Show the overrides of a schedule, and what each reverts to."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.explain.overrides import find_overrides, override_json
+    from tidegate.listings.queries.overrides import public_overrides
+    from tidegate.scheduler.explain.overrides import find_overrides
 
     with opened_store() as store, store.reading() as reader:
-        found = find_overrides(reader, name)
-        states = {state.ref: state for state in reader.schedules(refs=[each.ref for each in found])}
+        found = public_overrides(reader, find_overrides(reader, name))
     if format is Format.JSON:
-        print_json([override_json(each, states.get(each.ref)) for each in found])
+        print_json(found)
         return
     for number, each in enumerate(found):
         if number:
             typer.echo()
         print_table([each.kind, each.ref], list(_fields(each)))
-        state = states.get(each.ref)
-        for view in override_json(each, state)["fields"]:
-            print_line(
-                f"  {view['path']}: deployed {_text(view['deployed'])}, override {_text(view['override'])}"
-            )
+        for field in each.fields:
+            print_line(f"  {field.path}: deployed {_text(field.deployed)}, override {_text(field.override)}")
 
 
 @app.command("revert")
 def revert_override(
     name: NameArgument,
     only: Annotated[
-        Part | None, typer.Option(help="Only that of the status, or of the text.", show_default=False)
+        Only | None, typer.Option(help="Only that of the status, or of the text.", show_default=False)
     ] = None,
     reason: ReasonOption = "",
 ) -> None:
@@ -113,18 +95,12 @@ def revert_override(
 
 
 def _fields(override: "Override") -> Iterator[list[str]]:
-    from tidegate.scheduler.explain.overrides import overridden_as, reverted_to
-
-    yield ["override", overridden_as(override)]
+    yield ["override", override.override]
     yield ["owner", override.owner]
     yield ["reason", override.reason or "-"]
     yield ["since", instant(override.since)]
-    yield ["expires", _expires(override)]
-    yield ["reverts", f"the {'app' if override.kind == 'held' else 'schedule'} {reverted_to(override)}"]
-
-
-def _expires(override: "Override") -> str:
-    return "never" if override.expires_at is None else instant(override.expires_at)
+    yield ["expires", "never" if override.expires_at is None else instant(override.expires_at)]
+    yield ["reverts", f"the {'app' if override.kind == 'held' else 'schedule'} {override.reverts}"]
 
 
 def _text(value: object) -> str:

@@ -1,14 +1,10 @@
-"""Overrides in words, and as JSON: what was changed by hand, and what it reverts to."""
+"""Overrides in words: what was changed by hand, and what it reverts to."""
 
-from typing import Any, assert_never
+from typing import assert_never
 
-from tidegate.compiler.plan.override_change import ThreeViews, three_views
-from tidegate.compiler.plan.part_change import form_of
-from tidegate.compiler.render.written import written_schedule
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.explain.explanation import Overridden
 from tidegate.scheduler.explain.names import in_namespace
-from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -65,43 +61,6 @@ def reverted_to(override: Override) -> str:
             return "is released"
         case _:
             assert_never(override.kind)
-
-
-def override_json(override: Override, state: ScheduleState | None = None) -> dict[str, Any]:
-    """Return an override as builtin values.
-
-    Args:
-        state: the schedule as it is, for the fields at which it differs.
-    """
-    return {
-        "app": override.app,
-        "schedule": None if override.kind == "held" else override.name,
-        "kind": override.kind,
-        "override": overridden_as(override),
-        "owner": override.owner,
-        "reason": override.reason,
-        "since": override.since,
-        "expires_at": override.expires_at,
-        "reverts_to": {
-            "status": override.status,
-            "specification": None if override.spec is None else written_schedule(override.spec),
-        },
-        "fields": [
-            {"path": each.path, "deployed": each.deployed, "override": each.override}
-            for each in _fields(override, state)
-        ],
-    }
-
-
-def _fields(override: Override, state: ScheduleState | None) -> tuple[ThreeViews, ...]:
-    if state is None:
-        return ()
-    if override.kind == "status":
-        return (ThreeViews(path="status", deployed=override.status, override=state.status),)
-    if override.kind != "specification" or override.spec is None:
-        return ()
-    base = form_of(override.spec)
-    return tuple(three_views(base, base, form_of(state.spec)))
 
 
 def overrides_of(reader: EngineReader, ref: str) -> tuple[Overridden, ...]:

@@ -13,7 +13,6 @@ from tidegate.server.board import (
     listing,
     maintenance,
     now,
-    overrides,
     schedules,
     session,
 )
@@ -25,7 +24,6 @@ BOARD: tuple[APIRouter, ...] = (
     assets.router,
     session.router,
     now.router,
-    overrides.router,
     schedules.router,
     holds.router,
     jobs.router,

@@ -12,7 +12,9 @@ from tidegate.compiler.render.written import written_schedule
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
+from tidegate.listings.overrides import Override
 from tidegate.listings.queries.jobs import public_job
+from tidegate.listings.queries.overrides import public_overrides
 from tidegate.processes.explained import explained
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.reverts.revert import revert
@@ -21,12 +23,11 @@ from tidegate.scheduler.explain.overrides import override_line, reverted_to
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records import override as engine
 from tidegate.scheduler.model.records.token import Role
 from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.board.back import back
-from tidegate.server.board.overrides import OverrideShown, shown
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
 from tidegate.server.deployed import deployed_app, own_apps, schedule_of
@@ -98,7 +99,7 @@ class Shown(Value, kw_only=True):
     next_fires: tuple[datetime, ...]
     jobs: tuple[Job, ...]
     history: tuple[Entry, ...]
-    overrides: tuple[OverrideShown, ...]
+    overrides: list[Override]
 
 
 @router.get("", dependencies=[READ])
@@ -158,7 +159,7 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
             next_fires=tuple(_next_fires(state, now)),
             jobs=tuple(map(public_job, reader.newest_jobs(JobsWanted(schedule=state.ref), JOBS_SHOWN))),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
-            overrides=tuple(map(shown, reader.overrides(refs=[state.ref]))),
+            overrides=public_overrides(reader, reader.overrides(refs=[state.ref])),
         )
     return page(request, service, "schedule", state.ref, view, state.spec.timezone)
 
@@ -214,7 +215,7 @@ def _after(page_of: Page, app: str) -> str | None:
     return None if name is None else f"{app}/{name}"
 
 
-def _line(state: ScheduleState, overrides: Iterable[Override]) -> Line:
+def _line(state: ScheduleState, overrides: Iterable[engine.Override]) -> Line:
     return Line(
         ref=state.ref,
         program=state.spec.program,

@@ -7,5 +7,5 @@ from tidegate.server.listing import add_route
 
 router = APIRouter()
 
-for name in ("jobs", "late"):
+for name in ("jobs", "late", "overrides"):
     add_route(router, LISTINGS[name])
