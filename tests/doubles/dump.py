@@ -19,7 +19,9 @@ from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.columns import Codec
 from tidegate.scheduler.store.sql.connection.engine import for_reading
+from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.alerts import ALERTS, INCIDENTS
@@ -30,7 +32,6 @@ from tidegate.scheduler.store.sql.records.specifications import SPECIFICATIONS
 from tidegate.scheduler.store.sql.records.tokens import TOKENS
 from tidegate.scheduler.store.sql.records.watched import FOLDERS, PARTITIONS
 from tidegate.scheduler.store.sql.retention import tables as retention_tables
-from tidegate.scheduler.store.sql.statements.codec import Codec
 from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
     DELIVERY_NAMES,
@@ -121,7 +122,7 @@ def _of_sql(engine: Engine, connection: Connection) -> Mapping[str, Any]:
 def _parts() -> Mapping[str, Decoded]:
     """What a dump is made of."""
     unrouted = select(tables.events.c.id).where(tables.events.c.unrouted_since.is_not(None))
-    journal = select(*JOURNAL.read).order_by(tables.journal.c.number)
+    journal = select(*JOURNAL.read).order_by(JOURNAL_TABLE.c.number)
     return {
         "apps": _values(APPS),
         "schedules": _values(SCHEDULES),
@@ -154,7 +155,7 @@ def _parts() -> Mapping[str, Decoded]:
         "late_totals": _values(TOTALS),
         "incidents": _values(INCIDENTS),
         "alerts": _values(ALERTS),
-        "journal": (tables.journal, lambda connection: map(JOURNAL.value, connection.execute(journal))),
+        "journal": (JOURNAL_TABLE, lambda connection: map(JOURNAL.value, connection.execute(journal))),
     }
 
 

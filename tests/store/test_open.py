@@ -16,7 +16,7 @@ from tests.worlds.samples import app
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql import commit_tables, tables
-from tidegate.scheduler.store.sql import store as sql
+from tidegate.scheduler.store.sql.connection import lock
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.schema import HEAD, MIGRATIONS
@@ -101,7 +101,7 @@ def test_a_store_of_a_newer_version_is_refused(sql_store: SqlStore, sql_url: str
 
 def test_a_store_that_stays_locked_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tidegate.scheduler.store.sql.connection.engine.BUSY_SECONDS", 0)
-    monkeypatch.setattr(sql, "BUSY_SECONDS", 0)
+    monkeypatch.setattr(lock, "BUSY_SECONDS", 0)
     store = open_store(f"sqlite:///{tmp_path}/store.db")
     with store.transaction(), pytest.raises(StoreError, match="stayed locked"), store.transaction():
         pass
@@ -113,7 +113,7 @@ def test_a_writer_that_hangs_is_named_with_the_remedy_and_loses_only_what_it_has
 ) -> None:
     """SQLite has no limit for a process that hangs in its transaction: the others say who it is."""
     monkeypatch.setattr("tidegate.scheduler.store.sql.connection.engine.BUSY_SECONDS", 0)
-    monkeypatch.setattr(sql, "BUSY_SECONDS", 0)
+    monkeypatch.setattr(lock, "BUSY_SECONDS", 0)
     store = open_sql_store(f"sqlite:///{tmp_path}/store.db")
     with stopped(WRITES_TO_A_STORE, tmp_path / "store.db") as pid:
         with pytest.raises(StoreError, match=rf"by process {pid} \(.*, stopped\)") as raised:
@@ -121,7 +121,7 @@ def test_a_writer_that_hangs_is_named_with_the_remedy_and_loses_only_what_it_has
         assert raised.value.hint.startswith("end that process")
     with store.transaction() as after:
         after.set_cursor("written", 1)
-    assert sql.writer_of(store.engine) is None
+    assert lock.writer_of(store.engine) is None
     store.close()
 
 

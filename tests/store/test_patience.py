@@ -10,7 +10,7 @@ from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.doubles.wired import wired
 from tidegate.scheduler.store.error import StoreAway, StoreError
 from tidegate.scheduler.store.patience import PATIENCE_SECONDS, patient_commits, patiently
-from tidegate.scheduler.store.sql.store import is_away
+from tidegate.scheduler.store.sql.connection.lock import is_away
 
 REFUSED = """connection to server at "127.0.0.1", port 5432 failed: Connection refused
 	Is the server running on that host and accepting TCP/IP connections?"""

@@ -93,7 +93,8 @@ def _store(
     from tidegate.scheduler.explain.work import work_of
     from tidegate.scheduler.intake.table_checks import table_checks
     from tidegate.scheduler.launch.active_host import host_of
-    from tidegate.scheduler.store.sql.store import SqlStore, writer_of
+    from tidegate.scheduler.store.sql.connection.lock import writer_of
+    from tidegate.scheduler.store.sql.store import SqlStore
     from tidegate.scheduler.tick.tick import engine_clock
 
     with opened_store(settings) as store, store.reading() as reader:

@@ -20,7 +20,7 @@ from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.store.commits.deed import Deed
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.sql.journal import journal
+from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.tables import jobs
 
 
@@ -90,7 +90,7 @@ class NotedCommitStepStore(SqlCommitStepStore):
         kind = EntryKind.WATERMARK if said.action in OF_WATERMARKS else EntryKind.COMMIT
         row = {"at": self._clock(), "kind": kind, "data": data}
         for about in self._about(connection, commit):
-            connection.execute(insert(journal).values({**row, **about}))
+            connection.execute(insert(JOURNAL_TABLE).values({**row, **about}))
 
     def _about(self, connection: Connection, commit: str) -> list[dict[str, str]]:
         """Return what the entries are about: a commit's job with its schedule, or else the named schedules.

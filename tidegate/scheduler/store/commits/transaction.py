@@ -15,7 +15,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from tidegate.scheduler.store.sql.commit_tables import commit_tokens
 from tidegate.scheduler.store.sql.connection.engine import COMMIT_HUNG_SECONDS, limit_writer
-from tidegate.scheduler.store.sql.store import MAYBE_KEPT, NOTHING_KEPT, connect_and_lock, store_errors
+from tidegate.scheduler.store.sql.connection.lock import (
+    MAYBE_KEPT,
+    NOTHING_KEPT,
+    connect_and_lock,
+    store_errors,
+)
 
 TOKEN_ROW = 1
 

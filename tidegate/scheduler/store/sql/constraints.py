@@ -8,7 +8,7 @@ from sqlalchemy import Text, func, or_, select, type_coerce
 from tidegate.domain.model import Constraint, Schedule
 from tidegate.scheduler.store.engine_reader import constraints_of
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.statements.codec import Row, as_held
+from tidegate.scheduler.store.sql.columns import Row, as_held
 from tidegate.scheduler.store.sql.statements.queries import Queries, readable
 
 PLACE = {"sqlite": func.instr, "postgresql": func.strpos}

@@ -3,21 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ARRAY, ColumnElement, ScalarSelect, Select, Text, and_, any_, case, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
 
 from tidegate.scheduler.store.sql import tables
-
-LAST_CODE_POINT = "\U0010ffff"
-"""Sorts after everything that can follow a prefix."""
-
-
-def in_jobs(dialect: str, ids: ScalarSelect[str]) -> ColumnElement[bool]:
-    """Return the condition that a delivery is of one of some jobs, whose ids a query finds."""
-    job = tables.deliveries.c.job
-    if dialect == "postgresql":
-        # It would read all deliveries for a join with the jobs; an array is looked up in an index.
-        return job == any_(func.array(ids, type_=ARRAY(Text)))
-    return job.in_(ids)
 
 
 def counted(

@@ -10,9 +10,8 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.answers import Count, Counts, Damage
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.columns import Stored
+from tidegate.scheduler.store.sql.columns import Stored, as_held
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.statements.codec import as_held
 from tidegate.scheduler.store.sql.statements.queries import UNREADABLE, Statement
 from tidegate.scheduler.store.sql.totals.reader import TotalReader
 from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, RUNS

@@ -13,7 +13,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.store.answers import JobCount, counts_order
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
-from tidegate.scheduler.store.sql.journal import IS_DEPLOYMENT
+from tidegate.scheduler.store.sql.journal import IS_DEPLOYMENT, JOURNAL_TABLE
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS, JOURNAL, SCHEDULES
 from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
@@ -24,7 +24,7 @@ SINCE = bindparam("since", type_=Instant)
 BEHIND = bindparam("behind", type_=Text)
 BEFORE = bindparam("before", type_=Integer)
 
-_OPENED, _ID, _NUMBER = tables.jobs.c.opened_at, tables.jobs.c.id, tables.journal.c.number
+_OPENED, _ID, _NUMBER = tables.jobs.c.opened_at, tables.jobs.c.id, JOURNAL_TABLE.c.number
 _ENDED = tables.jobs.c.ended_at
 
 FIRST_SCHEDULES = every(SCHEDULES).order_by(tables.schedules.c.ref).limit(LIMIT)
@@ -50,9 +50,7 @@ COUNTS_OF_BACKFILLS = (
 FIRST_DEPLOYMENTS = (
     select(*JOURNAL.read, _NUMBER.label("place")).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(LIMIT)
 )
-NEWEST_DEPLOYMENT = (
-    select(_NUMBER, tables.journal.c.at).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(1)
-)
+NEWEST_DEPLOYMENT = select(_NUMBER, JOURNAL_TABLE.c.at).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(1)
 NEXT_DEPLOYMENTS = FIRST_DEPLOYMENTS.where(_NUMBER < BEFORE)
 
 

@@ -15,9 +15,8 @@ from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.answers import WHOLE, PartitionState
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
-from tidegate.scheduler.store.sql.retention.reader import DISCARDED_JOB
-from tidegate.scheduler.store.sql.retention.tables import pruned
+from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT
+from tidegate.scheduler.store.sql.retention.tables import DISCARDED_JOB, pruned
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement
 

@@ -17,8 +17,7 @@ from tidegate.scheduler.store.sql.columns import Instant, Name
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS
 
 QUEUES = Table(

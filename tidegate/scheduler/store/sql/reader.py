@@ -20,13 +20,14 @@ from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunS
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Codec
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.constraints import ConstraintReader
-from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.deliveries import DeliveryReader
 from tidegate.scheduler.store.sql.event_pages.reader import EventPageReader
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
+from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
 from tidegate.scheduler.store.sql.partitions import PartitionReader
@@ -41,7 +42,6 @@ from tidegate.scheduler.store.sql.records.tokens import TokenReader
 from tidegate.scheduler.store.sql.records.watched import WatchedReader
 from tidegate.scheduler.store.sql.retention.reader import RetentionReader
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
-from tidegate.scheduler.store.sql.statements.codec import Codec
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
@@ -90,8 +90,8 @@ NEWEST_EVENTS_OF_PREFIX = NEWEST_EVENTS.where(
 )
 NEWEST_JOBS = _newest(JOBS, tables.jobs.c.opened_at, tables.jobs.c.id)
 NEWEST_RUNS = _newest(RUNS, tables.runs.c.seen_at, tables.runs.c.run_id)
-NEWEST_ENTRIES = _newest(JOURNAL, tables.journal.c.number)
-ENTRIES = every(JOURNAL).order_by(tables.journal.c.number.desc())
+NEWEST_ENTRIES = _newest(JOURNAL, JOURNAL_TABLE.c.number)
+ENTRIES = every(JOURNAL).order_by(JOURNAL_TABLE.c.number.desc())
 DUE_SCHEDULES = _earliest(SCHEDULES, tables.schedules.c.due_at, tables.schedules.c.ref)
 DUE_TASKS = _earliest(SCHEDULES, tables.schedules.c.generate_at, tables.schedules.c.ref)
 DUE_JOBS = _earliest(JOBS, tables.jobs.c.due_at, tables.jobs.c.id)
@@ -114,7 +114,7 @@ CLAIM = select(tables.claims.c.run_id).where(
 @cache
 def _since(query: Statement) -> Statement:
     """Narrow a query to the journal entries from the parameter `since` on."""
-    return query.where(tables.journal.c.at >= bindparam("since"))
+    return query.where(JOURNAL_TABLE.c.at >= bindparam("since"))
 
 
 @cache
@@ -331,7 +331,7 @@ class SqlReader(
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
         """See `EngineReader.journal`."""
-        table = tables.journal
+        table = JOURNAL_TABLE
         equals = {table.c.schedule: schedule, table.c.job: job}
         query = ENTRIES if limit is None else NEWEST_ENTRIES
         bound: dict[str, Any] = {} if limit is None else {"limit": limit}

@@ -8,25 +8,36 @@ their datasets in steps that cannot be changed: the caller refuses the rename wh
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, cast
 
-from sqlalchemy import Connection, delete, select, update
+import msgspec
+from sqlalchemy import Connection, Select, delete, func, select, update
 
 from tidegate.compiler.plan.renames import Renames
+from tidegate.domain.part_name import app_of
+from tidegate.scheduler.model.job import FINISHED
+from tidegate.scheduler.model.retention import LedgerSum
+from tidegate.scheduler.store.answers import of_event_key
 from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.commit_tables import (
     commit_abandoned,
     commit_outputs,
     commit_sequences,
     commit_watermarks,
 )
+from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.rename import rename_maintenance
 from tidegate.scheduler.store.sql.records.expected import rename_expected
 from tidegate.scheduler.store.sql.records.watched import rename_watched
-from tidegate.scheduler.store.sql.retention.rename import rename_sums
+from tidegate.scheduler.store.sql.retention.tables import ledger_sums
+from tidegate.scheduler.store.sql.retention.writer import put_sums
+from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.moves import move, move_prefix
-from tidegate.scheduler.store.sql.totals.rename import rename_totals
+from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, LEDGER, OUTCOMES, RUNS, totals
+from tidegate.scheduler.store.sql.totals.writer import NAMES
 
 STATUSES = ("started", "succeeded", "failed", "completed")
 
@@ -47,7 +58,7 @@ def rename_rows(connection: Connection, names: Renames) -> None:
             tables.events.c.only_for,
             tables.deliveries.c.schedule,
             tables.jobs.c.schedule,
-            tables.journal.c.schedule,
+            JOURNAL_TABLE.c.schedule,
         ):
             move_prefix(connection, column, f"{old}/", f"{new}/")
         move(connection, tables.jobs.c.app, old, new)
@@ -73,7 +84,7 @@ def _schedules(connection: Connection, names: Renames) -> None:
             .where(deliveries.schedule == new, deliveries.job == tables.NO_JOB)
             .where(deliveries.event.in_(left))
         )
-        for column in (events.only_for, deliveries.schedule, tables.journal.c.schedule, jobs.late_of):
+        for column in (events.only_for, deliveries.schedule, JOURNAL_TABLE.c.schedule, jobs.late_of):
             move(connection, column, old, new)
         # A policy may have the same name: its operations keep it.
         connection.execute(
@@ -148,3 +159,59 @@ def _renamed_result(result: str, datasets: list[str], names: Renames) -> str:
         if old in names.datasets:
             each["dataset"] = names.datasets[old].partition("/")[2]
     return json.dumps(published, ensure_ascii=False, separators=(",", ":"))
+
+
+def rename_sums(connection: Connection, names: Renames) -> None:
+    """Give the sums of renamed apps, schedules and tasks their new names."""
+    found: list[LedgerSum] = []
+    moved = [
+        *(ledger_sums.c.schedule == old for old in names.schedules),
+        *(ledger_sums.c.schedule.between(f"{old}/", f"{old}/{LAST_CODE_POINT}") for old in names.apps),
+    ]
+    for rows in moved:
+        for schedule, day, outcome, reason, events in connection.execute(select(ledger_sums).where(rows)):
+            each = LedgerSum(schedule=schedule, day=day, outcome=outcome, reason=reason, events=events)
+            found.append(each)
+        connection.execute(delete(ledger_sums).where(rows))
+    renamed = (msgspec.structs.replace(each, schedule=names.schedule(each.schedule)) for each in found)
+    put_sums(connection, renamed)
+
+
+def rename_totals(connection: Connection, names: Renames) -> None:
+    """Bring the totals up to date with rows that have new names."""
+    found: Counter[tuple[str, str, str, str]] = Counter()
+    for kind, place, label, reason, number in connection.execute(
+        select(totals).where(totals.c.kind == LEDGER)
+    ):
+        schedule = names.schedule(place)
+        found[kind, schedule, label, reason] += number
+        found[OUTCOMES, app_of(schedule), label, reason] += number
+    found.update(_counted(connection))
+    connection.execute(delete(totals))
+    bulk.insert(
+        connection,
+        totals,
+        NAMES,
+        [(*key, number) for key, number in found.items()],
+        on_conflict="fail",
+    )
+
+
+def _counted(connection: Connection) -> Counter[tuple[str, str, str, str]]:
+    found: Counter[tuple[str, str, str, str]] = Counter()
+    for key, number in connection.execute(_by(tables.events.c.key)):
+        app, kind = of_event_key(key)
+        found[EVENTS, app, kind, ""] += number
+    for program, number in connection.execute(_by(tables.launches.c.program)):
+        found[LAUNCHES, app_of(program), "", ""] += number
+    for program, status, number in connection.execute(_by(tables.runs.c.program, tables.runs.c.status)):
+        found[RUNS, app_of(program), str(status), ""] += number
+    job = tables.jobs.c
+    finished = _by(job.app, job.state, job.reason).where(job.state.in_(sorted(FINISHED)))
+    for app, state, reason, number in connection.execute(finished):
+        found[JOBS, app, str(state), reason or ""] += number
+    return found
+
+
+def _by(*columns: Any) -> Select[*tuple[Any, ...]]:
+    return select(*columns, func.count()).group_by(*columns)

@@ -6,26 +6,17 @@ beginning, before anything was done, is tried again.
 """
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from pathlib import Path
 
-import msgspec
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
+from sqlalchemy import Engine
 
-from tidegate.scheduler.store.error import StoreAway, StoreError
-from tidegate.scheduler.store.lock_holder import lock_holder
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.connection.engine import (
-    BEGIN_ATTEMPTS,
-    BUSY_SECONDS,
     for_reading,
-    for_writing,
 )
-from tidegate.scheduler.store.sql.connection.read_only import file_of, not_permitted, refused
-from tidegate.scheduler.store.sql.connection.shown_url import shown
+from tidegate.scheduler.store.sql.connection.lock import MAYBE_KEPT, NOTHING_KEPT, begin_writing, store_errors
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.snapshot import SnapshotReader
 from tidegate.scheduler.store.sql.writer import SqlTransaction
@@ -35,116 +26,6 @@ CLOCK_SECONDS = 60
 
 CLOCK_STEP = timedelta(seconds=1)
 """What the clock of a process may be wrong by between two questions."""
-
-WAL_WRITE_LOCK = 120
-"""The byte of SQLite's file `-shm` that a writer locks."""
-
-LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
-"""What SQLite and PostgreSQL say when another writer held the lock for too long."""
-
-AWAY = (
-    "Connection refused",
-    "Is the server running",
-    "the database system is ",
-    "terminating connection",
-    "closed the connection unexpectedly",
-    "has been closed unexpectedly",
-    "connection already closed",
-    "reset by peer",
-    "could not receive data from server",
-    "could not send data to server",
-    "timeout expired",
-)
-"""Parts of what PostgreSQL and its driver say while a server is restarted, or another one takes its place."""
-
-NOTHING_KEPT = "nothing of this transaction was kept; repair the database, and try again"
-MAYBE_KEPT = "this transaction was kept whole or not at all; repair the database, and try again"
-"""A server that disappears at the commit does not say which; writing again is safe."""
-
-
-def begin_writing(engine: Engine) -> Connection:
-    """A connection within a transaction that holds the store's write lock; commit and close it.
-
-    Raises:
-        StoreError: other writers held the lock all the time.
-    """
-    return connect_and_lock(for_writing(engine), Connection.begin)
-
-
-def connect_and_lock(engine: Engine, lock: Callable[[Connection], object]) -> Connection:
-    """A connection on which `lock` got the lock that it waits for; commit and close it.
-
-    Raises:
-        StoreError: other writers held the lock all the time.
-    """
-    for _ in range(BEGIN_ATTEMPTS):
-        connection = engine.connect()
-        try:
-            lock(connection)
-            return connection
-        except DBAPIError as error:
-            connection.close()
-            if not any(said in str(error.orig) for said in LOCK_TIMEOUTS):
-                raise
-        except BaseException:
-            connection.close()
-            raise
-    holder = writer_of(engine)
-    seconds = f"{BEGIN_ATTEMPTS * BUSY_SECONDS} s"
-    raise StoreError(
-        f"the store {shown(engine.url)} stayed locked for {seconds}" + (f" by {holder}" if holder else ""),
-        f"{'end that process' if holder else 'find the process that holds a transaction open, and end it'}:"
-        " what it has not committed is rolled back, and everything else is kept",
-    )
-
-
-def writer_of(engine: Engine) -> str | None:
-    """Return the process that writes to a SQLite store now, in words; None if none is known."""
-    if engine.dialect.name != "sqlite":
-        return None
-    return lock_holder(Path(f"{file_of(engine.url)}-shm"), WAL_WRITE_LOCK)
-
-
-def _is_its_fault(error: Exception) -> bool:
-    """Whether the database failed, and not the statement that it was given.
-
-    A driver that loses its server in the middle of an answer raises no more than a `DatabaseError`, whose
-    subclasses (integrity, data, programming) are bugs of ours.
-    """
-    return isinstance(error, OperationalError | InterfaceError | PendingRollbackError) or (
-        type(error) is DatabaseError
-    )
-
-
-def is_away(error: Exception) -> bool:
-    """Return whether a failure may pass by itself: the server is away, or the connection to it broke."""
-    said = str(error.orig if isinstance(error, DBAPIError) else error)
-    broken = isinstance(error, DBAPIError) and error.connection_invalidated
-    return broken or any(part in said for part in AWAY)
-
-
-@contextmanager
-def store_errors(engine: Engine, hint: str, *, writes: bool = True) -> Generator[None]:
-    """Turn failures of the database (a full disk, a server that went away) into a `StoreError`.
-
-    Args:
-        writes: whether the user wanted to write, for the message about a missing permission.
-    """
-    try:
-        yield
-    except msgspec.MsgspecError as error:
-        raise StoreError(
-            f"a row of the store {shown(engine.url)} cannot be read: {error}",
-            "`tidegate doctor` names the row; restore it, or deploy again what it is about",
-        ) from error
-    except (DatabaseError, InterfaceError, PendingRollbackError) as error:
-        if isinstance(error, DBAPIError) and refused(str(error.orig)):
-            raise not_permitted(engine.url, str(error.orig).strip(), writes=writes) from error
-        if not _is_its_fault(error):
-            raise
-        said = error.orig if isinstance(error, DBAPIError) else error
-        kind = StoreAway if is_away(error) else StoreError
-        raise kind(f"the store {shown(engine.url)} failed: {str(said).strip()}", hint) from error
 
 
 class SqlStore:

@@ -18,7 +18,6 @@ from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Span
-from tidegate.scheduler.store.sql.journal import journal as journal
 from tidegate.scheduler.store.sql.metadata import metadata
 
 APPS_KEPT = 1_000

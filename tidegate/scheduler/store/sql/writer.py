@@ -36,7 +36,7 @@ from tidegate.scheduler.store.sql.records.tallies import TallyWriter
 from tidegate.scheduler.store.sql.records.tokens import TokenWriter
 from tidegate.scheduler.store.sql.records.watched import WatchedWriter
 from tidegate.scheduler.store.sql.rename import rename_rows
-from tidegate.scheduler.store.sql.retention.reader import EVENT
+from tidegate.scheduler.store.sql.retention.tables import EVENT
 from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed

@@ -14,8 +14,7 @@ import msgspec
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.event import Event, app_of_key
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.columns import EPOCH, MICROSECOND, instant
-from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
+from tidegate.scheduler.store.sql.columns import EPOCH, LAST_CODE_POINT, MICROSECOND, instant
 from tidegate.scheduler.store.sql.event_pages import statements
 from tidegate.scheduler.store.sql.event_pages.statements import Shape
 from tidegate.scheduler.store.sql.statements.bulk import listed

@@ -26,9 +26,9 @@ from sqlalchemy import (
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import UNFINISHED, JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.sql import counted_events, tables
+from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
-from tidegate.scheduler.store.sql.statements.bulk import among
+from tidegate.scheduler.store.sql.statements.bulk import among, in_query
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement
 from tidegate.scheduler.store.wanted import Outcome
 
@@ -260,7 +260,7 @@ def jobs_in_state(shape: Shape) -> Statement:
 def in_jobs(shape: Shape) -> Statement:
     """Return the query for events that have the outcome and the reason of the job that they are in."""
     wanted = select(_J.id).where(*_in_state(shape)).scalar_subquery()
-    of_jobs = counted_events.in_jobs(shape.dialect, wanted)
+    of_jobs = in_query(shape.dialect, tables.deliveries.c.job, wanted)
     query = select(_D.arrived, _D.event).distinct().where(_D.reason.is_(None), of_jobs)
     query = query.where(*_of_delivery(shape, _D, found_already=True), *_in_page(_D.arrived, _D.event))
     return _newest(_of_known_event(query, shape, _D.event), _D.arrived, _D.event)

@@ -10,10 +10,10 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import table_resource
 from tidegate.scheduler.store.renamed_maintenance import renamed_operation, renamed_record, renamed_table
+from tidegate.scheduler.store.sql.columns import Codec
 from tidegate.scheduler.store.sql.maintenance import tables
 from tidegate.scheduler.store.sql.maintenance.rows import RECORDS, TABLES
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
-from tidegate.scheduler.store.sql.statements.codec import Codec
 from tidegate.scheduler.store.sql.statements.moves import move, move_prefix
 from tidegate.scheduler.store.sql.statements.queries import every
 from tidegate.scheduler.store.sql.statements.rows import JOBS

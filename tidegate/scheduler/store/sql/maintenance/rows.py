@@ -1,8 +1,8 @@
 """The codecs of the tables of maintenance; see `sql.statements.rows`."""
 
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.store.sql.columns import Codec
 from tidegate.scheduler.store.sql.maintenance import tables
-from tidegate.scheduler.store.sql.statements.codec import Codec
 
 TABLES = Codec(tables.maintained_tables, TableState)
 RECORDS = Codec(tables.maintenance_records, Record)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORD_KEY, RECORDS, TABLES
 from tidegate.scheduler.store.sql.statements import bulk
-from tidegate.scheduler.store.sql.statements.changes import Changes
+from tidegate.scheduler.store.sql.statements.queries import Changes
 
 
 class MaintenanceWriter(Changes):

@@ -13,11 +13,10 @@ from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
 from tidegate.scheduler.store.answers import AlertCount, Numbered
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name
+from tidegate.scheduler.store.sql.columns import Codec, Coded, Instant, Json, Name
+from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import JOURNAL, SCHEDULES
 
 incidents = Table(
@@ -132,7 +131,7 @@ class AlertReader(Queries):
         self, kinds: Collection[EntryKind], after: int, until: int, limit: int
     ) -> tuple[Numbered, ...]:
         """See `EngineReader.entries_of`."""
-        table = tables.journal.c
+        table = JOURNAL_TABLE.c
         query = (
             every(JOURNAL)
             .add_columns(table.number)

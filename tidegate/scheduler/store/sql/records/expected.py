@@ -11,14 +11,11 @@ from tidegate.domain.model.dataset import PartitionScheme
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.columns import Instant, Json, Name
-from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
+from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Codec, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements import bulk
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.codec import Codec
 from tidegate.scheduler.store.sql.statements.moves import move, move_prefix
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, every
 from tidegate.scheduler.store.wanted import LateWanted
 
 expected_data = Table(

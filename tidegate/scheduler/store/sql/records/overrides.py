@@ -7,12 +7,10 @@ from sqlalchemy import Column, Index, Table, Text, bindparam
 
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.store.sql.columns import Instant, Json, Name
+from tidegate.scheduler.store.sql.columns import Codec, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements import bulk
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, every
 
 overrides = Table(
     "overrides",

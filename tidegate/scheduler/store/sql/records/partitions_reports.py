@@ -6,11 +6,9 @@ from datetime import datetime
 from sqlalchemy import Column, Index, Integer, Table, Text, bindparam, select
 
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
-from tidegate.scheduler.store.sql.columns import Instant, Json, Name
+from tidegate.scheduler.store.sql.columns import Codec, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, every
 
 partitions_reports = Table(
     "partitions_reports",

@@ -5,11 +5,9 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import BigInteger, Column, Index, Table, bindparam, func, select
 
 from tidegate.scheduler.model.records.specification import Specification
-from tidegate.scheduler.store.sql.columns import Bytes, Name
+from tidegate.scheduler.store.sql.columns import Bytes, Codec, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.queries import Changes, Queries, every
 
 specifications = Table(
     "specifications",

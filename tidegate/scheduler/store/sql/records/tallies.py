@@ -9,13 +9,11 @@ from sqlalchemy.sql.dml import ReturningDelete
 
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys, Tally
-from tidegate.scheduler.store.sql.columns import Instant, Json, Name, microseconds
+from tidegate.scheduler.store.sql.columns import Codec, Instant, Json, Name, microseconds
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, every
 from tidegate.scheduler.store.sql.statements.rows import EVENTS
 from tidegate.scheduler.store.sql.tables import events
 

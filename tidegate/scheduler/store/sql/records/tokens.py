@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from sqlalchemy import Column, Table, Text
 
 from tidegate.scheduler.model.records.token import Role, Token
-from tidegate.scheduler.store.sql.columns import Coded, Instant, Name
+from tidegate.scheduler.store.sql.columns import Codec, Coded, Instant, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.codec import Codec
-from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.queries import Changes, Queries, every
 
 tokens = Table(
     "tokens",

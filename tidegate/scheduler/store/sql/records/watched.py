@@ -6,12 +6,10 @@ from sqlalchemy import Column, Connection, Table, Text, delete
 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
-from tidegate.scheduler.store.sql.columns import Instant, Json, Name
+from tidegate.scheduler.store.sql.columns import Codec, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.codec import Codec
 from tidegate.scheduler.store.sql.statements.moves import move
-from tidegate.scheduler.store.sql.statements.queries import Queries, every
+from tidegate.scheduler.store.sql.statements.queries import Changes, Queries, every
 
 watched_folders = Table(
     "watched_folders",

@@ -28,15 +28,12 @@ from tidegate.scheduler.store.ledger import summed
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.counted_events import counted
-from tidegate.scheduler.store.sql.journal import IS_RENAME
+from tidegate.scheduler.store.sql.journal import IS_RENAME, JOURNAL_TABLE
 from tidegate.scheduler.store.sql.retention.sizes import table_sizes
-from tidegate.scheduler.store.sql.retention.tables import pruned, snapshots
+from tidegate.scheduler.store.sql.retention.tables import DISCARDED_JOB, EVENT, RUN, pruned, snapshots
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 from tidegate.scheduler.store.sql.statements.rows import EVENTS, JOBS, JOURNAL, LAUNCHES, RUNS
-
-EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
-"""The kinds of pruned names."""
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 
@@ -135,13 +132,11 @@ NEWEST_JOB = (
     .order_by(_JOBS.opened_at.desc(), _JOBS.id.desc())
     .limit(1)
 )
-RENAMES = (
-    every(JOURNAL).add_columns(tables.journal.c.number).where(IS_RENAME).order_by(tables.journal.c.number)
-)
+RENAMES = every(JOURNAL).add_columns(JOURNAL_TABLE.c.number).where(IS_RENAME).order_by(JOURNAL_TABLE.c.number)
 ENDS = select(
     # Each by itself is a look at an end of the table; SQLite would read all of it for both in one.
-    select(func.min(tables.journal.c.number)).scalar_subquery(),
-    select(func.max(tables.journal.c.number)).scalar_subquery(),
+    select(func.min(JOURNAL_TABLE.c.number)).scalar_subquery(),
+    select(func.max(JOURNAL_TABLE.c.number)).scalar_subquery(),
 )
 SNAPSHOTS = select(snapshots.c.number, snapshots.c.at).order_by(snapshots.c.number)
 NEWEST_SNAPSHOT = select(snapshots.c.number, snapshots.c.at, snapshots.c.state).order_by(
@@ -248,7 +243,7 @@ class RetentionReader(Queries):
         self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
     ) -> tuple[Numbered, ...]:
         """See `EngineReader.journal_page`."""
-        table = tables.journal.c
+        table = JOURNAL_TABLE.c
         query = every(JOURNAL).add_columns(table.number).where(table.number > after)
         if until is not None:
             query = query.where(table.number <= until)

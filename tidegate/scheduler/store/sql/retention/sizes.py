@@ -9,6 +9,7 @@ from sqlalchemy.exc import OperationalError
 from tidegate.scheduler.store.answers import TableSize
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
+from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.tables import operation_runs
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.retention.tables import snapshots
@@ -23,7 +24,7 @@ OLDEST: dict[str, Column[Any]] = {
 }
 """Indexed instants: the oldest one is a look-up."""
 
-FIRST_ENTRY = select(tables.journal.c.at).order_by(tables.journal.c.number).limit(1)
+FIRST_ENTRY = select(JOURNAL_TABLE.c.at).order_by(JOURNAL_TABLE.c.number).limit(1)
 
 ROWS, FIRST = "rows ", "oldest "
 """They begin the names of a table's two columns in `COUNTS`."""
@@ -36,7 +37,7 @@ def _counts() -> Select[*tuple[Any, ...]]:
         if name in OLDEST:
             oldest = select(func.min(OLDEST[name], type_=Instant()))
             columns.append(oldest.scalar_subquery().label(FIRST + name))
-    return select(*columns, FIRST_ENTRY.scalar_subquery().label(FIRST + tables.journal.name))
+    return select(*columns, FIRST_ENTRY.scalar_subquery().label(FIRST + JOURNAL_TABLE.name))
 
 
 def table_sizes(connection: Connection) -> tuple[TableSize, ...]:

@@ -10,10 +10,18 @@ from tidegate.scheduler.decision.set_back import OF_ALERTS, OF_INCIDENTS, OF_JOB
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
 from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.tables import operation_runs
 from tidegate.scheduler.store.sql.records.alerts import alerts, incidents
-from tidegate.scheduler.store.sql.retention.reader import DISCARDED_JOB, EVENT, RUN, RetentionReader
-from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
+from tidegate.scheduler.store.sql.retention.reader import RetentionReader
+from tidegate.scheduler.store.sql.retention.tables import (
+    DISCARDED_JOB,
+    EVENT,
+    RUN,
+    ledger_sums,
+    pruned,
+    snapshots,
+)
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.totals.writer import TotalWriter
@@ -100,7 +108,7 @@ class RetentionWriter(RetentionReader, TotalWriter):
 
     def drop_journal(self, numbers: Collection[int]) -> None:
         """See `EngineTransaction.drop_journal`."""
-        bulk.delete(self._connection, tables.journal, ("number",), [(number,) for number in sorted(numbers)])
+        bulk.delete(self._connection, JOURNAL_TABLE, ("number",), [(number,) for number in sorted(numbers)])
 
     def add_sums(self, sums: Iterable[LedgerSum]) -> None:
         """See `EngineTransaction.add_sums`."""

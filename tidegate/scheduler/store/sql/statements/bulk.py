@@ -5,7 +5,7 @@ JSON text, which the server turns into rows: one round trip, and nothing to quot
 A list of names in a question is a JSON array in SQLite, an array in PostgreSQL; so no list is
 too long for a statement, and no database has to parse it again for each length.
 
-Rows hold what the database holds (see `codec`). Only the store's own tables and columns get into the text.
+Rows hold what the database holds (see `Codec`). Only the store's own tables and columns get into the text.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,10 +13,22 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import ARRAY, ColumnElement, Connection, Dialect, Table, Text, any_, bindparam, func, select
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Dialect,
+    ScalarSelect,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    func,
+    select,
+)
 from sqlalchemy.sql.selectable import TableValuedAlias
 
-from tidegate.scheduler.store.sql.statements.codec import Held
+from tidegate.scheduler.store.sql.columns import Held
 
 ROWS_PER_TEXT = 10_000
 """Rows in one JSON text for PostgreSQL: some megabytes."""
@@ -128,3 +140,11 @@ def _as_rows(dialect: Dialect, table: Table, names: tuple[str, ...]) -> str:
 
 def _quoted(names: Sequence[str]) -> list[str]:
     return [f'"{name}"' for name in names]
+
+
+def in_query(dialect: str, column: ColumnElement[str], ids: ScalarSelect[str]) -> ColumnElement[bool]:
+    """Return the condition that a column has one of the ids that a query finds."""
+    if dialect == "postgresql":
+        # It would read the whole table for a join; an array is looked up in an index.
+        return column == any_(func.array(ids, type_=ARRAY(Text)))
+    return column.in_(ids)

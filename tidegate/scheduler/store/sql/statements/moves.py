@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, func, update
 
-from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
+from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT
 
 
 def move(connection: Connection, column: Column[Any], old: str, new: str) -> None:

@@ -1,19 +1,21 @@
-"""Queries of the store in SQL: a statement, narrowed to lists and equal values, and its rows as values.
+"""Queries and changes of the store in SQL: statements narrowed to lists and equal values, rows as values.
 
 Each statement is built once and cached, for any parameters and any length of lists (see `bulk`): building one
 takes longer than running it.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Column, Connection, Integer, Select, bindparam, select
+from sqlalchemy import Column, Connection, Integer, Select, bindparam, delete, select
 
-from tidegate.scheduler.store.sql.statements.bulk import among, listed
-from tidegate.scheduler.store.sql.statements.codec import Codec, Row
+from tidegate.domain.value import Value
+from tidegate.scheduler.store.sql.columns import Codec, Row
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.statements.bulk import OnConflict, among, listed
 
 UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError)
 """What a damaged row raises when it becomes a value."""
@@ -48,6 +50,9 @@ def _narrowed(
     return query
 
 
+V = TypeVar("V", bound=Value)
+
+
 class Queries:
     """Runs queries on a connection."""
 
@@ -77,6 +82,21 @@ class Queries:
         except UNREADABLE:
             # One damaged row must not hide, or stop, all others.
             return [value for value, _ in readable(query, of, rows)]
+
+
+class Changes(Queries):
+    """Changes tables on a connection."""
+
+    def _put(self, codec: Codec[V], values: Sequence[V], on_conflict: OnConflict = "replace") -> None:
+        """Write values."""
+        rows = [codec.row(value) for value in values]
+        bulk.insert(self._connection, codec.table, codec.names, rows, on_conflict=on_conflict)
+
+    def _delete(self, column: Column[Any], values: Collection[str]) -> None:
+        """Delete the rows that have one of these values in a column."""
+        if values:
+            names = {"names": listed(self._dialect, values)}
+            self._connection.execute(delete(column.table).where(among(self._dialect, column, "names")), names)
 
 
 def readable(query: Statement, of: Callable[[Row], T], rows: Iterable[Row]) -> Iterator[tuple[T, Row]]:

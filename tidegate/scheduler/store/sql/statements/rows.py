@@ -15,8 +15,8 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.columns import instant, microseconds
-from tidegate.scheduler.store.sql.statements.codec import Codec, Held, Row, as_held
+from tidegate.scheduler.store.sql.columns import Codec, Held, Row, as_held, instant, microseconds
+from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 
 
 def _due_at(job: Job) -> datetime | None:
@@ -62,7 +62,7 @@ JOBS = Codec(
 LAUNCHES = Codec(tables.launches, Launched)
 GAUGES = Codec(tables.gauges, Gauge)
 RUNS = Codec(tables.runs, Run)
-JOURNAL = Codec(tables.journal, Entry)
+JOURNAL = Codec(JOURNAL_TABLE, Entry)
 
 DELIVERY_KEY = ("job", "event", "schedule", "leaf")
 DELIVERY_NAMES = (*DELIVERY_KEY, "reason", "at")

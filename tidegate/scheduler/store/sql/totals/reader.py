@@ -11,7 +11,9 @@ from tidegate.scheduler.model.job import UNFINISHED
 from tidegate.scheduler.store.answers import LedgerRow
 from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted, in_jobs
+from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT
+from tidegate.scheduler.store.sql.counted_events import counted
+from tidegate.scheduler.store.sql.statements.bulk import in_query
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement
 from tidegate.scheduler.store.sql.totals.tables import LEDGER, OUTCOMES, totals
 
@@ -30,7 +32,8 @@ def _live(dialect: str, *, of_app: bool) -> tuple[Statement, Statement]:
     delivery = tables.deliveries.c
     narrowed = [delivery.schedule > bindparam("after"), delivery.schedule <= bindparam("until")]
     more = narrowed if of_app else []
-    return counted([in_jobs(dialect, _UNFINISHED), *more]), counted([delivery.job == tables.NO_JOB, *more])
+    unfinished = in_query(dialect, delivery.job, _UNFINISHED)
+    return counted([unfinished, *more]), counted([delivery.job == tables.NO_JOB, *more])
 
 
 class TotalReader(Queries):

@@ -22,8 +22,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.counted_events import counted
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
-from tidegate.scheduler.store.sql.statements.changes import Changes
-from tidegate.scheduler.store.sql.statements.queries import Statement
+from tidegate.scheduler.store.sql.statements.queries import Changes, Statement
 from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, LEDGER, OUTCOMES, RUNS, totals
 
 NAMES = ("kind", "place", "label", "reason", "number")
