@@ -8,8 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 from dagster import DagsterInstance, RunRequest
-from dagster._core.remote_origin import InProcessCodeLocationOrigin
-from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from sqlalchemy import event
 
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
@@ -19,11 +17,9 @@ from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.dispatch.dispatcher import RELOAD_TEXT
-from tidegate.dagster_defs.internals.instigators import InstigatorState, InstigatorStatus, InstigatorType
-from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.domain.model import Dataset
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app, release_app
+from tidegate.scheduler.commands.by_hand.held_apps import hold_app, release_app
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
@@ -192,29 +188,6 @@ def test_nothing_is_launched_of_an_app_on_hold_until_it_is_released(
         assert release_app(transaction, "flights", NOW, by=CLI)
         assert not release_app(transaction, "flights", NOW, by=CLI)
     assert len(evaluate(instance, repository).run_requests or []) == 1
-
-
-@pytest.mark.parametrize("on", [False, True])
-def test_an_app_whose_dispatcher_was_switched_off_before_an_upgrade_is_on_hold(
-    disk_instance: DagsterInstance, store: ReferenceStore, on: bool
-) -> None:
-    status = InstigatorStatus.RUNNING if on else InstigatorStatus.STOPPED
-    origin = InProcessCodeLocationOrigin(
-        LoadableTargetOrigin(module_name="tidegate.definitions"), location_name="tidegate"
-    )
-    former = RemoteRepositoryOrigin(origin, "__repository__").get_instigator_origin("flights_dispatcher")
-    disk_instance.add_instigator_state(InstigatorState(former, InstigatorType.SENSOR, status))
-    report_day(disk_instance, "2023-03-09")
-
-    asked = evaluate(disk_instance, repository_of(location_of(store))).run_requests or []
-
-    assert len(asked) == int(on)
-    with store.reading() as reader:
-        assert {app: hold.by for app, hold in held_apps(reader).items()} == ({} if on else {"flights": "ui"})
-    with store.transaction() as transaction:
-        release_app(transaction, "flights", NOW, by=CLI)
-    restarted = repository_of(location_of(store, now=NOW + timedelta(minutes=1)))
-    assert len(evaluate(disk_instance, restarted).run_requests or []) == 1, "it is held once only"
 
 
 def test_ticks_have_one_pace_of_pruning(
