@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from tests.tidy.finding import Finding, Source
-from tidegate.compiler.diagnostics.families import FAMILIES
+from tidegate.compiler.diagnostics.entry import FAMILIES
 
 CATALOGUE_FILE = "tidegate/compiler/diagnostics/catalogue.py"
 REASON_FILE = "tidegate/scheduler/model/reason.py"

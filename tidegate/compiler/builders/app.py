@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import time
 
-from tidegate.compiler.builders.alerts import build_alerts
 from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
 from tidegate.compiler.builders.default_format import set_formats
+from tidegate.compiler.builders.failing import build_alerts
 from tidegate.compiler.builders.maintenance.policy import build_policy
 from tidegate.compiler.builders.maintenance.settings import build_maintenance
 from tidegate.compiler.builders.program import build_program
@@ -15,12 +15,10 @@ from tidegate.compiler.builders.task import build_task, check_task_name
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.rules.cycles.schedules import check_cycles
-from tidegate.compiler.rules.datasets.expected import check_expected
+from tidegate.compiler.rules.datasets.declared import check_expected, check_watched, check_writers
 from tidegate.compiler.rules.datasets.incremental import check_incremental
 from tidegate.compiler.rules.datasets.own_output import check_own_output
-from tidegate.compiler.rules.datasets.watched import check_watched
 from tidegate.compiler.rules.datasets.weeks import check_weeks
-from tidegate.compiler.rules.datasets.writers import check_writers
 from tidegate.compiler.rules.former_names import check_former_names
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.schema.check import Broken

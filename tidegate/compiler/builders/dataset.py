@@ -4,16 +4,16 @@ from urllib.parse import quote
 
 import msgspec
 
-from tidegate.compiler.builders.alerts import build_alerts
-from tidegate.compiler.builders.deadline import build_deadline
-from tidegate.compiler.builders.watch import watch_of
+from tidegate.compiler.builders.failing import build_alerts, build_deadline
 from tidegate.compiler.builders.write import check_write, on_foreign_of, write_of
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
 from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import optional_duration
 from tidegate.compiler.values.path import MAX_NAME_BYTES, path_of
 from tidegate.compiler.values.renamed_from import renamed_from
 from tidegate.compiler.values.zone import zone_of
 from tidegate.domain.model import Dataset, Day, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.model.dataset import SETTLE, Watch
 from tidegate.domain.model.table_format import LANDED, format_facts
 from tidegate.domain.partition_key import PartitionKeyError, begins_at_start, format_time_key, start_of
 from tidegate.domain.time.calendar import DAY_NAMES
@@ -167,3 +167,25 @@ def week_starts_of(node: MappingNode, otherwise: Day) -> Day:
 def _start_hint(cycle: str) -> str:
     example = "2013-01-01-00:00" if cycle in ("hour", "minute") else "2013-01-01"
     return f"write the first key of the cycle, such as {example}"
+
+
+def watch_of(node: MappingNode, scope: Scope) -> Watch | None:
+    """Return how a dataset is watched; None if it is not."""
+    written = node.get("watch")
+    if isinstance(written, ScalarNode):
+        return Watch() if written.value is True else None
+    if not isinstance(written, MappingNode):
+        return None
+    marker = written.text("marker")
+    if marker and "settle" in written.values:
+        scope.findings.add(
+            "V209",
+            written.keys["settle"],
+            "with a `marker` that file alone says that a partition is complete, got `settle` beside it",
+            "delete `settle`",
+        )
+    return Watch(
+        marker=marker,
+        settle=optional_duration(written, "settle", scope) or SETTLE,
+        existing="ignore" if written.text("existing") == "ignore" else "report",
+    )

@@ -4,9 +4,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.compiler.builders.alerts import build_alerts
-from tidegate.compiler.builders.deadline import build_deadline
-from tidegate.compiler.builders.retries import build_retries
+from tidegate.compiler.builders.failing import build_alerts, build_deadline, build_retries
 from tidegate.compiler.constraints import build_constraint
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.rules.datasets.output_partition import output_partition

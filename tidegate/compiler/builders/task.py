@@ -6,10 +6,8 @@ Its upstream tasks are resolved later, when the tasks of all files are known (`c
 from datetime import date
 from typing import Any, cast
 
-from tidegate.compiler.builders.alerts import build_alerts
-from tidegate.compiler.builders.deadline import build_deadline
 from tidegate.compiler.builders.dependencies import SELF, check_depends_on, read_depends_on
-from tidegate.compiler.builders.retries import build_retries
+from tidegate.compiler.builders.failing import build_alerts, build_deadline, build_retries
 from tidegate.compiler.builders.schedule import build_constraints, build_timeout, own_program
 from tidegate.compiler.builders.task_times import build_times
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain

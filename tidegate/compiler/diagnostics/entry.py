@@ -33,3 +33,13 @@ def warning(title: str, explanation: str) -> Entry:
 def note(title: str, explanation: str) -> Entry:
     """Return a note."""
     return Entry(title=title, explanation=explanation, severity="note")
+
+
+FAMILIES = {
+    "R": "Reading the file",
+    "S": "Structure",
+    "V": "Values",
+    "N": "Names",
+    "L": "Rules between parts",
+    "T": "Settings",
+}

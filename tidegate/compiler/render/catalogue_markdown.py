@@ -1,7 +1,7 @@
 """The catalogue of diagnostics as Markdown: the text of docs/diagnostics.md."""
 
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
-from tidegate.compiler.diagnostics.families import FAMILIES
+from tidegate.compiler.diagnostics.entry import FAMILIES
 from tidegate.compiler.diagnostics.remedies import REMEDIES
 
 _INTRODUCTION = (

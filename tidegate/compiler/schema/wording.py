@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
-from tidegate.compiler.schema.later import is_later
 from tidegate.compiler.schema.validator import repeated_members
 from tidegate.domain.suggest import MAX_LISTED_WORDS, did_you_mean
 from tidegate.domain.value import Value
@@ -280,3 +279,21 @@ _WORDS: dict[str, Callable[[Fault], Iterator[Worded]]] = {
     "anyOf": _any_of,
     "dependentRequired": _dependent,
 }
+
+
+LATER: dict[str, tuple[str, ...]] = {
+    "app": ("settings",),
+    "schedule": ("cron",),
+    "program": ("job",),
+    "dataset": ("external",),
+}
+"""Keys that are reserved for a later version, by the title of the place without its article.
+
+They are refused with a message of their own, so that a user does not expect an effect. Remove a key from
+this table when its trigger, constraint or option is implemented.
+"""
+
+
+def is_later(place: str, key: str) -> bool:
+    """Return whether a key is known to the language at a place, named by the title of its schema."""
+    return key in LATER.get(place.removeprefix("a ").removeprefix("an "), ())

@@ -8,7 +8,7 @@ import re
 from enum import StrEnum
 
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
-from tidegate.compiler.diagnostics.families import FAMILIES
+from tidegate.compiler.diagnostics.entry import FAMILIES
 from tidegate.compiler.diagnostics.remedies import REMEDIES
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.code_text import CodeText

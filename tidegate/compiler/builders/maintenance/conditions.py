@@ -1,6 +1,6 @@
 """The builder of the conditions of an operation (`when`), and of values of measures."""
 
-from tidegate.compiler.builders.maintenance.excluding import refuse_both
+from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.duration import duration_at, optional_duration
@@ -53,3 +53,17 @@ def value_of(measure: str, node: Node, scope: Scope) -> float | None:
         return None if age is None else age.total_seconds()
     value = node.value if isinstance(node, ScalarNode) else None
     return float(value) if unit is not None and isinstance(value, int | float) else None
+
+
+def refuse_both(mapping: MappingNode, one: str, other: str, rule: str, scope: Scope) -> None:
+    """Report two keys of a mapping that exclude each other, at the second one."""
+    if one not in mapping.keys or other not in mapping.keys:
+        return
+    first, second = sorted((mapping.keys[one], mapping.keys[other]), key=lambda key: (key.line, key.column))
+    scope.findings.add(
+        "V251",
+        second,
+        f"{rule}, got `{first.value}` and `{second.value}`",
+        "delete one of the two",
+        (Related(at=scope.at(first), note=f"`{first.value}` is here"),),
+    )

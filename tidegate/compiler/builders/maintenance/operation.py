@@ -1,7 +1,6 @@
 """The builder of an operation of a policy: when it is due, its window, its options and its conditions."""
 
-from tidegate.compiler.builders.maintenance.conditions import build_conditions
-from tidegate.compiler.builders.maintenance.excluding import refuse_both
+from tidegate.compiler.builders.maintenance.conditions import build_conditions, refuse_both
 from tidegate.compiler.builders.maintenance.options import build_options
 from tidegate.compiler.constraints import window
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode

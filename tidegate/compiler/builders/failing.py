@@ -1,0 +1,75 @@
+"""The builders of what happens when a job fails or is late: `retries`, `deadline` and `alerts`.
+
+`retries` is a number of further attempts, or a mapping with their pauses. `deadline` is a time of the day, a
+duration after the trigger, or a mapping with both ends. `alerts` has the channels of each kind of alert, or one
+list for all kinds.
+"""
+
+import re
+from datetime import time, timedelta
+from typing import cast
+
+from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
+from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.duration import duration_at
+from tidegate.domain.model import Deadline, Retries
+from tidegate.domain.model.alerts import KINDS, Routes
+from tidegate.domain.wording import shown
+
+NO_WAIT = timedelta(0)
+
+
+def build_retries(schedule: MappingNode, scope: Scope) -> Retries | None:
+    """Build the retries of a schedule; None without the key. A wrong pause is reported, and left out."""
+    written = schedule.get("retries")
+    if written is None:
+        return None
+    at = scope.at(schedule.keys["retries"])
+    if not isinstance(written, MappingNode):
+        return Retries(max=schedule.number("retries", 0), at=at)
+    wait = duration_at(written.get("wait"), scope, minimum=NO_WAIT)
+    if "backoff" in written.keys and not wait:
+        scope.findings.add(
+            "V209",
+            written.keys["backoff"],
+            f"`backoff` multiplies `wait`, got {shown(written.decimal('backoff', 1.0))} without a `wait`",
+            "write for example wait: 1m, or delete `backoff`",
+        )
+    return Retries(
+        max=written.number("max", 0), wait=wait or NO_WAIT, backoff=written.decimal("backoff", 1.0), at=at
+    )
+
+
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+
+
+def build_deadline(node: MappingNode, scope: Scope) -> Deadline | None:
+    """Build the deadline of a schedule or task; None without the key, or after reporting an error."""
+    written = node.get("deadline")
+    if written is None:
+        return None
+    at = scope.at(node.keys["deadline"])
+    if isinstance(written, MappingNode):
+        within = duration_at(written.get("within"), scope)
+        after = "start" if written.text("after") == "start" else "trigger"
+        return None if within is None else Deadline(within=within, after=after, at=at)
+    clock = _CLOCK.fullmatch(str(written.value)) if isinstance(written, ScalarNode) else None
+    if clock is not None:
+        return Deadline(by=time(int(clock[1]), int(clock[2])), at=at)
+    within = duration_at(written, scope)
+    return None if within is None else Deadline(within=within, at=at)
+
+
+def build_alerts(node: MappingNode) -> Routes:
+    """Build the routes of an app, schedule or task; without the key none, so that those around it count."""
+    written = node.get("alerts")
+    if written is None:
+        return {}
+    if isinstance(written, MappingNode):
+        return {kind: _channels(plain(channels)) for kind, channels in written.values.items()}
+    return dict.fromkeys(KINDS, _channels(plain(written)))
+
+
+def _channels(written: object) -> tuple[str, ...]:
+    names = [written] if isinstance(written, str) else cast("list[str]", written)
+    return tuple(dict.fromkeys(names))
