@@ -21,7 +21,7 @@ from threading import Event, Thread
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from tidegate.domain.maintenance.ended import Ending
+from tidegate.domain.maintenance.reported import Ending
 from tidegate.domain.model import Operation, PartitionScheme, TimeDimension
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings

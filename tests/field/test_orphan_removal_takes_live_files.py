@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from tests.spark_jobs.maintenance.test_listing import add_catalog
 from tests.spark_jobs.maintenance.yard import DAY, ORPHANS, Yard, activate
 from tests.spark_jobs.without_spark import append
-from tidegate.domain.maintenance.ended import Ended, Ending
+from tidegate.domain.maintenance.reported import Ended, Ending
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.iceberg import remove_orphan_files
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable

@@ -7,7 +7,7 @@ import pytest
 
 from tests.spark_jobs.iceberg.house import D22, D23, D24
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, ORPHANS, REWRITE, Later, Yard
-from tidegate.domain.maintenance.ended import Ending
+from tidegate.domain.maintenance.reported import Ending
 from tidegate.spark_jobs.maintenance import slicing
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 

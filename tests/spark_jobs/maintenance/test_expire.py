@@ -15,7 +15,7 @@ from tests.spark_jobs.maintenance.yard import (
     killed_at,
 )
 from tests.spark_jobs.staging import put
-from tidegate.domain.maintenance.ended import Ending
+from tidegate.domain.maintenance.reported import Ending
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.publication.table import sequence_of

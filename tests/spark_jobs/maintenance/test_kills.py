@@ -15,7 +15,7 @@ from tests.crashes.strikes import Install, after, before, before_java
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.iceberg.house import D22, D23, DAILY
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, ORPHANS, REWRITE, Later, Yard
-from tidegate.domain.maintenance.ended import Ended, Ending
+from tidegate.domain.maintenance.reported import Ended, Ending
 from tidegate.domain.model import Operation
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store

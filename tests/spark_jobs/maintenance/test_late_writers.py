@@ -10,7 +10,7 @@ from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, Later, Yard
 from tests.spark_jobs.without_spark import plain_table
-from tidegate.domain.maintenance.ended import Ending
+from tidegate.domain.maintenance.reported import Ending
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.iceberg import expire_snapshots
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable

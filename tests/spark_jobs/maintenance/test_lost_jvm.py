@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tests.spark_jobs.maintenance.yard import REWRITE, Steered
-from tidegate.domain.maintenance.ended import Ended, Ending
-from tidegate.domain.maintenance.health import Health
+from tidegate.domain.maintenance.reported import Ended, Ending, Health
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.maintenance import operation
 from tidegate.spark_jobs.maintenance.iceberg import format

@@ -6,8 +6,8 @@ import pytest
 
 from tests.spark_jobs.iceberg.house import D22, D23, D24
 from tests.spark_jobs.maintenance.yard import DAY, Later, Yard
-from tidegate.domain.maintenance.health import Health
 from tidegate.domain.maintenance.measures import MEASURES
+from tidegate.domain.maintenance.reported import Health
 from tidegate.domain.model import HealthRules
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.maintenance.file_counts import FileCounts, extrapolated, values_of

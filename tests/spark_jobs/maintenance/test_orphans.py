@@ -10,7 +10,7 @@ from tests.effort import every, pick
 from tests.spark_jobs.iceberg.house import D22, D23
 from tests.spark_jobs.maintenance.yard import DAY, ORPHANS, Steered, Yard, killed_at
 from tests.spark_jobs.staging import put
-from tidegate.domain.maintenance.ended import Ending
+from tidegate.domain.maintenance.reported import Ending
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.maintenance.iceberg import remove_orphan_files
 from tidegate.spark_jobs.publication.table import sequence_of

@@ -18,7 +18,7 @@ from tests.spark_jobs.maintenance.yard import (
     killed_at,
 )
 from tests.spark_jobs.staging import put
-from tidegate.domain.maintenance.ended import Ending
+from tidegate.domain.maintenance.reported import Ending
 from tidegate.domain.model import Operation
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef

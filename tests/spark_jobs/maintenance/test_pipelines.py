@@ -11,7 +11,7 @@ from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23, D24
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, REWRITE, Later, Steered, Yard, few_tasks
 from tests.spark_jobs.shared_table import COPY, COUNT, MEANWHILE, Shared
-from tidegate.domain.maintenance.ended import Ending
+from tidegate.domain.maintenance.reported import Ending
 from tidegate.domain.model import Program, WriteMode
 from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.sequence import watermark_resource

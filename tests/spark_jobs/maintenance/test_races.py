@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from tests.effort import much
 from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, ORPHANS, REWRITE, Later, Yard, activate
-from tidegate.domain.maintenance.ended import Ended, Ending
+from tidegate.domain.maintenance.reported import Ended, Ending
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 

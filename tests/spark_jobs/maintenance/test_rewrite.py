@@ -4,7 +4,7 @@ import pytest
 
 from tests.effort import every, pick
 from tests.spark_jobs.maintenance.yard import MANIFESTS, REWRITE, Steered, Yard, killed_at
-from tidegate.domain.maintenance.ended import Ending
+from tidegate.domain.maintenance.reported import Ending
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance import slicing
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.spark_jobs.iceberg.house import D22, D23, DAILY
 from tests.spark_jobs.maintenance.yard import REWRITE, Steered, Yard
-from tidegate.domain.maintenance.ended import Ended, Ending
+from tidegate.domain.maintenance.reported import Ended, Ending
 from tidegate.spark_jobs.commit.clock import SystemClock
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.maintenance import slicing

@@ -13,8 +13,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.house import House
 from tests.spark_jobs.without_spark import append, plain_table
-from tidegate.domain.maintenance.ended import Ended
-from tidegate.domain.maintenance.health import Health
+from tidegate.domain.maintenance.reported import Ended, Health
 from tidegate.domain.model import HealthRules, Operation
 from tidegate.spark_jobs.commit.clock import SystemClock
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef

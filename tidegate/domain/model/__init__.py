@@ -59,15 +59,13 @@ from tidegate.domain.model.operation import Operation
 from tidegate.domain.model.place import (
     At,
 )
-from tidegate.domain.model.retries import (
-    Retries,
-)
 from tidegate.domain.model.schedule import (
     Batching,
     OnSuspend,
     OnUpdate,
     OutputPartition,
     Priority,
+    Retries,
     Schedule,
 )
 from tidegate.domain.model.triggers.cron import (

@@ -3,15 +3,16 @@
 It carries everything that decides about its jobs, calendars included, so two equal schedules behave alike.
 """
 
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Literal
 
+from tidegate.domain.back_off import back_off
 from tidegate.domain.model.alerts import Routes
 from tidegate.domain.model.constraint import Constraint, Timeout
 from tidegate.domain.model.dataset import Cycle
 from tidegate.domain.model.deadline import Deadline
 from tidegate.domain.model.place import At
-from tidegate.domain.model.retries import Retries
 from tidegate.domain.model.triggers.task import TaskTrigger
 from tidegate.domain.model.triggers.tree import Trigger
 from tidegate.domain.value import Value
@@ -107,3 +108,22 @@ class Schedule(Value, kw_only=True):
         if self.task is None:
             raise ValueError(f"schedule {self.name} is not a task")
         return self.task
+
+
+class Retries(Value, kw_only=True):
+    """Further attempts of a job whose run failed.
+
+    Attributes:
+        max: number of further attempts.
+        wait: pause between the end of a failed attempt and the next attempt.
+        backoff: each pause is so many times as long as the one before; 1 keeps them equal.
+    """
+
+    max: int
+    wait: timedelta = timedelta(0)
+    backoff: float = 1.0
+    at: At | None = None
+
+    def pause(self, failed: int) -> timedelta:
+        """Return the pause after a number of failed attempts, 1 or more."""
+        return back_off(self.wait, failed, self.backoff)

@@ -10,9 +10,9 @@ A due operation is a job that waits in PENDING_CONSTRAINT; a poll starts it (doc
 from datetime import datetime
 from typing import Any
 
-from tidegate.domain.maintenance.ended import Ended as Ended
-from tidegate.domain.maintenance.ended import Ending as Ending
-from tidegate.domain.maintenance.health import Health as Health
+from tidegate.domain.maintenance.reported import Ended as Ended
+from tidegate.domain.maintenance.reported import Ending as Ending
+from tidegate.domain.maintenance.reported import Health as Health
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.reason import Reason

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
-from tidegate.domain.maintenance.health import Health
+from tidegate.domain.maintenance.reported import Health
 from tidegate.domain.model import HealthRules
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse

@@ -9,8 +9,7 @@ import logging
 import msgspec
 
 from tidegate.domain.error import UserError
-from tidegate.domain.maintenance.ended import Ended, Ending
-from tidegate.domain.maintenance.health import Health
+from tidegate.domain.maintenance.reported import Ended, Ending, Health
 from tidegate.spark_jobs.errors import CommitBusy, CommitConflict, CommitFenced
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.java.message import failure_text

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pyspark.sql import SparkSession
 
-from tidegate.domain.maintenance.health import Health
+from tidegate.domain.maintenance.reported import Health
 from tidegate.domain.model import HealthRules
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.maintenance.progress import Progress

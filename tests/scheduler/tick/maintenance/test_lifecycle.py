@@ -5,7 +5,7 @@ import pytest
 from tests.worlds.tables import BY, EXPIRE, HOURLY, REWRITE, TableWorld, shown
 from tests.worlds.tables import store as store
 from tests.worlds.world import at
-from tidegate.domain.maintenance.ended import Ended, Ending
+from tidegate.domain.maintenance.reported import Ended, Ending
 from tidegate.scheduler.launch.operation_end import end_operation, goes_on
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject
 from tidegate.scheduler.model.journal import EntryKind

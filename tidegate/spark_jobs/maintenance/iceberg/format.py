@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
-from tidegate.domain.maintenance.health import Health
+from tidegate.domain.maintenance.reported import Health
 from tidegate.domain.model import HealthRules, Operation
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG

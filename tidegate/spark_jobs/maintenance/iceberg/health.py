@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import functions as sf
 
-from tidegate.domain.maintenance.health import Health
+from tidegate.domain.maintenance.reported import Health
 from tidegate.domain.model import HealthRules
 from tidegate.spark_jobs.maintenance.file_counts import FileCounts, count_files, extrapolated, values_of
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable

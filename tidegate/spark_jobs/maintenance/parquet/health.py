@@ -6,7 +6,7 @@ Versions are what snapshots are elsewhere; there are no manifests and no delete 
 from collections.abc import Iterator
 from datetime import datetime
 
-from tidegate.domain.maintenance.health import Health
+from tidegate.domain.maintenance.reported import Health
 from tidegate.domain.model import HealthRules
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.files.filesystem import FileSystem

@@ -1,5 +1,6 @@
-"""The end of a run of an operation, as the process that has carried it out reports it."""
+"""What processes report of a table: its health, as it was measured, and the end of a run of an operation."""
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -37,3 +38,20 @@ class Ended(Value, kw_only=True):
     after: dict[str, float] = {}
     results: dict[str, Any] = {}
     detail: str = ""
+
+
+class Health(Value, kw_only=True):
+    """What was measured of a table.
+
+    Attributes:
+        values: by measure, in its unit; one that could not be measured is absent.
+        failure: why nothing could be measured; "" if something was.
+        failing_since: when the first of these failures in a row was; None if something was measured.
+        note: for people: the bound of values that were extrapolated from a sample.
+    """
+
+    measured_at: datetime
+    values: dict[str, float] = {}
+    failure: str = ""
+    failing_since: datetime | None = None
+    note: str = ""
