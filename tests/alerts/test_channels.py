@@ -11,8 +11,8 @@ from tests.alerts.receivers import Mailbox, Web, mail_server, raw_server, web_se
 from tests.alerts.samples import alert
 from tidegate.alerts import command as command_module
 from tidegate.alerts import webhook as webhook_module
+from tidegate.alerts.calls import send
 from tidegate.alerts.channel import Command, Mail, NotSent, Webhook
-from tidegate.alerts.send import send
 from tidegate.alerts.texts import title
 from tidegate.scheduler.model.records.alert import AlertKind
 

@@ -8,8 +8,10 @@ never more than one for each channel.
 
 from threading import Thread
 
-from tidegate.alerts.channel import Channel, NotSent
-from tidegate.alerts.send import send
+from tidegate.alerts.channel import Channel, Command, Mail, NotSent, Webhook
+from tidegate.alerts.command import send_command
+from tidegate.alerts.mail import send_mail
+from tidegate.alerts.webhook import send_webhook
 from tidegate.scheduler.model.records.alert import Alert
 
 SECONDS = 90
@@ -50,3 +52,18 @@ def _keep_error(channel: Channel, alert: Alert, errors: list[Exception]) -> None
         send(channel, alert)
     except Exception as error:  # noqa: BLE001 -- raised again by the thread that waits
         errors.append(error)
+
+
+def send(channel: Channel, alert: Alert) -> None:
+    """Send an alert to a channel.
+
+    Raises:
+        NotSent: it could not be sent.
+    """
+    match channel:
+        case Webhook():
+            send_webhook(channel, alert)
+        case Mail():
+            send_mail(channel, alert)
+        case Command():
+            send_command(channel, alert)

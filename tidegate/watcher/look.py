@@ -17,9 +17,10 @@ from tidegate.scheduler.intake.watched import (
 )
 from tidegate.scheduler.model.records.watched import Files
 from tidegate.scheduler.store.protocol import Store
-from tidegate.watcher.cloud import options_of
+from tidegate.spark_jobs.files.scheme import is_local
+from tidegate.watcher.cloud import list_cloud, options_of
 from tidegate.watcher.found import Listing, WatchError
-from tidegate.watcher.listing import list_folder
+from tidegate.watcher.local import list_local
 from tidegate.watcher.partitions import (
     FILES_PER_PARTITION_MAX,
     FoundPartition,
@@ -172,3 +173,19 @@ def _text(error: Exception) -> tuple[str, str]:
         return error.message, error.hint
     said = next(iter(str(error).splitlines()), "")
     return f"{type(error).__name__}: {said:.500}", "the log of the host says more"
+
+
+def list_folder(folder: str, dimensions: int, options: Mapping[str, Any]) -> Listing:
+    """Return the files below a folder.
+
+    Args:
+        folder: absolute path or URL.
+        dimensions: how many folders are between it and the files.
+        options: of the file system's client, by its own names.
+
+    Raises:
+        WatchError: the folder cannot be listed, or has too many files.
+    """
+    if is_local(folder):
+        return list_local(folder, dimensions)
+    return list_cloud(folder, dimensions, options)

@@ -1,8 +1,8 @@
 """The builders of what happens when a job fails or is late: `retries`, `deadline` and `alerts`.
 
 `retries` is a number of further attempts, or a mapping with their pauses. `deadline` is a time of the day, a
-duration after the trigger, or a mapping with both ends. `alerts` has the channels of each kind of alert, or one
-list for all kinds.
+duration after the trigger, or a mapping with both ends. `alerts` has the channels of each kind of alert, or
+one list for all kinds.
 """
 
 import re

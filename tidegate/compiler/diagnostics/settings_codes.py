@@ -1,6 +1,7 @@
 """The codes of what the settings and the world around an app have: channels, folders, deadlines, house rules.
 
-The rules of a project, `[lint.rules]`, have the severity that the settings give them; here is the one without any.
+The rules of a project, `[lint.rules]`, have the severity that the settings give them; here is the one
+without any.
 """
 
 from tidegate.compiler.diagnostics.entry import Entry, error, warning

@@ -1,6 +1,7 @@
 """A schedule: program, trigger, constraints, arguments and options.
 
-It carries everything that decides about its jobs, calendars included, so two equal schedules behave alike.
+Its `retries` are how often, and after what pauses, the engine starts a failed run again (rule 26). It carries
+everything that decides about its jobs, calendars included, so two equal schedules behave alike.
 """
 
 from datetime import timedelta
@@ -31,6 +32,25 @@ OnSuspend = Literal["discard", "drain", "hold", "backlog"]
 OnUpdate = Literal["reset", "carry"]
 Batching = Literal["coalesce", "each", "date"]
 SensorOf = Literal["shared", "own"]
+
+
+class Retries(Value, kw_only=True):
+    """Further attempts of a job whose run failed.
+
+    Attributes:
+        max: number of further attempts.
+        wait: pause between the end of a failed attempt and the next attempt.
+        backoff: each pause is so many times as long as the one before; 1 keeps them equal.
+    """
+
+    max: int
+    wait: timedelta = timedelta(0)
+    backoff: float = 1.0
+    at: At | None = None
+
+    def pause(self, failed: int) -> timedelta:
+        """Return the pause after a number of failed attempts, 1 or more."""
+        return back_off(self.wait, failed, self.backoff)
 
 
 class Schedule(Value, kw_only=True):
@@ -108,22 +128,3 @@ class Schedule(Value, kw_only=True):
         if self.task is None:
             raise ValueError(f"schedule {self.name} is not a task")
         return self.task
-
-
-class Retries(Value, kw_only=True):
-    """Further attempts of a job whose run failed.
-
-    Attributes:
-        max: number of further attempts.
-        wait: pause between the end of a failed attempt and the next attempt.
-        backoff: each pause is so many times as long as the one before; 1 keeps them equal.
-    """
-
-    max: int
-    wait: timedelta = timedelta(0)
-    backoff: float = 1.0
-    at: At | None = None
-
-    def pause(self, failed: int) -> timedelta:
-        """Return the pause after a number of failed attempts, 1 or more."""
-        return back_off(self.wait, failed, self.backoff)

@@ -7,8 +7,9 @@ watermarks. A snapshot is as old as the time since it was current (`history`). A
 commit leaves files that no snapshot has; remove_orphan_files takes them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -23,8 +24,7 @@ from tidegate.spark_jobs.maintenance.iceberg.needed_snapshots import (
     needed_by_readers,
     needed_by_refs,
 )
-from tidegate.spark_jobs.maintenance.iceberg.staying import staying
-from tidegate.spark_jobs.maintenance.kept import counted
+from tidegate.spark_jobs.maintenance.kept import among_the_last, counted, younger_than
 from tidegate.spark_jobs.maintenance.progress import RACE_TRIES, LostRace, MaintenanceRefused, Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 
@@ -176,3 +176,33 @@ def _change(change: Any, gone: list[int]) -> Any:
         change.expireSnapshotId(one)
     # Otherwise all that is older than five days would go too.
     return change.expireOlderThan(0)
+
+
+def staying(
+    snapshots: Snapshots, expirable: Collection[int], kept: Mapping[int, str], retain: int, older_than: float
+) -> Iterator[tuple[int, str]]:
+    """Yield each snapshot that stays with its reason, the oldest first.
+
+    Args:
+        expirable: those that are old enough, and beyond the last ones of every branch.
+        kept: those of them that something needs, each with the reason.
+        older_than: seconds.
+    """
+    last, times = _last(snapshots, retain), snapshots.committed
+    for one in sorted(times, key=lambda one: (times[one], one)):
+        if one in kept:
+            yield one, kept[one]
+        elif one not in expirable:
+            yield one, among_the_last(retain) if one in last else younger_than(older_than)
+
+
+def _last(snapshots: Snapshots, retain: int) -> set[int]:
+    """Return the newest snapshots of each branch."""
+    java = snapshots.table
+    found = {one.id for one in snapshots.history[:retain]}
+    refs = java.refs()
+    for name in each(refs.keySet()):
+        ref = refs.get(name)
+        if ref.isBranch() and int(ref.snapshotId()) not in found:
+            found |= {one.id for one in islice(ancestors(java, java.snapshot(ref.snapshotId())), retain)}
+    return found
