@@ -30,9 +30,9 @@ def call_java(method: JavaMember, argument: JavaObject) -> Any:
 def send_without_delay(spark: "SparkSession") -> None:
     """Switch Nagle's algorithm off for what the JVM sends to this Python thread.
 
-    Py4J's Java side writes an answer of more than 8 KB in several pieces: the second one waits until the first
-    is acknowledged, for which Linux takes 40 ms. The log of an Iceberg table is that long after some forty
-    publishes, and a publish reads it four times.
+    Py4J's Java side writes an answer of more than 8 KB in several pieces, and the second one waits until the
+    first is acknowledged, for which Linux takes 40 ms. The log of an Iceberg table is that long after some
+    forty publishes, and a publish reads it four times.
 
     Where PySpark does not give each thread its own connection (PYSPARK_PIN_THREAD=false), nothing changes.
     """
