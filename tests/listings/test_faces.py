@@ -12,7 +12,12 @@ from tidegate.listings.listing import Listing
 
 pytestmark = [pytest.mark.store]
 
-COMMANDS = {"late": ("late",), "jobs": ("jobs", "list"), "overrides": ("overrides", "list")}
+COMMANDS = {
+    "late": ("late",),
+    "jobs": ("jobs", "list"),
+    "overrides": ("overrides", "list"),
+    "instances": ("instances", "list"),
+}
 """The command of each list."""
 
 PARAMETERS = pytest.mark.parametrize("listing", LISTINGS.values(), ids=list(LISTINGS))

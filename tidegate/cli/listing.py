@@ -180,6 +180,8 @@ def _cell(column: Column, item: Any) -> str:
     match column.shown_as:
         case "instant":
             return instant(value, getattr(item, "timezone", ""))
+        case "status":
+            return str(value).replace("_", " ")
         case "list":
             return ", ".join(value[:NAMED]) + (", …" if len(value) > NAMED else "")
         case _:
@@ -195,7 +197,8 @@ def _option(of: Filter, *, positional: bool = False) -> inspect.Parameter:
         return complete_filter(of, incomplete)
 
     kinds: dict[str, Any] = {"flag": bool | None, "number": int | None, "state": list[str] | None}
-    said = {} if of.kind in ("flag", "number") else {"metavar": of.kind.upper(), "autocompletion": complete}
+    metavars: dict[str, dict[str, Any]] = {"flag": {}, "number": {"min": 1, "max": NUMBER_MAX}}
+    said = metavars.get(of.kind, {"metavar": of.kind.upper(), "autocompletion": complete})
     name = f"--{of.name}/--no-{of.name}" if of.kind == "flag" else f"--{of.name}"
     shown = typer.Argument(help=of.help, **said) if positional else typer.Option(name, help=of.help, **said)
     return _parameter(

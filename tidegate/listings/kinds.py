@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tidegate.domain.error import WrongUsage
 from tidegate.domain.part_name import SEPARATOR, app_of, namespace_and_app, without_namespace
+from tidegate.domain.tasks.key import TaskKeyError, parse_date
 from tidegate.listings.listing import Filter, FilterKind, NotInScope, Scope, load
 from tidegate.processes.explained import instant_of
 from tidegate.scheduler.explain import names
@@ -59,15 +60,19 @@ def parse_filter(of: Filter, value: Any, reader: EngineReader, scope: Scope, app
 
 
 def member_of(name: str, text: str, members: type[StrEnum]) -> StrEnum:
-    """Return the member of an enumeration that a text names, in either case.
+    """Return the member of an enumeration that a text names, in either case, also with "-" or " " for "_".
 
     Raises:
         WrongUsage: it names none.
     """
     for member in members:
-        if member.value.lower() == text.lower():
+        if _spelled(member.value) == _spelled(text):
             return member
     raise WrongUsage(f"{name} has the unknown value {text!r:.100}", f"one of {', '.join(members)}")
+
+
+def _spelled(text: str) -> str:
+    return text.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def _app(text: str, reader: EngineReader, scope: Scope) -> str:
@@ -85,8 +90,8 @@ def _app(text: str, reader: EngineReader, scope: Scope) -> str:
 
 def _day(of: Filter, text: str, _reader: EngineReader, _apps: Apps) -> date:
     try:
-        return date.fromisoformat(text)
-    except ValueError:
+        return parse_date(text)
+    except TaskKeyError:
         raise WrongUsage(f"{of.name} must be a day, got {text!r:.100}", "write it as 2026-03-10") from None
 
 

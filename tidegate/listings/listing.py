@@ -29,7 +29,18 @@ FilterKind = Literal[
 """What a filter names; `listings.kinds` parses, checks and completes each kind."""
 
 ShownAs = Literal[
-    "text", "list", "number", "instant", "state", "reason", "job", "schedule", "dataset", "part", "run"
+    "text",
+    "list",
+    "number",
+    "instant",
+    "state",
+    "status",
+    "reason",
+    "job",
+    "schedule",
+    "dataset",
+    "part",
+    "run",
 ]
 """What a column shows: each face knows how it writes an instant, and what a job links to."""
 

@@ -7,17 +7,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BeforeValidator
 
-from tidegate.domain.error import UserError
 from tidegate.listings.listing import Filter, Listing, NotInScope, Scope, load
 from tidegate.listings.read import Rows, Source, read
 from tidegate.scheduler.model.records.token import Role
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.error import StoreError
 from tidegate.server.access import Called, Caller, needs
 from tidegate.server.contract import contract, json_answer, rows_of
 from tidegate.server.page import LIMIT, Cursor, Limit, WholeNumber
-from tidegate.server.problem import Problem
+from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
+from tidegate.server.tasks import task_of
 from tidegate.server.visible import visible_apps
 
 Show = Callable[[Request, Service, Caller, Rows, dict[str, Any]], Response]
@@ -37,7 +36,9 @@ def add_route(router: APIRouter, listing: Listing, path: str = "") -> None:
     """
     path = path or f"/{listing.name}"
     needed = Depends(needs(Role(listing.role)))
-    router.get(path, dependencies=[needed], tags=[listing.name], **contract(rows_of(listing)))(
+    errors = (409,) if any(each.kind == "task" for each in listing.filters) else ()
+    said = contract(rows_of(listing), errors=errors)
+    router.get(path, dependencies=[needed], tags=[listing.name], **said)(
         endpoint(listing, path, lambda _request, _service, _caller, rows, _given: json_answer(rows))
     )
 
@@ -80,20 +81,20 @@ def read_seen(
 
     Raises:
         Problem: 400, a filter has an unknown value, or the cursor is of another list; 403, it names an app of
-            another token.
+            another token; of a task, and of what the engine refuses with a code, as everywhere else.
     """
     with service.store.reading() as reader:
         source = Source(store=service.store, reader=reader, settings=service.settings, now=service.clock())
-        try:
-            scope = scope_of(service, reader, caller)
-            return read(listing, source, scope, given, limit=limit, cursor=cursor)
-        except NotInScope as error:
-            caller.check_app(error.app)
-            raise Problem(400, error.message) from error
-        except (Problem, StoreError):
-            raise
-        except UserError as error:
-            raise Problem(400, error.message, hint=error.hint) from error
+        for each in listing.filters:
+            if each.kind == "task" and given[each.name]:
+                given = {**given, each.name: task_of(service, reader, caller, given[each.name]).ref}
+        with refused_as(400):
+            try:
+                scope = scope_of(service, reader, caller)
+                return read(listing, source, scope, given, limit=limit, cursor=cursor)
+            except NotInScope as error:
+                caller.check_app(error.app)
+                raise Problem(400, error.message) from error
 
 
 def scope_of(service: Service, reader: EngineReader, caller: Caller) -> Scope:

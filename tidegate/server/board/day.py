@@ -6,8 +6,16 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.explain.instances.day_matrix import HOURS, Matrix, Sign, matrix_of, running_day, worst
-from tidegate.scheduler.explain.instances.listed import chosen_tasks, day_of
+from tidegate.scheduler.explain.instances.day_matrix import (
+    HOURS,
+    Matrix,
+    Sign,
+    day_of,
+    matrix_of,
+    running_day,
+    worst,
+)
+from tidegate.scheduler.model.deployed import TASK_KIND
 from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.problem import refused_as, unknown_value
@@ -72,7 +80,8 @@ def day_page(request: Request, service: Here, caller: Called, day: str = "", sig
     now = service.clock()
     with service.store.reading() as reader, refused_as(400):
         apps = visible_apps(service, reader, caller)
-        states = [each for each in chosen_tasks(reader, None, None) if apps is None or each.app in apps]
+        tasks = reader.schedules(kind=TASK_KIND)
+        states = [each for each in tasks if apps is None or each.app in apps]
         shown = day_of(day) if day else running_day(states, now)
         matrix = matrix_of(reader, states, shown, now, edges=False)
     view = Day(

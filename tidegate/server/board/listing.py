@@ -108,5 +108,5 @@ def _query(given: dict[str, Any], cursor: str) -> list[tuple[str, str]]:
     return [*found, ("cursor", cursor)]
 
 
-for _name in ("jobs", "late", "overrides"):
+for _name in ("jobs", "instances", "late", "overrides"):
     add_page(LISTINGS[_name])

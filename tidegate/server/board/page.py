@@ -29,6 +29,7 @@ PAGES = (
     ("/", "Now"),
     ("/board/schedules", "Schedules"),
     ("/board/jobs", "Jobs"),
+    ("/board/instances", "Instances"),
     ("/board/datasets", "Datasets"),
     ("/board/day", "Day"),
     ("/board/backfills", "Backfills"),

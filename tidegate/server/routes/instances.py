@@ -1,19 +1,16 @@
 """Cycle tasks and their instances: lists in pages, one in full, and what people do to it."""
 
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
+from msgspec.structs import asdict
 
+from tidegate.listings.queries.instances import shown_now
+from tidegate.listings.shown_instance import ChangedInstance, ShownInstance, shown_instance
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
-from tidegate.scheduler.explain.instances.awaited import status_since
-from tidegate.scheduler.explain.instances.facts import facts
-from tidegate.scheduler.explain.instances.listed import Listed, chosen_tasks, instances_of, statuses_of
-from tidegate.scheduler.explain.instances.shown import shown_instance, shown_json
 from tidegate.scheduler.explain.instances.task_facts import task_facts
-from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_optional
@@ -42,8 +39,6 @@ ACTIONS: dict[str, tuple[Action, bool]] = {
 }
 """The actions of paths, and whether the consumers run again too."""
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 
 @router.get("/tasks", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
 def list_tasks(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
@@ -55,42 +50,26 @@ def list_tasks(service: Here, caller: Called, page: Annotated[Page, Depends(Page
     return listed([task_facts(state, state.spec.as_task, now) for state in found], cursor)
 
 
-@router.get("/instances", dependencies=[READ], **contract(page_of(ANY_OBJECT), errors=(409,)))
-def list_instances(
-    service: Here,
-    caller: Called,
-    page: Annotated[Page, Depends(Page)],
-    task: Annotated[str, Query(description='"app.task", or the task alone if one app has it.')] = "",
-    day: Annotated[str, Query(description="Scheduled on this day of the task's zone: 2026-03-10.")] = "",
-    status: Annotated[str, Query(description="One of the statuses, or several: failed,waiting.")] = "",
-    backfill: OfBackfill = 0,
-) -> Response:
-    """List instances by scheduled time; with a day those of backfills are left out."""
-    with service.store.reading() as reader:
-        states = [task_of(service, reader, caller, task)] if task else _tasks(service, reader, caller)
-        with refused_as(400):
-            wanted = Listed(day=day or None, statuses=statuses_of(status), backfill=backfill, any_day=True)
-            jobs = instances_of(reader, states, wanted, service.clock())
-        found, cursor = page.of(jobs, _place)
-        return listed([_facts(reader, job) for job in found], cursor)
-
-
-@router.get("/instances/{task}/{scheduled}", dependencies=[READ], **contract(ANY_OBJECT, errors=(409,)))
+@router.get("/instances/{task}/{scheduled}", dependencies=[READ], **contract(ShownInstance, errors=(409,)))
 def show_instance(
     task: str, scheduled: str, service: Here, caller: Called, backfill: OfBackfill = 0
 ) -> Response:
     """Show an instance: its times, upstream instances, consumers, partitions, attempts and history."""
     with service.store.reading() as reader:
         state = task_of(service, reader, caller, task)
-        instance_of(reader, state, InstanceName(scheduled=scheduled, number=backfill))
-        return json_answer(shown_json(shown_instance(reader, state.ref, scheduled, backfill)))
+        job = instance_of(reader, state, InstanceName(scheduled=scheduled, number=backfill))
+        return json_answer(shown_instance(reader, job))
 
 
 @router.post(
     "/instances/{task}/{scheduled}/{action}",
     dependencies=[OPERATE],
     **contract(
-        ANY_OBJECT, body=Reasoned, optional=True, errors=(409,), example={"reason": "the input was wrong"}
+        ChangedInstance,
+        body=Reasoned,
+        optional=True,
+        errors=(409,),
+        example={"reason": "the input was wrong"},
     ),
 )
 def act_on_instance(
@@ -114,18 +93,10 @@ def act_on_instance(
         with refused_as(409):
             changed = act(transaction, state.ref, name, does, service.clock(), by, downstream=downstream)
         check_tasks(service, transaction, caller, tuple(job.schedule for job in changed))
-        shown = [_facts(transaction, job) for job in changed]
-    return json_answer({**shown[0], "changed": shown})
+        shown = tuple(shown_now(transaction, job) for job in changed)
+    return json_answer(ChangedInstance(**asdict(shown[0]), changed=shown))
 
 
 def _tasks(service: Service, reader: EngineReader, caller: Caller) -> list[ScheduleState]:
     apps = visible_apps(service, reader, caller)
-    return [state for state in chosen_tasks(reader, None, None) if apps is None or state.app in apps]
-
-
-def _facts(reader: EngineReader, job: Job) -> dict[str, Any]:
-    return facts(job, job.of_task, status_since(reader, job))
-
-
-def _place(job: Job) -> tuple[int, str, str]:
-    return (job.of_task.scheduled - EPOCH) // timedelta(microseconds=1), job.schedule, job.id
+    return [state for state in reader.schedules(kind=TASK_KIND) if apps is None or state.app in apps]

@@ -26,14 +26,14 @@ def day(
     """Show a day: tasks as rows, the hours of their scheduled times as columns, coloured by status."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.local_time import use_zone_of_apps
-    from tidegate.scheduler.explain.instances.day_matrix import matrix_of, running_day
-    from tidegate.scheduler.explain.instances.listed import chosen_tasks, day_of
+    from tidegate.scheduler.explain.instances.day_matrix import day_of, matrix_of, running_day
     from tidegate.scheduler.explain.names import find_app
+    from tidegate.scheduler.model.deployed import TASK_KIND
 
     now = datetime.now(UTC)
     with opened_store() as store, store.reading() as reader:
         app = find_app(reader, app)
-        states = chosen_tasks(reader, None, app)
+        states = reader.schedules(app=app, kind=TASK_KIND)
         shown = running_day(states, now) if day is None else day_of(day)
         wants_edges = html is not None or format is Format.JSON
         matrix = matrix_of(reader, states, shown, now, edges=wants_edges)
@@ -96,10 +96,12 @@ def _facts(matrix: "Matrix") -> dict[str, Any]:
 
 
 def _entry(entry: "Entry") -> dict[str, Any]:
-    from tidegate.scheduler.explain.instances.facts import facts
+    from msgspec.structs import asdict
+
+    from tidegate.listings.queries.instances import public_instance
 
     return {
-        **facts(entry.job, entry.instance, entry.since),
+        **asdict(public_instance(entry.job, entry.since)),
         "upstream": entry.upstream,
         "diagnostics": entry.diagnostics,
     }

@@ -6,22 +6,22 @@ import typer
 
 from tidegate.cli.operate.attempts import COLUMNS as ATTEMPT_COLUMNS
 from tidegate.cli.operate.attempts import rows as attempt_rows
-from tidegate.cli.operate.instances.text import notes, status_text
 from tidegate.cli.printing import instant, print_table
-from tidegate.scheduler.explain.instances.facts import reason_text
+from tidegate.listings.shown_instance import ShownInstance
+from tidegate.listings.shown_job import JournalLine
+from tidegate.scheduler.explain.instances.facts import status_text
 from tidegate.scheduler.explain.instances.no_edge import no_edge_help, no_edge_line
-from tidegate.scheduler.explain.instances.shown import Shown
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.job import Job
 
 
-def print_shown(shown: Shown, address: str) -> None:
+def print_shown(job: Job, shown: ShownInstance, address: str) -> None:
     """Print an instance for people.
 
     Args:
         address: of its run in Dagster; "" for none.
     """
-    name = f"{shown.job.schedule} {shown.instance.key}"
-    print_table(["instance", name], list(_fields(shown, address)))
+    name = f"{shown.task} {shown.scheduled}"
+    print_table(["instance", name], list(_fields(job, shown, address)))
     if shown.upstream or shown.diagnostics:
         typer.echo("\nUpstream:")
         rows = [
@@ -31,12 +31,12 @@ def print_shown(shown: Shown, address: str) -> None:
         rows += [[each.task, "-", each.code, "", each.rule] for each in shown.diagnostics]
         print_table(["task", "scheduled", "status", "since", "rule"], rows)
         for each in shown.diagnostics:
-            typer.echo(f"{no_edge_line(each)}\n  {no_edge_help(each, shown.job)}")
+            typer.echo(f"{no_edge_line(each)}\n  {no_edge_help(each, job)}")
     if shown.consumers:
         typer.echo("\nConsumers:")
         print_table(
             ["task", "scheduled", "status", "rule"],
-            [[job.schedule, job.key, status_text(job), rule] for job, rule in shown.consumers],
+            [[each.task, each.key, each.status.replace("_", " "), each.rule] for each in shown.consumers],
         )
     if shown.attempts:
         typer.echo("\nAttempts:")
@@ -46,17 +46,15 @@ def print_shown(shown: Shown, address: str) -> None:
         print_table(["at", "entry", "reason", "data"], [_entry(entry) for entry in shown.history])
 
 
-def _fields(shown: Shown, address: str) -> Iterator[list[str]]:
-    job, instance = shown.job, shown.instance
-    reason = reason_text(job)
-    because = f"  {reason}: {job.reason.summary}" if reason and job.reason is not None else ""
+def _fields(job: Job, shown: ShownInstance, address: str) -> Iterator[list[str]]:
+    because = f"  {shown.reason}: {job.reason.summary}" if shown.reason and job.reason is not None else ""
     yield ["status", f"{status_text(job)} since {instant(shown.since)}{because}"]
-    yield ["scheduled", f"{instance.key}  ({instant(instance.scheduled)})"]
-    yield ["start", instant(instance.start)]
-    yield ["business date", instance.business_date]
-    kind = [] if instance.number or instance.kind == "outside" else [str(instance.kind)]
-    yield ["kind", ", ".join((*kind, *notes(instance)))]
-    yield ["attempt", str(instance.attempt)]
+    yield ["scheduled", f"{shown.scheduled}  ({instant(shown.scheduled_at)})"]
+    yield ["start", instant(shown.start)]
+    yield ["business date", shown.business_date]
+    kind = [shown.kind] if shown.kind == "periodic" else []
+    yield ["kind", ", ".join((*kind, *shown.notes))]
+    yield ["attempt", str(shown.attempt)]
     if job.run_id is not None:
         yield ["run", job.run_id]
     if address:
@@ -72,7 +70,7 @@ _NOT_SHOWN = ("instance", "key", "upstream", "diagnostics", "resources")
 """Data of entries that the other tables have."""
 
 
-def _entry(entry: Entry) -> list[str]:
+def _entry(entry: JournalLine) -> list[str]:
     known = {name: value for name, value in entry.data.items() if name not in _NOT_SHOWN}
     data = ", ".join(f"{name}={value}" for name, value in known.items() if value not in (None, "", False))
-    return [instant(entry.at), entry.kind.value, entry.reason or "", data]
+    return [instant(entry.at), entry.kind, entry.reason or "", data]

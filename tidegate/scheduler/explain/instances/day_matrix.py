@@ -3,25 +3,30 @@
 Rows are ordered so that upstream tasks are above their consumers. A cell shows the worst of its instances.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 
+from tidegate.domain.error import UserError
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.part_name import app_of, whole_name
-from tidegate.domain.tasks.key import local_day
+from tidegate.domain.tasks.grid import day_begins
+from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_date
 from tidegate.domain.time.wall_clock import wall_time
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.view.upstream import Upstream, diagnostics_of, edges_of
 from tidegate.scheduler.explain.instances.awaited import is_recorded, status_since, upstream_of
-from tidegate.scheduler.explain.instances.listed import instances_of_day
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Diagnostic, Edge, Instance, Status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.tick.upstream import MICROSECOND
 
 HOURS = 24
+
+ONE_DAY = timedelta(days=1)
 
 LOOKED_UP_MAX = 5_000
 """So many instances that are Not Run look up their upstream instances; with more, only recorded ones show."""
@@ -128,7 +133,7 @@ def matrix_of(
         edges: whether the upstream instances are wanted too.
     """
     tasks = {state.ref: state.spec.task for state in states if state.spec.task is not None}
-    jobs = instances_of_day(reader, states, day, now)
+    jobs = instances_of_day(reader, tasks, day, now)
     whole = sum(not is_recorded(job) for job in jobs) <= LOOKED_UP_MAX
     upstream = upstream_of(reader, [job for job in jobs if edges and (whole or is_recorded(job))])
     cells: dict[str, dict[int, list[Entry]]] = {}
@@ -184,6 +189,37 @@ def running_day(states: Sequence[ScheduleState], now: datetime) -> date:
     """Return the day that runs in the zone of the first task."""
     task = next((state.spec.task for state in states if state.spec.task is not None), None)
     return now.date() if task is None else local_day(task, now)
+
+
+def day_of(text: str) -> date:
+    """Return the day of an option.
+
+    Raises:
+        UserError: the text is not a date.
+    """
+    try:
+        return parse_date(text)
+    except TaskKeyError as error:
+        raise UserError(str(error), "write for example 2026-03-10") from error
+
+
+def instances_of_day(
+    reader: EngineReader, tasks: Mapping[str, TaskTrigger], day: date | None, now: datetime
+) -> list[Job]:
+    """Return the instances with a scheduled time on a local day of each task; None for the running one.
+
+    Those of backfills are left out. One query for each zone.
+    """
+    zones: dict[str, list[str]] = defaultdict(list)
+    for ref, task in tasks.items():
+        zones[task.timezone].append(ref)
+    found: list[Job] = []
+    for refs in zones.values():
+        task = tasks[refs[0]]
+        on = day or local_day(task, now)
+        first, last = day_begins(task, on), day_begins(task, on + ONE_DAY) - MICROSECOND
+        found += reader.instances(refs, first, last)
+    return found
 
 
 def _layers(states: Mapping[str, ScheduleState], tasks: Mapping[str, TaskTrigger]) -> dict[str, int]:

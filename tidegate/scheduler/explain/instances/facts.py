@@ -1,11 +1,13 @@
-"""An instance as builtin values, for every list of instances."""
-
-from datetime import datetime
-from typing import Any
+"""Instances in words: their status, why they wait or have failed, and what is special about them."""
 
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.model.instance import Instance, Status
 from tidegate.scheduler.model.job import Job
+
+
+def status_text(job: Job) -> str:
+    """Return the status of an instance for people."""
+    return str(status_of(job)).replace("_", " ")
 
 
 def reason_text(job: Job) -> str:
@@ -14,24 +16,10 @@ def reason_text(job: Job) -> str:
     return str(job.reason) if shown and job.reason is not None else ""
 
 
-def facts(job: Job, instance: Instance, since: datetime | None) -> dict[str, Any]:
-    """Return an instance as builtin values."""
-    return {
-        "task": job.schedule,
-        "scheduled": instance.key,
-        "scheduled_at": instance.scheduled,
-        "start": instance.start,
-        "business_date": instance.business_date,
-        "kind": instance.kind,
-        "backfill": instance.number or None,
-        "lot": instance.lot + 1 if instance.number else None,
-        "status": status_of(job),
-        "since": since,
-        "reason": reason_text(job) or None,
-        "attempt": instance.attempt,
-        "empty": instance.empty,
-        "marked": instance.marked,
-        "job": job.id,
-        "run": job.run_id,
-        "detail": job.detail,
-    }
+def notes(instance: Instance) -> list[str]:
+    """Return what is special about an instance."""
+    found = [name for name in ("empty", "marked") if getattr(instance, name)]
+    found += sorted({each.code for each in instance.diagnostics})
+    if instance.number:
+        return [*found, f"backfill {instance.number}, lot {instance.lot + 1}"]
+    return found if instance.kind == "periodic" else [*found, str(instance.kind)]

@@ -4,6 +4,7 @@ import pytest
 
 from tests.tidegate.tasks import DAY, EIGHT, NINE, TEN, TaskProject
 from tests.worlds.by import ME
+from tidegate.domain.error import WrongUsage
 from tidegate.scheduler.model.run import RunStatus
 
 pytestmark = pytest.mark.slow  # whole commands
@@ -24,7 +25,9 @@ def test_a_day_is_listed_by_scheduled_time(tasks: TaskProject) -> None:
     assert printed.count("shop/clean") == 3
     assert "W-TIME" in printed
     assert "2026-03-10-07:00" in printed, "the business hour"
-    assert "The newest 2 of 8" in tasks.project.run("instances", "list", "--day", DAY, "--limit", "2")
+    assert "The newest 2; --limit shows more." in tasks.project.run(
+        "instances", "list", "--day", DAY, "--limit", "2"
+    )
 
 
 def test_statuses_narrow_it_on_any_day(tasks: TaskProject) -> None:
@@ -41,7 +44,6 @@ def test_statuses_narrow_it_on_any_day(tasks: TaskProject) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("list", "--status", "failde"), 64),
         (("list", "--backfill", "0"), 64),
         (("show", "clean"), 64),
     ],
@@ -53,7 +55,9 @@ def test_wrong_usage_ends_with_64(tasks: TaskProject, arguments: tuple[str, ...]
 def test_what_does_not_exist_is_refused(tasks: TaskProject) -> None:
     refused = tasks.project.refused
     assert refused("instances", "list", "cleen").hint == 'did you mean "clean"?'
-    assert refused("instances", "list", "--day", "10.3.").hint == "write for example 2026-03-10"
+    status = refused("instances", "list", "--status", "failde")
+    assert isinstance(status, WrongUsage) and "not_run, waiting" in status.hint
+    assert refused("instances", "list", "--day", "10.3.").hint == "write it as 2026-03-10"
     assert "E-TASK" in refused("instances", "list", "--backfill", "7").message
     assert "E-TIME" in refused("instances", "show", "clean", f"{DAY}-11:00").message
     assert "E-TIME" in refused("instances", "show", "clean", "yesterday").message

@@ -11,11 +11,10 @@ from typing import Any
 
 from tidegate.cli.operate.instances.day_view.graph import NODES_MAX, graph_edges, node_id, svg
 from tidegate.cli.operate.instances.day_view.page_parts import SCRIPT, STYLE
-from tidegate.cli.operate.instances.text import notes
 from tidegate.cli.printing import instant
 from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.instances.day_matrix import HOURS, Entry, Matrix, Row, Sign, worst
-from tidegate.scheduler.explain.instances.facts import reason_text
+from tidegate.scheduler.explain.instances.facts import notes, reason_text
 from tidegate.scheduler.explain.instances.no_edge import no_edge_help, no_edge_line
 
 DETAILED_MAX = 20
