@@ -17,6 +17,7 @@ COMMANDS = {
     "jobs": ("jobs", "list"),
     "overrides": ("overrides", "list"),
     "instances": ("instances", "list"),
+    "deployments": ("deployments", "log"),
 }
 """The command of each list."""
 

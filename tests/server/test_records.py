@@ -135,6 +135,22 @@ def test_deployments_in_pages_while_others_come(server: Served):
     problem(server.client.get(f"{LEDGER}?cursor={first['next']}"), 400)
 
 
+def test_deployments_are_found_by_app_person_and_time(server: Served):
+    deployed(server, {**SPEC, "app": "one"})
+    server.pass_time(timedelta(minutes=1))
+    deployed(server, {**SPEC, "app": "two"})
+    server.client.delete(f"{NS}/apps/one?reason=over")
+
+    def found(query: str) -> list[list[str]]:
+        return [list(each["apps"]) for each in fetched(server.client.get(f"{DEPLOYMENTS}?{query}"))["items"]]
+
+    # It is deployed no longer.
+    assert found("app=one") == [["one"], ["one"]]
+    assert found("by=rest&since=2026-03-10T12:01:00Z") == [["one"], ["two"]]
+    assert found("by=ann") == []
+    problem(server.client.get(f"{DEPLOYMENTS}?app=none"), 400)
+
+
 def test_a_token_of_an_app_sees_that_app_only(served: Served):
     mine = served.of(served.token(Role.READ, app="sales"))
 

@@ -52,11 +52,22 @@ def parse_filter(of: Filter, value: Any, reader: EngineReader, scope: Scope, app
     if not isinstance(value, str):
         return value
     if of.kind == "app":
-        return _app(value, reader, scope)
+        return _app(of, value, reader, scope)
     if of.kind in ("schedule", "task", "dataset") and SEPARATOR in (whole := without_namespace(value)):
         scope.check(app_of(whole))
         apps = scope.apps
     return KINDS[of.kind].parse(of, value, reader, apps)
+
+
+def refuse_unknown(of: Filter, value: str, reader: EngineReader, scope: Scope) -> None:
+    """Refuse an app that is not deployed, and of which a list has nothing.
+
+    Raises:
+        UnknownName: there is no such app.
+        NotInScope: the same, to a caller who does not see all.
+    """
+    if of.gone:
+        _app(of._replace(gone=False), value, reader, scope)
 
 
 def member_of(name: str, text: str, members: type[StrEnum]) -> StrEnum:
@@ -75,11 +86,13 @@ def _spelled(text: str) -> str:
     return text.strip().lower().replace("-", "_").replace(" ", "_")
 
 
-def _app(text: str, reader: EngineReader, scope: Scope) -> str:
+def _app(of: Filter, text: str, reader: EngineReader, scope: Scope) -> str:
     """Return the app of "app" or "namespace/app"; to a caller who does not see all no other one is named."""
     app = namespace_and_app(text)[1]
     if scope.namespace:
         scope.check(app, text)
+    if of.gone and app == text:
+        return app
     try:
         return names.app_named(reader, text)
     except UnknownName as error:

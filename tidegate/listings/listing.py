@@ -35,12 +35,15 @@ ShownAs = Literal[
     "instant",
     "state",
     "status",
+    "flag",
     "reason",
     "job",
     "schedule",
     "dataset",
     "part",
     "run",
+    "deployment",
+    "changes",
 ]
 """What a column shows: each face knows how it writes an instant, and what a job links to."""
 
@@ -54,12 +57,14 @@ class Filter(NamedTuple):
         name: of the option, and of the parameter.
         help: one sentence.
         of: of a `state`, the enumeration of its values, "module:name".
+        gone: of an `app`: also one that is deployed no longer, if the list has something of it.
     """
 
     name: str
     kind: FilterKind
     help: str
     of: str = ""
+    gone: bool = False
 
 
 class Column(NamedTuple):

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from tidegate.domain.value import Value
-from tidegate.listings.kinds import parse_filter
+from tidegate.listings.kinds import parse_filter, refuse_unknown
 from tidegate.listings.listing import Listing, Scope, load
 from tidegate.listings.order import Place, cut, place_of
 from tidegate.project.settings.settings import Settings
@@ -102,4 +102,8 @@ def read(
             wanted[each.name] = parse_filter(each, value, source.reader, scope, apps)
     asked = Asked(source=source, scope=scope, wanted=wanted, limit=limit + 1, after=after)
     items, following = cut(listing, load(listing.query)(asked), after, limit)
+    if not items and after is None:
+        for each in listing.filters:
+            if each.name in wanted:
+                refuse_unknown(each, wanted[each.name], source.reader, scope)
     return Rows(items=items, next=following)

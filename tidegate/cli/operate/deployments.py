@@ -1,6 +1,5 @@
 """`tidegate deployments`: what was deployed when and by whom, what it changed, and the way back."""
 
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
+from tidegate.cli.listing import Part, Parts, list_command
 from tidegate.cli.printing import (
     NUMBER_MAX,
     Format,
@@ -15,40 +15,20 @@ from tidegate.cli.printing import (
     instant,
     print_json,
     print_line,
-    print_table,
 )
 from tidegate.domain.error import UserError
+from tidegate.listings.deployments import DEPLOYMENTS
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.commands.deployment.deployments import DeploymentLine
-
-LOG_MAX = 1000
+    from tidegate.listings.deployments import LoggedDeployment
 
 NumberArgument = Annotated[int, typer.Argument(help="The number in the log.", min=1, max=NUMBER_MAX)]
 
 app = typer.Typer(no_args_is_help=True, help="List, show and compare deployments, and roll back to one.")
 
 
-@app.command("log")
-def log(
-    limit: Annotated[int, typer.Option(help="So many, the newest first.", min=1, max=LOG_MAX)] = 20,
-    format: FormatOption = Format.TEXT,
-) -> None:
-    """List the deployments: when, by whom, why, and what each changed."""
-    from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.deployment.deployments import deployment_of
-
-    with opened_store() as store, store.reading() as reader:
-        entries = reader.deployments(None, limit)
-        found = [each for number, entry in entries if (each := deployment_of(number, entry)) is not None]
-    if format is Format.JSON:
-        print_json(found)
-        return
-    rows = [
-        [str(each.number), instant(each.at), each.by, "; ".join(_summaries(each.apps)), _why(each)]
-        for each in found
-    ]
-    print_table(["number", "at", "by", "changed", "reason"], rows, right=["number"])
+log = list_command(DEPLOYMENTS, lambda given, _: Parts([Part("", given)], "No deployments."), limit=20)
+app.command("log")(log)
 
 
 @app.command("show")
@@ -57,7 +37,8 @@ def show(number: NumberArgument, format: FormatOption = Format.TEXT) -> None:
     from tidegate.cli.opened_store import opened_store
     from tidegate.compiler.render.diff_json import diff_json
     from tidegate.compiler.render.diff_text import diff_text
-    from tidegate.scheduler.commands.deployment.deployments import change_of, find_deployment
+    from tidegate.listings.queries.deployments import find_deployment
+    from tidegate.scheduler.commands.deployment.deployments import change_of
 
     with opened_store() as store, store.reading() as reader:
         found, change = find_deployment(reader, number), change_of(reader, number)
@@ -149,17 +130,6 @@ def rollback(
         typer.echo("The YAML is as it was: the next deploy follows it again.")
 
 
-def _why(found: "DeploymentLine") -> str:
+def _why(found: "LoggedDeployment") -> str:
     of = "" if found.rollback_to is None else f"rollback to {found.rollback_to}"
     return ": ".join(part for part in (of, found.reason) if part)
-
-
-def _summaries(apps: "Mapping[str, Mapping[str, object]]") -> Iterator[str]:
-    """Yield what was done to each app in a few words."""
-    for name, change in apps.items():
-        schedules = change.get("schedules")
-        counts: dict[str, int] = {}
-        for action in schedules.values() if isinstance(schedules, dict) else ():
-            counts[str(action)] = counts.get(str(action), 0) + 1
-        parts = ", ".join(f"{action} {count}" for action, count in sorted(counts.items()))
-        yield f"{change.get('action')} {name}" + (f" (schedules: {parts})" if parts else "")

@@ -13,7 +13,7 @@ from tidegate.compiler.plan.field_change import FieldChange
 from tidegate.compiler.plan.part_change import PartChange
 from tidegate.compiler.render.diff_text import field_lines
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.deployment.deployments import DeploymentLine
+from tidegate.listings.deployments import LoggedDeployment
 
 
 class Changed(Value, kw_only=True):
@@ -40,14 +40,14 @@ class Changed(Value, kw_only=True):
         return self.section in ("schedules", "tasks")
 
 
-def changes_of(deployment: DeploymentLine) -> Iterator[Changed]:
+def changes_of(deployment: LoggedDeployment) -> Iterator[Changed]:
     """Yield what a deployment has changed, without fields; tasks are among the schedules."""
     for app, noted in deployment.apps.items():
-        for text in noted.get("parts", ()):
+        for text in noted.parts:
             action, _, rest = text.partition(" ")
             section, _, name = rest.partition(".")
             yield Changed(app=app, section=section, name=name, action=action)
-        for name, action in noted.get("schedules", {}).items():
+        for name, action in noted.schedules.items():
             yield Changed(app=app, section="schedules", name=name, action=action)
 
 

@@ -1,6 +1,5 @@
-"""*Deployments*: what each changed, and by whom; one with all its changes, and what a way back to it does.
+"""*Deployment*: one with all its changes, and what a way back to it does.
 
-/board/deployments               the log, the newest first
 /board/deployments/7             its changes with their fields, of one app or action where asked for
 /board/deployments/7/rollback    what a rollback would delete and discard now ──► the button
 """
@@ -14,39 +13,32 @@ from fastapi import APIRouter, Depends, Request, Response
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.render.taken_away import taken_away
 from tidegate.domain.value import Value
+from tidegate.listings.deployments import DEPLOYMENTS, LoggedDeployment
+from tidegate.listings.queries.deployments import find_deployment
+from tidegate.listings.read import Rows
 from tidegate.scheduler.commands.deployment.deployments import (
-    DeploymentLine,
     change_of,
-    find_deployment,
     rollback_ahead,
 )
 from tidegate.scheduler.store.listing_reader import ListingReader
-from tidegate.server.access import ADMIN, READ, Called
+from tidegate.server.access import ADMIN, READ, Called, Caller
 from tidegate.server.board.back import back
 from tidegate.server.board.deployment_changes import Changed, changes_of, with_fields
+from tidegate.server.board.listing import add_page
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
 from tidegate.server.page import Page
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.deployments import (
     Wanted,
-    deployments_page,
     number_of,
     rolled_back,
     scope_of,
 )
-from tidegate.server.service import Here
+from tidegate.server.service import Here, Service
 from tidegate.server.visible import refused_to, visible_apps
 
 router = APIRouter(prefix="/board/deployments", route_class=PageRoute, include_in_schema=False)
-
-
-class Deployments(Value, kw_only=True):
-    """The deployments, the newest first."""
-
-    newest: int
-    items: tuple[DeploymentLine, ...]
-    next: str | None
 
 
 class Shown(Value, kw_only=True):
@@ -60,7 +52,7 @@ class Shown(Value, kw_only=True):
     """
 
     newest: int
-    deployment: DeploymentLine
+    deployment: LoggedDeployment
     app: str
     action: str
     changes: int
@@ -84,18 +76,6 @@ class Ahead(Value, kw_only=True):
     taken_away: tuple[str, ...] = ()
     agreed: str = ""
     refusals: tuple[str, ...] = ()
-
-
-@router.get("", dependencies=[READ])
-def deployed_page(
-    request: Request, service: Here, caller: Called, page_of: Annotated[Page, Depends(Page)]
-) -> Response:
-    """Show when what was deployed, by whom, and what it changed."""
-    found, cursor = deployments_page(service, caller, page_of)
-    with service.store.reading() as reader:
-        newest = _newest(reader)
-    view = Deployments(newest=newest, items=tuple(found), next=cursor)
-    return page(request, service, "deployments", "Deployments", view)
 
 
 @router.get("/{number}", dependencies=[READ])
@@ -161,7 +141,7 @@ def roll_back(
         wanted,
         None if agreed is None else lambda changes: _agreed(taken_away(changes)) == agreed,
     )
-    return back("/board/deployments", f"rolled back to {number}: this is deployment {done['number']}")
+    return back("/board/deployments", f"rolled back to {number}: this is deployment {done.number}")
 
 
 def _ahead(number: int, changes: Diff) -> Ahead:
@@ -183,3 +163,11 @@ def _agreed(lines: tuple[str, ...]) -> str:
 def _newest(reader: ListingReader) -> int:
     newest = reader.newest_deployment()
     return 0 if newest is None else newest[0]
+
+
+def _newest_of(service: Service, _caller: Caller, _rows: Rows) -> int:
+    with service.store.reading() as reader:
+        return _newest(reader)
+
+
+add_page(DEPLOYMENTS, template="deployments", more=_newest_of)

@@ -1,4 +1,4 @@
-"""Deployments: the log, what each changed, the difference between two, and the way back."""
+"""Deployments: what each changed, the difference between two, and the way back."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -7,21 +7,19 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope, Storage
-from tidegate.compiler.render.diff_json import diff_json
+from tidegate.compiler.render.diff_json import Difference, shown_difference
 from tidegate.domain.value import Value
+from tidegate.listings.deployments import LoggedDeployment
+from tidegate.listings.queries.deployments import find_deployment
 from tidegate.scheduler.commands.deployment.deployments import (
-    DeploymentLine,
     change_between,
     change_of,
-    deployment_of,
-    find_deployment,
     rollback,
 )
 from tidegate.server.access import ADMIN, READ, Called, Caller
 from tidegate.server.body import as_form, read_object
-from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
+from tidegate.server.contract import contract, json_answer
 from tidegate.server.deployed import discarded
-from tidegate.server.page import Page, before_number
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import refused_to, visible_apps
@@ -50,38 +48,43 @@ class Wanted(Value, kw_only=True, forbid_unknown_fields=True):
     remove_apps: bool = False
 
 
-@router.get("", dependencies=[READ], **contract(page_of(DeploymentLine)))
-def deployments(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
-    """List the deployments, the newest first: when, by whom, why, and what each changed."""
-    return listed(*deployments_page(service, caller, page))
+class ShownDeployment(Value, kw_only=True):
+    """A deployment with what it changed.
+
+    Attributes:
+        deployment: as lists have it.
+        changes: as a plan shows them, without what became of jobs.
+    """
+
+    deployment: LoggedDeployment
+    changes: Difference
 
 
-def deployments_page(service: Service, caller: Caller, page: Page) -> tuple[list[DeploymentLine], str | None]:
-    """Return a page of the deployments that a caller sees, and the cursor of the next one."""
-    found: list[DeploymentLine] = []
-    with service.store.reading() as reader:
-        apps, before = visible_apps(service, reader, caller), before_number(page, NUMBER_MAX)
-        while len(found) <= page.limit:
-            entries = reader.deployments(before, page.limit + 1)
-            seen = (deployment_of(number, entry, apps) for number, entry in entries)
-            found += [each for each in seen if each is not None]
-            if len(entries) <= page.limit:
-                break
-            before = entries[-1][0]
-    return page.cut(found, lambda each: (each.number,))
+class RolledBack(Value, kw_only=True):
+    """What a rollback did.
+
+    Attributes:
+        number: of the new deployment.
+        discarded_jobs: how many waiting jobs it discarded.
+        changes: as a plan shows them.
+    """
+
+    number: int
+    discarded_jobs: int
+    changes: Difference
 
 
-@router.get("/{number}", dependencies=[READ], **contract(ANY_OBJECT))
+@router.get("/{number}", dependencies=[READ], **contract(ShownDeployment))
 def show(number: str, service: Here, caller: Called) -> Response:
-    """Show a deployment, and what it changed as a plan shows it; null where that is not kept."""
+    """Show a deployment, and what it changed as a plan shows it."""
     with service.store.reading() as reader, refused_as(404):
         apps = visible_apps(service, reader, caller)
         found = find_deployment(reader, number_of(number), apps)
         change = change_of(reader, found.number, apps)
-    return json_answer({"deployment": found, "changes": diff_json(change)})
+    return json_answer(ShownDeployment(deployment=found, changes=shown_difference(change)))
 
 
-@router.get("/{number}/diff", dependencies=[READ], **contract(ANY_OBJECT))
+@router.get("/{number}/diff", dependencies=[READ], **contract(Difference))
 def difference(
     number: str,
     service: Here,
@@ -93,13 +96,13 @@ def difference(
         apps = visible_apps(service, reader, caller)
         other = number_of(to) if to else None
         found = change_between(reader, number_of(number), other, service.settings.name, apps)
-    return json_answer(diff_json(found))
+    return json_answer(shown_difference(found))
 
 
 @router.post(
     "/{number}/rollback",
     dependencies=[ADMIN],
-    **contract(ANY_OBJECT, body=BODY, example={"reason": "the new trigger never fires"}, errors=(409,)),
+    **contract(RolledBack, body=BODY, example={"reason": "the new trigger never fires"}, errors=(409,)),
 )
 def roll_back(
     number: str,
@@ -117,7 +120,7 @@ def rolled_back(
     number: int,
     wanted: Wanted,
     agrees: Callable[[Diff], bool] | None = None,
-) -> dict[str, Any]:
+) -> RolledBack:
     """Roll back, and return the new deployment with what it changed.
 
     Args:
@@ -149,7 +152,7 @@ def rolled_back(
                 hint="open its page again, and decide again",
             )
         ((new, _),) = transaction.deployments(None, 1)
-    return {"number": new, "discarded_jobs": discarded(changes), "changes": diff_json(changes)}
+    return RolledBack(number=new, discarded_jobs=discarded(changes), changes=shown_difference(changes))
 
 
 def scope_of(service: Service, caller: Caller) -> Scope:

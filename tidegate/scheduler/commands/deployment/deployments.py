@@ -8,7 +8,6 @@ for.
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -16,11 +15,10 @@ from tidegate.compiler.plan.diff import Diff, diff
 from tidegate.compiler.plan.override_change import OverrideChange
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App
-from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
 from tidegate.scheduler.commands.deployment.specifications import deployed_at
-from tidegate.scheduler.model.journal import By, Entry
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -29,53 +27,9 @@ LIST = "`tidegate deployments log` lists them"
 NO_APPS: frozenset[str] = frozenset()
 
 
-class DeploymentLine(Value, kw_only=True):
-    """A line of the log.
-
-    Attributes:
-        number: by which it is named.
-        rollback_to: the deployment that it has repeated.
-        apps: what it did with each app: the action, the schedules by action, other parts.
-    """
-
-    number: int
-    at: datetime
-    by: str
-    reason: str
-    update_schedules: bool
-    force: bool
-    rollback_to: int | None
-    apps: dict[str, dict[str, Any]]
-
-
-def deployment_of(number: int, entry: Entry, apps: Collection[str] | None = None) -> DeploymentLine | None:
-    """Return a deployment with its changes of some apps; None for one that changed none of these."""
-    changed = {name: change for name, change in entry.data["apps"].items() if apps is None or name in apps}
-    if not changed and apps is not None:
-        return None
-    return DeploymentLine(
-        number=number,
-        at=entry.at,
-        by=entry.data.get("by", ""),
-        reason=entry.data.get("why", ""),
-        update_schedules=entry.data["update_schedules"],
-        force=entry.data["force"],
-        rollback_to=entry.data.get("rollback_to"),
-        apps=changed,
-    )
-
-
-def find_deployment(reader: EngineReader, number: int, apps: Collection[str] | None = None) -> DeploymentLine:
-    """Return the deployment of a number.
-
-    Raises:
-        Refused: there is none, or it has changed none of these apps.
-    """
-    for found, entry in reader.deployments(number + 1, 1):
-        deployment = deployment_of(found, entry, apps) if found == number else None
-        if deployment is not None:
-            return deployment
-    raise Refused(f"there is no deployment {number}", LIST)
+def no_deployment(number: int) -> Refused:
+    """Return the refusal of a number that no deployment has."""
+    return Refused(f"there is no deployment {number}", LIST)
 
 
 def change_of(reader: EngineReader, number: int, apps: Collection[str] | None = None) -> Diff:
@@ -175,7 +129,7 @@ def _refuse_empty(changes: Diff, number: int) -> None:
 def _check_exists(reader: EngineReader, number: int) -> None:
     newest = reader.deployments(number + 1, 1)
     if not newest or newest[0][0] != number:
-        raise Refused(f"there is no deployment {number}", LIST)
+        raise no_deployment(number)
 
 
 def apps_after(
