@@ -18,6 +18,7 @@ COMMANDS = {
     "overrides": ("overrides", "list"),
     "instances": ("instances", "list"),
     "deployments": ("deployments", "log"),
+    "events": ("events", "list"),
 }
 """The command of each list."""
 

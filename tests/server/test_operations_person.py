@@ -164,7 +164,7 @@ def test_a_night_of_a_person_of_operations(night: Night) -> None:
     assert FAILURE in night.client.get(page).text
 
     (event,) = night.get(f"/board/events?dataset=sales/raw&partition={YESTERDAY}&format=json")["items"]
-    (received,) = event["received"]
+    (received,) = event["deliveries"]
     assert (received["job"], received["state"], received["reason"]) == (job["id"], "FAILED", "F-RUN")
     (listed,) = json.loads(night.cli("events", "list", "--key", "partition:sales", "--format", "json"))
     assert [each["state"] for each in listed["deliveries"]] == ["FAILED"]

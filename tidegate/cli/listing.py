@@ -182,6 +182,8 @@ def _cell(column: Column, item: Any) -> str:
             return instant(value, getattr(item, "timezone", ""))
         case "status":
             return str(value).replace("_", " ")
+        case "number":
+            return f"{value:,}"
         case "flag":
             return "yes" if value else "no"
         case "list":

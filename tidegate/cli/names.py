@@ -168,7 +168,7 @@ def _names(kinds: tuple[str, ...]) -> list[str]:
 
 def _stored(reader: "EngineReader", kind: str) -> Iterable[str]:
     match kind:
-        case "schedules" | "tasks" | "datasets" | "apps":
+        case "schedules" | "tasks" | "datasets" | "apps" | "jobs":
             from tidegate.listings.kinds import NAMED
 
             return NAMED[kind](reader)
@@ -193,7 +193,7 @@ def _stored(reader: "EngineReader", kind: str) -> Iterable[str]:
 
 
 def _jobs(reader: "EngineReader", kind: str) -> Iterator[str]:
-    """Yield the newest jobs: all, or those to which an action can be done."""
+    """Yield the newest jobs to which an action can be done."""
     from datetime import UTC, datetime
 
     from tidegate.listings.actions import is_allowed
@@ -201,11 +201,10 @@ def _jobs(reader: "EngineReader", kind: str) -> Iterator[str]:
     from tidegate.scheduler.model.job import UNFINISHED, JobState
     from tidegate.scheduler.store.wanted import JobsWanted
 
-    action = kind.removeprefix("jobs to ") if kind != "jobs" else None
-    now = datetime.now(UTC)
-    for state in (None,) if action is None else (*UNFINISHED, JobState.FAILED):
+    action, now = kind.removeprefix("jobs to "), datetime.now(UTC)
+    for state in (*UNFINISHED, JobState.FAILED):
         for job in reader.newest_jobs(JobsWanted(state=state), JOBS_MAX):
-            if action is None or is_allowed(JOBS, action, reader, job, now):
+            if is_allowed(JOBS, action, reader, job, now):
                 yield job.id
 
 

@@ -1,11 +1,14 @@
 """All lists. A new one is its declaration, its query and a line here."""
 
 from tidegate.listings.deployments import DEPLOYMENTS
+from tidegate.listings.events import EVENTS
 from tidegate.listings.instances import INSTANCES
 from tidegate.listings.jobs import JOBS
 from tidegate.listings.late import LATE
 from tidegate.listings.listing import Listing
 from tidegate.listings.overrides import OVERRIDES
 
-LISTINGS: dict[str, Listing] = {each.name: each for each in (DEPLOYMENTS, INSTANCES, JOBS, LATE, OVERRIDES)}
+LISTINGS: dict[str, Listing] = {
+    each.name: each for each in (DEPLOYMENTS, EVENTS, INSTANCES, JOBS, LATE, OVERRIDES)
+}
 """By name."""

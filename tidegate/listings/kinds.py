@@ -15,6 +15,7 @@ from tidegate.scheduler.model.deployed import TASK_KIND
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import UnknownName
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.wanted import JobsWanted
 
 Apps = Collection[str] | None
 
@@ -56,18 +57,20 @@ def parse_filter(of: Filter, value: Any, reader: EngineReader, scope: Scope, app
     if of.kind in ("schedule", "task", "dataset") and SEPARATOR in (whole := without_namespace(value)):
         scope.check(app_of(whole))
         apps = scope.apps
+        if of.gone:
+            return names.in_namespace(reader, value)
     return KINDS[of.kind].parse(of, value, reader, apps)
 
 
 def refuse_unknown(of: Filter, value: str, reader: EngineReader, scope: Scope) -> None:
-    """Refuse an app that is not deployed, and of which a list has nothing.
+    """Refuse what is not deployed, and of which a list has nothing.
 
     Raises:
-        UnknownName: there is no such app.
-        NotInScope: the same, to a caller who does not see all.
+        UnknownName: there is no such thing.
+        NotInScope: the same of an app, to a caller who does not see all.
     """
     if of.gone:
-        _app(of._replace(gone=False), value, reader, scope)
+        parse_filter(of._replace(gone=False), value, reader, scope, scope.apps)
 
 
 def member_of(name: str, text: str, members: type[StrEnum]) -> StrEnum:
@@ -101,6 +104,16 @@ def _app(of: Filter, text: str, reader: EngineReader, scope: Scope) -> str:
         raise
 
 
+def _job(of: Filter, text: str, reader: EngineReader, apps: Apps) -> str:
+    """Return the id of a job; where no apps are given also for the beginning of it."""
+    try:
+        return text if apps is not None else names.find_job(reader, text).id
+    except UnknownName:
+        if of.gone:
+            return text
+        raise
+
+
 def _day(of: Filter, text: str, _reader: EngineReader, _apps: Apps) -> date:
     try:
         return parse_date(text)
@@ -112,6 +125,9 @@ def _as_it_is(_: Filter, text: str, _reader: EngineReader, _apps: Apps) -> str:
     return text
 
 
+NEWEST = 200
+"""So many jobs a shell completes."""
+
 NAMED: dict[str, Callable[[EngineReader], Iterable[str]]] = {
     "apps": lambda reader: (each.name for each in reader.app_headers()),
     "schedules": lambda reader: reader.schedule_refs(),
@@ -119,6 +135,7 @@ NAMED: dict[str, Callable[[EngineReader], Iterable[str]]] = {
     "datasets": lambda reader: (
         f"{each.name}/{name}" for each in reader.apps() for name in each.app.datasets
     ),
+    "jobs": lambda reader: (job.id for job in reader.newest_jobs(JobsWanted(), NEWEST)),
 }
 """What has names in the store."""
 
@@ -131,6 +148,7 @@ KINDS: dict[FilterKind, Kind] = {
     "dataset": Kind(lambda _, text, reader, apps: names.find_dataset(reader, text, apps), NAMED["datasets"]),
     "state": Kind(_as_it_is, values=lambda of: load(of.of)),
     "reason": Kind(lambda of, text, *_: member_of(of.name, text, Reason), values=lambda _: Reason),
+    "job": Kind(_job, NAMED["jobs"]),
     "instant": Kind(lambda of, text, *_: instant_of(text, of.name)),
     "day": Kind(_day),
     "text": Kind(_as_it_is),

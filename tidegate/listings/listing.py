@@ -20,6 +20,7 @@ FilterKind = Literal[
     "dataset",
     "state",
     "reason",
+    "job",
     "instant",
     "day",
     "text",
@@ -44,6 +45,7 @@ ShownAs = Literal[
     "run",
     "deployment",
     "changes",
+    "deliveries",
 ]
 """What a column shows: each face knows how it writes an instant, and what a job links to."""
 
@@ -57,7 +59,7 @@ class Filter(NamedTuple):
         name: of the option, and of the parameter.
         help: one sentence.
         of: of a `state`, the enumeration of its values, "module:name".
-        gone: of an `app`: also one that is deployed no longer, if the list has something of it.
+        gone: also one that is deployed no longer, or was pruned, if the list has something of it.
     """
 
     name: str

@@ -7,9 +7,8 @@ messages, what is inside the server (addresses, statements, tracebacks) never is
 import logging
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from fastapi import FastAPI, Request, Response
@@ -27,7 +26,6 @@ MEDIA_TYPE = "application/problem+json"
 METHODS = ("DELETE", "GET", "POST", "PUT")
 """Of all routes."""
 
-E = TypeVar("E", bound=StrEnum)
 
 LOG = logging.getLogger("tidegate.server")
 
@@ -58,17 +56,6 @@ class Problem(UserError):
 def unknown_value(name: str, value: str, known: Iterable[str]) -> Problem:
     """Return the refusal of a parameter whose value is none of those that it can have."""
     return Problem(400, f"{name} has the unknown value {value!r:.100}", hint=f"one of {', '.join(known)}")
-
-
-def one_of(kind: type[E], value: str, name: str) -> E:
-    """Return the member of an enumeration that a parameter names.
-
-    Raises:
-        Problem: 400, there is none of this value.
-    """
-    if value not in list(kind):
-        raise unknown_value(name, value, kind)
-    return kind(value)
 
 
 def answer_of(problem: Problem) -> Response:

@@ -194,10 +194,10 @@ def test_every_number_of_the_ledger_leads_to_its_events(board: Served):
     )
     for outcome, days in (("pending", [DAYS[1]]), ("failed", [DAYS[0]]), ("succeeded", [])):
         view = shown(board, f"/board/events?schedule=sales/each_day&outcome={outcome}")
-        assert [each["event"]["partition"] for each in view["items"]] == days
+        assert [each["partition"] for each in view["items"]] == days
     assert len(shown(board, "/board/events?reason=f-run")["items"]) == 1
     (event,) = shown(board, f"/board/events?dataset=sales/raw&partition={DAYS[1]}")["items"]
-    (received,) = event["received"]
+    (received,) = event["deliveries"]
     assert (received["schedule"], received["job"]) == ("sales/each_day", job_of(board, DAYS[1]))
     assert received["reason"] == "W-WINDOW"
     assert board.client.get("/board/events?dataset=sales/ra").status_code == 400

@@ -8,6 +8,7 @@ import pytest
 from tests.server.board.board import DAYS, HTML, fill, job_of, report, shown
 from tests.server.sales import SCHEDULES, SPEC, deployed
 from tests.server.serving import NS, Served, problem
+from tidegate.scheduler.intake.refused_reports import RefusedReport, note_refused
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.records.token import Role
 
@@ -107,7 +108,7 @@ def test_every_number_of_the_board_leads_to_all_of_its_events(served: Served):
     text = served.client.get(f"/board/jobs/{job}", headers=HTML).text
     assert f'<h2>Events: <a href="/board/events?job={job}">{MORE + 1}</a></h2>' in text
     text = served.client.get("/board/events?schedule=sales/each_day&outcome=pending", headers=HTML).text
-    assert 'rel="next"' in text and "schedule=sales/each_day&amp;outcome=pending" in text
+    assert 'rel="next"' in text and "schedule=sales%2Feach_day&amp;outcome=pending" in text
     assert "job was pruned" in text
 
 
@@ -164,3 +165,34 @@ def test_events_of_a_deleted_schedule_are_found(server: Served):
     deployed(server, {**SPEC, "schedules": left})
     (event,) = server.client.get(f"{EVENTS}?schedule=sales/each_day&outcome=discarded").json()["items"]
     assert [each["reason"] for each in event["deliveries"]] == ["D-DELETED"]
+
+
+def test_refused_reports_are_listed_among_events_to_who_sees_their_app(server: Served):
+    deployed(server)
+    report(server, DAYS[:1])
+    server.pass_time(timedelta(minutes=1))
+    key = "partition:sales/rwa"
+    refused = RefusedReport(id="r", at=server.now, key=key, partition="x", reason="there is no dataset rwa")
+    with server.store.transaction() as transaction:
+        note_refused(transaction, [refused])
+
+    first, second = found(server, "")
+
+    assert (first["key"], first["refused"], first["deliveries"]) == (key, refused.reason, [])
+    assert second["refused"] is None
+    assert found(server, "key=partition:sales/rw") == [first]
+    assert found(server, "schedule=each_day") == [second]
+    page = server.client.get(f"{EVENTS}?limit=1").json()
+    assert server.client.get(f"{EVENTS}?limit=1&cursor={page['next']}").json()["items"] == [second]
+    assert "refused: there is no dataset rwa" in server.client.get("/board/events", headers=HTML).text
+    theirs = server.of(server.token(Role.READ, app="other"))
+    assert theirs.get(EVENTS).json()["items"] == []
+
+
+def test_several_outcomes_go_together_and_a_part_of_the_id_names_a_job(server: Served):
+    fill(server)
+    pending, failed = found(server, "outcome=pending"), found(server, "outcome=failed")
+    assert found(server, "outcome=pending&outcome=failed") == [*pending, *failed]
+    (job,) = {each["job"] for each in pending[0]["deliveries"]}
+    assert found(server, f"job={job[:-1]}") == found(server, f"job={job}") == pending
+    problem(server.client.get(f"{EVENTS}?job=none"), 400)

@@ -17,7 +17,6 @@ from tidegate.server.board import (
     session,
 )
 from tidegate.server.board.datasets import pages as datasets
-from tidegate.server.board.ledger import events
 from tidegate.server.board.ledger import pages as ledger
 
 BOARD: tuple[APIRouter, ...] = (
@@ -30,7 +29,6 @@ BOARD: tuple[APIRouter, ...] = (
     datasets.router,
     day.router,
     backfills.router,
-    events.router,
     ledger.router,
     maintenance.router,
     listing.router,

@@ -110,3 +110,4 @@ def _query(given: dict[str, Any], cursor: str) -> list[tuple[str, str]]:
 
 for _name in ("jobs", "instances", "late", "overrides"):
     add_page(LISTINGS[_name])
+add_page(LISTINGS["events"], template="events")

@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 from tests.worlds.world import World, at
-from tidegate.scheduler.explain.listed_events import PRUNED, Received, listed_events
+from tidegate.listings.events import Received
+from tidegate.listings.queries.events import PRUNED, shown_events
 from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.retention.prune import prune
 
@@ -13,8 +14,7 @@ KEEP_EVENTS = Keep(journal=None, events=None, finished_jobs=timedelta(minutes=1)
 def received(world: World) -> list[Received]:
     """What has become of all events, in the order of arrival."""
     with world.store.reading() as reader:
-        listed = listed_events(reader, reader.events()[::-1])
-    return [one for each in listed for one in each.received]
+        return [one for each in shown_events(reader, reader.events()[::-1]) for one in each.deliveries]
 
 
 def test_an_event_may_outlive_the_job_that_received_it():
