@@ -19,6 +19,7 @@ COMMANDS = {
     "instances": ("instances", "list"),
     "deployments": ("deployments", "log"),
     "events": ("events", "list"),
+    "alerts": ("alerts", "list"),
 }
 """The command of each list."""
 

@@ -111,6 +111,8 @@ def complete_filter(of: "Filter", begun: str) -> list[str]:
     kind = FILTERS[of.kind]
     if kind.values is not None:
         return [value for value in kind.values(of) if value.lower().startswith(begun.lower())]
+    if of.kind == "text" and of.name in KINDS:
+        return completed((KINDS[of.name],), begun)
     return _offered(lambda: _read(lambda reader: kind.names(reader)), begun)
 
 

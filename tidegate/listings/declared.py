@@ -1,5 +1,6 @@
 """All lists. A new one is its declaration, its query and a line here."""
 
+from tidegate.listings.alerts import ALERTS
 from tidegate.listings.deployments import DEPLOYMENTS
 from tidegate.listings.events import EVENTS
 from tidegate.listings.instances import INSTANCES
@@ -9,6 +10,6 @@ from tidegate.listings.listing import Listing
 from tidegate.listings.overrides import OVERRIDES
 
 LISTINGS: dict[str, Listing] = {
-    each.name: each for each in (DEPLOYMENTS, EVENTS, INSTANCES, JOBS, LATE, OVERRIDES)
+    each.name: each for each in (ALERTS, DEPLOYMENTS, EVENTS, INSTANCES, JOBS, LATE, OVERRIDES)
 }
 """By name."""

@@ -1,75 +1,28 @@
 """`tidegate alerts`: list alerts, send them again, and test a channel."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import (
-    NUMBER_MAX,
-    Format,
-    FormatOption,
-    ReasonOption,
-    instant,
-    print_json,
-    print_line,
-    print_table,
-)
-from tidegate.scheduler.model.records.alert import AlertState
+from tidegate.cli.listing import Given, Part, Parts, list_command
+from tidegate.cli.printing import ReasonOption, print_line
+from tidegate.listings.alerts import ALERTS
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.records.alert import Alert
-    from tidegate.scheduler.store.listing_reader import ListingReader
-
-DEFAULT_LIMIT = 50
 
 app = typer.Typer(no_args_is_help=True, help="List alerts, send them again, and test channels.")
 
 
-@app.command("list")
-def list_alerts(
-    state: Annotated[
-        list[AlertState] | None,
-        typer.Option(help="Only alerts in this state; may be repeated.", case_sensitive=False),
-    ] = None,
-    channel: Annotated[str | None, typer.Option(help="Only alerts to this channel.")] = None,
-    app: Annotated[
-        str | None, typer.Option(help="Only alerts on schedules and datasets of this app.")
-    ] = None,
-    limit: Annotated[
-        int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of alerts, the newest.")
-    ] = DEFAULT_LIMIT,
-    format: FormatOption = Format.TEXT,
-) -> None:
-    """List the alerts of the project, the newest first."""
-    from tidegate.alerts.texts import title
-    from tidegate.cli.opened_store import ask_store
-    from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.explain.names import find_app
+def _parts(given: Given, _: Collection[str]) -> Parts:
+    return Parts([Part("", given)], "No such alerts." if given else _nothing())
 
-    settings = load_settings()
 
-    def find(reader: "ListingReader") -> "tuple[Alert, ...]":
-        only = find_app(reader, app)
-        return reader.alerts(settings.name, states=state or None, channel=channel, app=only, limit=limit)
-
-    found = ask_store(settings, find, ())
-    if format is Format.JSON:
-        print_json(found)
-        return
-    if not found:
-        print_line(
-            _nothing(has_channels=bool(settings.alerts.channels), filtered=bool(state or channel or app))
-        )
-        return
-    print_table(
-        ["alert", "made", "channel", "what", "state", "because"],
-        [
-            [each.id, instant(each.made_at), each.channel, title(each.message), _state(each), each.error]
-            for each in found
-        ],
-    )
+list_alerts = list_command(ALERTS, _parts, limit=50, missing_is_empty=True)
+app.command("list")(list_alerts)
 
 
 @app.command("test")
@@ -119,22 +72,12 @@ def retry_alerts(
         typer.echo("No alerts were abandoned.")
 
 
-def _nothing(*, has_channels: bool, filtered: bool) -> str:
-    if filtered:
-        return "No such alerts."
-    if has_channels:
+def _nothing() -> str:
+    from tidegate.project.settings.settings import load_settings
+
+    if load_settings().alerts.channels:
         return "No alerts."
     return "No alerts, and tidegate.toml has no channels: see `tidegate docs alerts`."
-
-
-def _state(alert: "Alert") -> str:
-    match alert.state:
-        case AlertState.PENDING if alert.tries:
-            return f"pending, tried {alert.tries} times, again {instant(alert.next_at)}"
-        case AlertState.SENT | AlertState.DEAD:
-            return f"{alert.state} {instant(alert.ended_at)}"
-        case _:
-            return str(alert.state)
 
 
 def _sample(project: str, channel: str, now: datetime) -> "Alert":
