@@ -19,7 +19,7 @@ from tests.worlds.world import World, at
 from tidegate.scheduler.model.job import ACTIVE, Job
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.memory import queues
+from tidegate.scheduler.store.memory import jobs
 from tidegate.scheduler.store.protocol import Store
 
 pytestmark = pytest.mark.slow  # whole histories
@@ -59,7 +59,7 @@ def decisions(store: Store) -> dict[str, Any]:
 def without_queues(monkeypatch: pytest.MonkeyPatch, play: Callable[[], Store]) -> dict[str, Any]:
     """What is decided where every release makes all blocked jobs due."""
     with monkeypatch.context() as patch:
-        patch.setattr(queues, "queue_of", lambda job: None)
+        patch.setattr(jobs, "queue_of", lambda job: None)
         return decisions(play())
 
 

@@ -19,7 +19,7 @@ from tests.dagster_defs.maintenance.shop import EVENTS, SALES, Shop, shop_app
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT, REASON
-from tidegate.dagster_defs.maintenance.measuring import job as measuring_job
+from tidegate.dagster_defs.maintenance import jobs as maintenance_jobs
 from tidegate.dagster_defs.maintenance.measuring import run as measuring_run
 from tidegate.dagster_defs.maintenance.measuring.due import LISTED_EVERY, listing_due
 from tidegate.spark_jobs.errors import SparkLost
@@ -65,7 +65,7 @@ def test_a_listing_that_never_ends_is_tried_again_after_others_have_measured(
     def hangs(*_: object) -> Listing:
         with shop.store.reading() as reader:
             meanwhile.append(listing_due(reader, [shop_app(LAKE, WHEN)], NO_PROJECT, shop.now))
-        shop.now += timedelta(seconds=measuring_job.LONGEST_SECONDS)
+        shop.now += timedelta(seconds=maintenance_jobs.LONGEST_SECONDS)
         raise SparkLost("the JVM of Spark has ended")
 
     monkeypatch.setattr(measuring_run, "list_tables", hangs)

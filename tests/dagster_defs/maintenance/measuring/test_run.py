@@ -20,7 +20,7 @@ from tests.dagster_defs.maintenance.shop import (
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT
-from tidegate.dagster_defs.maintenance.measuring import job as measuring_job
+from tidegate.dagster_defs.maintenance import jobs as maintenance_jobs
 from tidegate.dagster_defs.maintenance.measuring import run as measuring_run
 from tidegate.dagster_defs.maintenance.measuring.due import tables_due
 from tidegate.domain.model import App
@@ -162,7 +162,7 @@ def test_a_run_that_never_gets_an_answer_is_ended(
     waiting: Shop, faked: FakeSpark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed = threading.Event()
-    monkeypatch.setattr(measuring_job, "LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr(maintenance_jobs, "LONGEST_SECONDS", 0.01)
     monkeypatch.setattr(jvm, "kill", killed.set)
     waiting.tick()
 
