@@ -73,12 +73,18 @@ def rows_of(listing: Listing) -> type[Any]:
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """Return the schema of a type; a schema as it is."""
+    """Return the schema of a type; a schema as it is.
+
+    Raises:
+        ValueError: another type has the same name, so that a client would get the one for the other.
+    """
     if isinstance(kind, dict):
         return kind
     (found,), components = msgspec.json.schema_components([kind], ref_template=REF)
     for name, schema in components.items():
-        _components[name] = _with_descriptions(schema)
+        described = _with_descriptions(schema)
+        if _components.setdefault(name, described) != described:
+            raise ValueError(f"two types of the API have the name {name}: rename one")
     return found
 
 

@@ -24,7 +24,7 @@ from tidegate.server.body import as_form, read_form
 from tidegate.server.page import Page, instant_key
 from tidegate.server.problem import Problem, unknown_value
 from tidegate.server.routes.backfills import (
-    Asked,
+    BackfillBody,
     Number,
     backfills_page,
     cancelled,
@@ -126,7 +126,7 @@ def show_page(
 @router.post("", dependencies=[OPERATE])
 def start(service: Here, caller: Called, form: Form) -> Response:
     """Start a backfill of a task, or of all tasks of an app."""
-    done = started(service, caller, as_form(_asked(form), Asked))
+    done = started(service, caller, as_form(_asked(form), BackfillBody))
     return back(f"/board/backfills/{done['id']}", f"backfill {done['id']} is started")
 
 

@@ -42,7 +42,7 @@ Number = Annotated[int, WholeNumber, Path(ge=1, le=NUMBER_MAX, description="The 
 Lot = Annotated[int, msgspec.Meta(le=1_000_000)]
 
 
-class Asked(Value, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
+class BackfillBody(Value, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """The body of a backfill.
 
     Attributes:
@@ -80,18 +80,20 @@ EXAMPLE = {
 @router.post(
     "",
     dependencies=[OPERATE],
-    **contract(ANY_OBJECT, status=202, body=Asked, example=EXAMPLE, errors=(409,), also={200: ANY_OBJECT}),
+    **contract(
+        ANY_OBJECT, status=202, body=BackfillBody, example=EXAMPLE, errors=(409,), also={200: ANY_OBJECT}
+    ),
 )
 def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_object)]) -> Response:
     """Start a backfill of a task, or of all tasks of an app, for some business dates.
 
     The same `request` again starts nothing, and answers how far the backfill is.
     """
-    answer = started(service, caller, as_form(body, Asked))
+    answer = started(service, caller, as_form(body, BackfillBody))
     return json_answer(answer, 200 if "repeated" in answer else 202)
 
 
-def started(service: Service, caller: Caller, asked: Asked) -> dict[str, Any]:
+def started(service: Service, caller: Caller, asked: BackfillBody) -> dict[str, Any]:
     """Start a backfill, and return it, with `repeated` if an earlier call with its `request` has started it.
 
     Raises:
@@ -172,7 +174,7 @@ def cancelled(service: Service, caller: Caller, number: int, reason: str) -> dic
         return _shown(transaction, left)
 
 
-def _target(service: Service, reader: EngineReader, caller: Caller, asked: Asked) -> dict[str, str]:
+def _target(service: Service, reader: EngineReader, caller: Caller, asked: BackfillBody) -> dict[str, str]:
     if asked.task is not None:
         state = task_of(service, reader, caller, asked.task)
         return {"app": state.app, "task": state.name}

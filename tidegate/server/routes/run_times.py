@@ -40,7 +40,7 @@ class RunTime(Value, kw_only=True):
     time: datetime
 
 
-class Asked(Value, kw_only=True, forbid_unknown_fields=True):
+class Batched(Value, kw_only=True, forbid_unknown_fields=True):
     """A program in a batch."""
 
     app: str
@@ -76,7 +76,7 @@ def previous_run_times(app: str, p: str, service: Here) -> Response:
 
 
 @router.post(
-    "/nextruntime", dependencies=[READ], **contract(list[Answered], body=list[Asked], example=EXAMPLE)
+    "/nextruntime", dependencies=[READ], **contract(list[Answered], body=list[Batched], example=EXAMPLE)
 )
 def next_of_several(
     service: Here, caller: Called, body: Annotated[list[Any], Depends(read_list)]
@@ -86,7 +86,9 @@ def next_of_several(
 
 
 @router.post(
-    "/previousruntime", dependencies=[READ], **contract(list[Answered], body=list[Asked], example=EXAMPLE)
+    "/previousruntime",
+    dependencies=[READ],
+    **contract(list[Answered], body=list[Batched], example=EXAMPLE),
 )
 def previous_of_several(
     service: Here, caller: Called, body: Annotated[list[Any], Depends(read_list)]
@@ -96,14 +98,14 @@ def previous_of_several(
 
 
 def _batch(service: Service, caller: Caller, body: list[Any], look: Look) -> Response:
-    asked = as_form(body, list[Asked])
+    asked = as_form(body, list[Batched])
     for each in asked:
         caller.check_app(each.app)
     with service.store.reading() as reader:
         return json_answer([_entry(service, reader, each, look) for each in asked])
 
 
-def _entry(service: Service, reader: ListingReader, asked: Asked, look: Look) -> Answered:
+def _entry(service: Service, reader: ListingReader, asked: Batched, look: Look) -> Answered:
     try:
         found, code = _times(service, reader, asked.app, asked.program, look), OK
     except Problem as problem:

@@ -72,13 +72,13 @@ class TriggerByHand(Value, kw_only=True, forbid_unknown_fields=True):
     reason: str = ""
 
 
-class Job(Value, kw_only=True):
+class TriggeredJob(Value, kw_only=True):
     """The job that a trigger made due."""
 
     job: str
 
 
-class Status(Value, kw_only=True):
+class ScheduleStatus(Value, kw_only=True):
     """The status of a schedule."""
 
     status: Literal["active", "suspended"]
@@ -121,11 +121,11 @@ def show(app: str, s: str, service: Here) -> Response:
     return _answer(service, state)
 
 
-@router.get("/schedules/{s}/status", dependencies=[READ], **contract(Status))
+@router.get("/schedules/{s}/status", dependencies=[READ], **contract(ScheduleStatus))
 def status(app: str, s: str, service: Here) -> Response:
     """Show the status of a schedule."""
     with service.store.reading() as reader:
-        return json_answer(Status(status=schedule_of(service, reader, app, s).status))
+        return json_answer(ScheduleStatus(status=schedule_of(service, reader, app, s).status))
 
 
 @router.put(
@@ -218,7 +218,7 @@ def delete(
     "/schedules/{s}/trigger",
     dependencies=[OPERATE],
     **contract(
-        Job,
+        TriggeredJob,
         status=202,
         body=TriggerByHand,
         example={"key": "2026-03-09", "reason": "late data"},
@@ -238,7 +238,7 @@ def trigger_by_hand(
         with refused_as(400):
             by = caller.by(wanted.reason)
             job = trigger(transaction, state.ref, service.clock(), wanted.key, wanted.force, by=by)
-    return json_answer(Job(job=job.id), 202)
+    return json_answer(TriggeredJob(job=job.id), 202)
 
 
 SWITCHES = {"enable": resume, "resume": resume, "disable": suspend, "suspend": suspend}
