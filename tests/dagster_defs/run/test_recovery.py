@@ -216,7 +216,7 @@ def test_what_its_run_is_finishing_is_left_to_it(
     location: Location, instance: DagsterInstance, commits: CommitStepStore
 ) -> None:
     leave(location, "c1")
-    commits.take("c1", "elsewhere/1/another-machine/1/1", now=NOW, until=NOW + LEASE)
+    commits.take("c1", "elsewhere/1/another-machine/1/1/1", now=NOW, until=NOW + LEASE)
 
     assert look(location, instance).skip_message == "1 being finished: c1"
     assert work(location, instance).success

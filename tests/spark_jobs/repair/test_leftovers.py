@@ -59,8 +59,8 @@ def test_those_of_other_projects_are_left_to_them(store: MemoryCommitStepStore) 
     ("owner", "later", "kind"),
     [
         (new_owner(), timedelta(0), "at_work"),
-        ("elsewhere/1/another-machine/1/1", timedelta(0), "at_work"),
-        ("elsewhere/1/another-machine/1/1", LEASE, "due"),
+        ("elsewhere/1/another-machine/1/1/1", timedelta(0), "at_work"),
+        ("elsewhere/1/another-machine/1/1/1", LEASE, "due"),
         (new_owner().replace(f"/{os.getpid()}/", "/4194305/"), timedelta(0), "due"),
     ],
     ids=["this process", "another machine", "whose lease has run out", "a process here that is gone"],

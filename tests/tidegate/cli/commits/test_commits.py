@@ -97,7 +97,7 @@ def test_a_dagster_that_cannot_be_opened_stops_no_publish(
 
 
 def test_the_list_says_who_is_at_work_and_what_failed(store: SqlCommitStepStore) -> None:
-    store.take("c1", "host-1/77/another-machine/1/1", now=now(), until=now() + LEASE)
+    store.take("c1", "host-1/77/another-machine/1/1/1", now=now(), until=now() + LEASE)
     fail(store, "c2", BLOCKED_AFTER)
 
     first, second = run("list").splitlines()[2:]
@@ -276,7 +276,7 @@ def test_it_asks_first(store: SqlCommitStepStore) -> None:
 
 
 def test_one_that_a_living_process_finishes_is_not_abandoned(store: SqlCommitStepStore) -> None:
-    store.take("c1", "host-1/77/another-machine/1/1", now=now(), until=now() + LEASE)
+    store.take("c1", "host-1/77/another-machine/1/1/1", now=now(), until=now() + LEASE)
 
     with pytest.raises(UserError, match="being finished by process 77 on host-1"):
         run("abandon", "c1", "--yes")

@@ -20,6 +20,7 @@ def test_new_and_lost_tables_and_operations_that_another_policy_takes_over(table
         f"      lost: {ORDERS}\n"
         f"  rewrite_data_files of {ORDERS}: by policy shop/nightly, before by shop/hot\n"
         f"  rewrite_data_files of {EVENTS}: by policy shop/hot, before by shop/nightly\n"
+        "order: rename, policies, schedules, events, journal\n"
     )
     assert tables.project.run("deploy").endswith(tail)
     assert "Tables of the policies" not in tables.project.run("plan")
