@@ -20,6 +20,8 @@ COMMANDS = {
     "deployments": ("deployments", "log"),
     "events": ("events", "list"),
     "alerts": ("alerts", "list"),
+    "commits": ("commits", "list"),
+    "tables": ("maintenance", "tables"),
 }
 """The command of each list."""
 
@@ -34,7 +36,7 @@ def options_of(listing: Listing) -> set[str]:
     return {option.removeprefix("--") for each in command.params for option in each.opts}
 
 
-PAGES_ELSEWHERE: dict[str, str] = {}
+PAGES_ELSEWHERE = {"tables": "/board/maintenance"}
 """The page of a list that is not at /board/ with its name."""
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 NAMED = 5
 """So many values of a list are in a cell."""
+
+NOTHING = {"instant": "-", "measure": "-", "age": "unknown"}
+"""What a column that is always shown has for no value."""
 
 KEPT = inspect.Parameter.KEYWORD_ONLY
 
@@ -48,10 +51,12 @@ class Parts(NamedTuple):
 
     Attributes:
         nothing: what it says if nothing is listed.
+        below: says something of all that is listed; None for nothing.
     """
 
     parts: Sequence[Part]
     nothing: str
+    below: Callable[[Sequence[Any]], str] | None = None
 
 
 def list_command(
@@ -126,7 +131,8 @@ def _parameters(listing: Listing, short: Mapping[str, Short], argument: str) -> 
 
 def _paging(limit: int, json_limit: int | None) -> tuple[inspect.Parameter, inspect.Parameter]:
     in_json = {None: "", NUMBER_MAX: "; in JSON all"}.get(json_limit, f"; in JSON {json_limit}")
-    said = typer.Option(min=1, max=NUMBER_MAX, help=f"The most lines, by default {limit}{in_json}.")
+    most = "all" if limit == NUMBER_MAX else limit
+    said = typer.Option(min=1, max=NUMBER_MAX, help=f"The most lines, by default {most}{in_json}.")
     format = inspect.Parameter("format", KEPT, default=Format.TEXT, annotation=FormatOption)
     return _parameter("limit", None, int | None, said), format
 
@@ -154,6 +160,8 @@ def _print(
             if part.heading:
                 typer.echo(f"\n{part.heading}" if number else part.heading)
             print_items(listing, items)
+        if asked.below is not None and (below := asked.below(items)):
+            typer.echo(f"\n{below}")
         if rows.next is not None:
             typer.echo(f"\nThe {'newest' if oldest_first else 'first'} {most:,}; --limit shows more.")
 
@@ -169,14 +177,14 @@ def print_items(listing: Listing, items: Sequence[Any]) -> None:
     print_table(
         [column.title for column in columns],
         [[_cell(column, item) for column in columns] for item in items],
-        right=[column.title for column in columns if column.shown_as == "number"],
+        right=[column.title for column in columns if column.shown_as in ("number", "measure")],
     )
 
 
 def _cell(column: Column, item: Any) -> str:
     value: Any = getattr(item, column.name)
     if value is None:
-        return "-" if column.shown_as == "instant" and column.priority == 1 else ""
+        return NOTHING.get(column.shown_as, "") if column.priority == 1 else ""
     match column.shown_as:
         case "instant":
             return instant(value, getattr(item, "timezone", ""))
@@ -186,6 +194,14 @@ def _cell(column: Column, item: Any) -> str:
             return f"{value:,}"
         case "flag":
             return "yes" if value else "no"
+        case "measure":
+            from tidegate.scheduler.explain.operations.measure_text import value_text
+
+            return value_text(column.name, value)
+        case "age":
+            from tidegate.scheduler.explain.operations.measure_text import age_text
+
+            return f"{age_text(timedelta(seconds=value))} ago"
         case "list":
             return ", ".join(value[:NAMED]) + (", …" if len(value) > NAMED else "")
         case _:

@@ -1,6 +1,7 @@
 """All lists. A new one is its declaration, its query and a line here."""
 
 from tidegate.listings.alerts import ALERTS
+from tidegate.listings.commits import COMMITS
 from tidegate.listings.deployments import DEPLOYMENTS
 from tidegate.listings.events import EVENTS
 from tidegate.listings.instances import INSTANCES
@@ -8,8 +9,10 @@ from tidegate.listings.jobs import JOBS
 from tidegate.listings.late import LATE
 from tidegate.listings.listing import Listing
 from tidegate.listings.overrides import OVERRIDES
+from tidegate.listings.tables import TABLES
 
 LISTINGS: dict[str, Listing] = {
-    each.name: each for each in (ALERTS, DEPLOYMENTS, EVENTS, INSTANCES, JOBS, LATE, OVERRIDES)
+    each.name: each
+    for each in (ALERTS, COMMITS, DEPLOYMENTS, EVENTS, INSTANCES, JOBS, LATE, OVERRIDES, TABLES)
 }
 """By name."""

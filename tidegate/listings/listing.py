@@ -46,6 +46,9 @@ ShownAs = Literal[
     "deployment",
     "changes",
     "deliveries",
+    "table",
+    "measure",
+    "age",
 ]
 """What a column shows: each face knows how it writes an instant, and what a job links to."""
 
@@ -134,10 +137,12 @@ class Scope(Value, kw_only=True):
     Attributes:
         namespace: the only one; "" for all.
         apps: the only ones; None for all, with those that are not deployed any longer.
+        catalogs: tables of catalogs too, which are of no app.
     """
 
     namespace: str = ""
     apps: frozenset[str] | None = None
+    catalogs: bool = True
 
     def check(self, app: str, text: str = "") -> None:
         """Refuse an app that the caller does not see.

@@ -20,7 +20,6 @@ from tidegate.server.routes import (
     alerts,
     apps,
     backfills,
-    commits,
     deployments,
     events,
     gauges,
@@ -36,6 +35,7 @@ from tidegate.server.routes import (
     run_times,
     schedules,
     task_reports,
+    watermarks,
     why,
 )
 from tidegate.server.service import Service
@@ -63,7 +63,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     lists.router,
     records.router,
     deployments.router,
-    commits.router,
+    watermarks.router,
     alerts.router,
 )
 """The routes below `NAMESPACE`."""

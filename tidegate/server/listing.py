@@ -99,7 +99,8 @@ def read_seen(
 
 def scope_of(service: Service, reader: EngineReader, caller: Caller) -> Scope:
     """Return what a caller sees."""
-    return Scope(namespace=service.namespace, apps=visible_apps(service, reader, caller))
+    apps = visible_apps(service, reader, caller)
+    return Scope(namespace=service.namespace, apps=apps, catalogs=caller.app is None)
 
 
 def _parameter(of: Filter, path: str) -> inspect.Parameter:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.server.board.board import HTML
 from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import fetched
@@ -89,13 +90,12 @@ def test_commits_by_app_dataset_and_page(served: Served):
 
     assert ids(get(f"{COMMITS}?app=other")) == ["c2"]
     assert ids(get(f"{COMMITS}?dataset=sales/cleaned")) == ["c1"]
-    assert ids(get(f"{COMMITS}?dataset=sales/none")) == []
     first = fetched(get(f"{COMMITS}?limit=1"))
     assert [row["commit"] for row in first["items"]] == ["c1"]
     served.service.commits.remove("c1", "[]")
     rest = fetched(get(f"{COMMITS}?limit=1&cursor={first['next']}"))
     assert ([row["commit"] for row in rest["items"]], rest["next"]) == (["c2"], None)
-    for query in ("app=none", "limit=0", "cursor=x"):
+    for query in ("app=none", "dataset=sales/none", "limit=0", "cursor=x"):
         problem(get(f"{COMMITS}?{query}"), 400)
 
 
@@ -158,3 +158,13 @@ def test_a_token_of_an_app_sees_that_app_only(served: Served):
     problem(mine.get(f"{WATERMARKS}?app=other"), 403)
     problem(mine.get(f"{WATERMARKS}/other/clean/sales/raw"), 403)
     problem(served.client.get(COMMITS), 401)
+
+
+def test_the_page_of_commits_shows_what_has_failed(served: Served):
+    commits = served.service.commits
+    commits.take("c1", "me", now=served.now, until=served.now + timedelta(minutes=2))
+    commits.fail("c1", "me", "CommitFailed: no space", served.now)
+
+    html = served.client.get("/board/commits?app=sales", headers=HTML).text
+
+    assert "CommitFailed: no space" in html and "other/cleaned" not in html

@@ -5,8 +5,8 @@ commands finish them at once, or show why they cannot be finished. `list` and `s
 nothing; `abandon` and `fsck` are in their own files.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Collection
+from typing import Annotated
 
 import typer
 
@@ -15,21 +15,14 @@ from tidegate.cli.commits.adopt import adopt
 from tidegate.cli.commits.fsck import fsck
 from tidegate.cli.commits.project import now, opened_project
 from tidegate.cli.commits.shown import lines, shown_commit
-from tidegate.cli.printing import (
-    Format,
-    FormatOption,
-    ReasonOption,
-    instant,
-    print_json,
-    print_line,
-    print_table,
-)
+from tidegate.cli.listing import Given, Part, Parts, list_command
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_line
 from tidegate.domain.error import UserError
 from tidegate.domain.part_name import app_of
+from tidegate.listings.commits import COMMITS
 from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.commit.sequence import decode_result
-from tidegate.spark_jobs.commit.unfinished import unfinished_commits
 
 app = typer.Typer(help="List, finish, abandon and check commit sequences.", no_args_is_help=True)
 app.command()(abandon)
@@ -41,19 +34,11 @@ DatasetArgument = Annotated[
 ]
 
 
-@app.command("list")
-def list_commits(dataset: DatasetArgument = None, format: FormatOption = Format.TEXT) -> None:
-    """List the unfinished commit sequences, oldest first."""
-    with opened_project() as project:
-        named = None if dataset is None else project.named(dataset)
-        rows = unfinished_commits(project.commits, now(), named)
-    if format is Format.JSON:
-        print_json(rows)
-    elif not rows:
-        typer.echo("no unfinished commits")
-    else:
-        columns = ("COMMIT", "TOKEN", "STEPS", "STATE", "LAST TRY", "DATASETS", "LAST ERROR")
-        print_table(columns, [_cells(row) for row in rows], right=("TOKEN", "STEPS"))
+def _parts(given: Given, _forms: Collection[str]) -> Parts:
+    return Parts([Part("", given)], "no unfinished commits")
+
+
+app.command("list")(list_command(COMMITS, _parts, limit=NUMBER_MAX, argument="dataset"))
 
 
 @app.command()
@@ -104,15 +89,3 @@ def recover(dataset: DatasetArgument = None, reason: ReasonOption = "") -> None:
         )
     if not done:
         typer.echo("no unfinished commits")
-
-
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        row["commit"],
-        str(row.get("token", "-")),
-        str(row["steps"] or "-"),
-        row["state"],
-        instant(row["failed_at"]),
-        ", ".join([*row["datasets"], *(f"{name} (abandoned)" for name in row["abandoned"])]) or "-",
-        row["error"] or "-",
-    )

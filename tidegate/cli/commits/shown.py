@@ -9,11 +9,11 @@ from tidegate.domain.commits import AbandonedCommit, CommitAttempt, OutputRecord
 from tidegate.domain.error import UserError
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
+from tidegate.listings.queries.commits import state_text
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result
 from tidegate.spark_jobs.commit.step import Verdict
-from tidegate.spark_jobs.commit.unfinished import state_text
 from tidegate.spark_jobs.repair.fsck import verify_step
 
 

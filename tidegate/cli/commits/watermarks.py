@@ -17,7 +17,7 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.store.commits.noted import NotedAction
-from tidegate.spark_jobs.commit.positions import incremental_read, known_watermarks, position_row
+from tidegate.spark_jobs.commit.positions import incremental_read, known_watermarks, position_of
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.commit.watermarks import set_watermarks
@@ -46,10 +46,7 @@ def list_watermarks(format: FormatOption = Format.TEXT) -> None:
         typer.echo("no watermarks: no program has read incrementally")
     else:
         columns = ("CONSUMER", "SOURCE", "PARTS", "UNFINISHED COMMITS")
-        cells = [
-            (row["consumer"], row["source"], str(row["parts"]), ", ".join(row["moving"]) or "-")
-            for row in rows
-        ]
+        cells = [(row.consumer, row.source, str(row.parts), ", ".join(row.moving) or "-") for row in rows]
         print_table(columns, cells, right=("PARTS",))
 
 
@@ -60,7 +57,7 @@ def show(consumer: ConsumerArgument, source: SourceArgument, format: FormatOptio
         consumer, source = project.named(consumer), project.named(source)
         marks = known_watermarks(project.commits, consumer, source)
     if format is Format.JSON:
-        print_json([position_row(part, mark) for part, mark in marks.items()])
+        print_json([position_of(part, mark) for part, mark in marks.items()])
         return
     columns = ("PART", "MOVES", "POSITION", "MOVED BY")
     cells = [

@@ -27,8 +27,8 @@ def show_status(
 ) -> None:
     """Show a table's health and debt, and for each operation whether it would run now, and why not."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.listings.status_of_table import shown_table, table_status
     from tidegate.scheduler.explain.names import find_table
-    from tidegate.scheduler.explain.operations.shown_table import status_json, table_status
 
     now = datetime.now(UTC)
     if measure:
@@ -36,7 +36,7 @@ def show_status(
     with opened_store() as store, store.reading() as reader:
         found = table_status(reader, find_table(reader, table), now)
     if format is Format.JSON:
-        print_json(status_json(found))
+        print_json(shown_table(found))
         return
     known, statuses = found.known, found.operations
     _print_table(known, found.running)

@@ -1,4 +1,4 @@
-"""*Maintenance*: the tables by debt, and one with its files over time and its operations."""
+"""*Maintenance*: one table with its files over time and its operations; the list is `listings.tables`."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,8 +8,10 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
+from tidegate.listings.queries.tables import public_table
+from tidegate.listings.tables import MaintainedTable
 from tidegate.scheduler.commands.maintain import run_by_hand
-from tidegate.scheduler.explain.measured import Measured, known_tables, measured
+from tidegate.scheduler.explain.measured import measured
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.tick.maintenance.policies import load_policies
@@ -17,10 +19,9 @@ from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
-from tidegate.server.page import Page
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here
-from tidegate.server.tables import TablesSeen, table_named
+from tidegate.server.tables import table_named
 
 router = APIRouter(prefix="/board/maintenance", route_class=PageRoute, include_in_schema=False)
 
@@ -30,25 +31,6 @@ FILES = "files"
 
 WIDTH, HEIGHT = 600, 100
 """Of the chart, in pixels."""
-
-
-class Line(Value, kw_only=True):
-    """A table in the list."""
-
-    name: str
-    debt: float
-    issues: tuple[str, ...]
-    files: float | None
-    total_size: float | None
-    measured_at: datetime | None
-    failure: str
-
-
-class Listed(Value, kw_only=True):
-    """The tables, the largest debt first."""
-
-    items: tuple[Line, ...]
-    next: str | None
 
 
 class Point(Value, kw_only=True):
@@ -68,26 +50,10 @@ class Shown(Value, kw_only=True):
     """
 
     name: str
-    line: Line
-    values: dict[str, float]
+    table: MaintainedTable
     operations: tuple[OperationStatus, ...]
     runs: tuple[OperationRun, ...]
     points: tuple[Point, ...]
-
-
-@router.get("", dependencies=[READ])
-def list_page(
-    request: Request, service: Here, caller: Called, page_of: Annotated[Page, Depends(Page)]
-) -> Response:
-    """List the tables by debt."""
-    now = service.clock()
-    with service.store.reading() as reader:
-        policies = load_policies(reader, now)
-        seen = TablesSeen(service, reader, caller)
-        found = [measured(policies, table, now) for table in known_tables(reader) if table in seen]
-    shown, cursor = page_of.of(map(_line, found), lambda line: (-line.debt, line.name))
-    view = Listed(items=tuple(shown), next=cursor)
-    return page(request, service, "maintenance", "Maintenance", view)
 
 
 @router.get("/table", dependencies=[READ])
@@ -97,12 +63,10 @@ def show_page(name: str, request: Request, service: Here, caller: Called) -> Res
     with service.store.reading() as reader:
         table = table_named(service, reader, caller, name)
         policies = load_policies(reader, now)
-        known = measured(policies, table, now)
         runs = reader.operation_runs(tables=(table.name,), limit=RUNS_SHOWN)
         view = Shown(
             name=table.name,
-            line=_line(known),
-            values={} if known.health is None else known.health.values,
+            table=public_table(measured(policies, table, now)),
             operations=operation_status(reader, table, policies, now),
             runs=runs[::-1],
             points=points(runs),
@@ -155,17 +119,3 @@ def _operation(name: str) -> Operation | None:
     if name and name not in list(Operation):
         raise Problem(400, f"there is no operation {name!r:.100}", hint=f"one of {', '.join(Operation)}")
     return Operation(name) if name else None
-
-
-def _line(known: Measured) -> Line:
-    health = known.health
-    values = {} if health is None else health.values
-    return Line(
-        name=known.table.name,
-        debt=known.debt.score,
-        issues=tuple(f"{each.severity} {each.measure}" for each in known.debt.issues),
-        files=values.get(FILES),
-        total_size=values.get("total_size"),
-        measured_at=None if health is None else health.measured_at,
-        failure=known.failure,
-    )

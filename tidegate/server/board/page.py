@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tidegate.listings.declared import LISTINGS
 from tidegate.project.local_time import in_zone, local_instant
+from tidegate.scheduler.explain.operations.measure_text import age_text, value_text
 from tidegate.scheduler.model.reason import Reason
 from tidegate.server.access import COOKIE
 from tidegate.server.board.back import DONE, SIGNATURE, done_text
@@ -37,6 +38,7 @@ PAGES = (
     ("/board/ledger", "Ledger"),
     ("/board/maintenance", "Maintenance"),
     ("/board/late", "Late"),
+    ("/board/commits", "Commits"),
     ("/board/alerts", "Alerts"),
     ("/board/overrides", "Overrides"),
     ("/board/deployments", "Deployments"),
@@ -82,6 +84,8 @@ def _environment() -> Environment:
     found.filters["instant"] = local_instant
     found.filters["span"] = span
     found.globals["listings"] = LISTINGS
+    found.filters["measure"] = lambda value, name: value_text(name, value)
+    found.filters["age"] = lambda seconds: age_text(timedelta(seconds=seconds))
     found.filters["summary"] = lambda code: Reason(code).summary
     return found
 

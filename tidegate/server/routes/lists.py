@@ -7,5 +7,5 @@ from tidegate.server.listing import add_route
 
 router = APIRouter()
 
-for name in ("alerts", "deployments", "events", "instances", "jobs", "late", "overrides"):
+for name in ("alerts", "deployments", "events", "instances", "jobs", "late", "overrides", "commits"):
     add_route(router, LISTINGS[name])

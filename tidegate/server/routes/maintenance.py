@@ -9,16 +9,17 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
+from tidegate.listings.status_of_table import ShownTable, shown_table, table_status
+from tidegate.listings.tables import TABLES
 from tidegate.scheduler.commands.maintain import run_by_hand
-from tidegate.scheduler.explain.measured import known_tables, measured
 from tidegate.scheduler.explain.operations.by_hand import AskedFor, Progress, asked_for
-from tidegate.scheduler.explain.operations.planned import planned_polls
-from tidegate.scheduler.explain.operations.shown_table import status_json, table_json, table_status
+from tidegate.scheduler.explain.operations.planned import PlannedPoll, planned_polls
+from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object
-from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
+from tidegate.server.contract import contract, json_answer, listed, page_of
+from tidegate.server.listing import add_route
 from tidegate.server.page import Page, WholeNumber, before_instant, instant_key
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
@@ -152,7 +153,7 @@ def _answer(table: str, found: AskedFor, *, waited: bool) -> Response:
 @router.get(
     "/tables/{namespace}/{table}/trigger-status",
     dependencies=[READ],
-    **contract(ANY_OBJECT, errors=(409,)),
+    **contract(ShownTable, errors=(409,)),
 )
 def trigger_status(
     namespace: str,
@@ -164,21 +165,13 @@ def trigger_status(
     """Show a table's health and debt, and for each operation whether it would run now, and why not."""
     with service.store.reading() as reader:
         found = table_at(service, reader, caller, catalog, namespace, table)
-        return json_answer(status_json(table_status(reader, found, service.clock())))
+        return json_answer(shown_table(table_status(reader, found, service.clock())))
 
 
-@router.get("/maintenance/tables", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
-def list_tables(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
-    """List the tables with their health and debt, the largest debt first."""
-    now = service.clock()
-    with service.store.reading() as reader:
-        policies, seen = load_policies(reader, now), TablesSeen(service, reader, caller)
-        known = [measured(policies, table, now) for table in known_tables(reader) if table in seen]
-    found, cursor = page.of(known, lambda each: (-each.debt.score, each.table.name))
-    return listed([table_json(each) for each in found], cursor)
+add_route(router, TABLES, "/maintenance/tables")
 
 
-@router.get("/maintenance/plan", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
+@router.get("/maintenance/plan", dependencies=[READ], **contract(page_of(PlannedPoll)))
 def plan(
     service: Here,
     caller: Called,
@@ -191,7 +184,7 @@ def plan(
     return listed(list(found), None)
 
 
-@router.get("/maintenance/history", dependencies=[READ], **contract(page_of(ANY_OBJECT), errors=(409,)))
+@router.get("/maintenance/history", dependencies=[READ], **contract(page_of(OperationRun), errors=(409,)))
 def history(
     service: Here,
     caller: Called,

@@ -1,28 +1,55 @@
-"""Watermarks as rows, for lists: who reads what incrementally, and how far."""
+"""Watermarks as all faces show them: who reads what incrementally, and how far."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Watermark
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
+from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 
 
-def incremental_read(commits: CommitStepStore, consumer: str, source: str) -> dict[str, Any]:
-    """Return the row of an incremental read.
+class IncrementalRead(Value, kw_only=True):
+    """A program that reads a dataset incrementally.
 
-    Args:
+    Attributes:
         consumer: "app/program".
         source: "app/dataset".
+        parts: how many have a watermark.
+        moving: the unfinished commits that move them.
     """
-    return {
-        "consumer": consumer,
-        "source": source,
-        "parts": len(commits.watermarks(consumer, source)),
-        "moving": list(commits.list_unfinished(watermark_resource(consumer, source))),
-    }
+
+    consumer: str
+    source: str
+    parts: int
+    moving: tuple[str, ...]
+
+
+class Position(Value, kw_only=True):
+    """How far a program has read a part of a dataset.
+
+    Attributes:
+        part: of the dataset; "" for all of it.
+        moves: how often it has moved.
+        position: as `watermarks reset --to` takes it.
+        commit: that moved it last.
+    """
+
+    part: str
+    moves: int
+    position: str
+    commit: str
+
+
+def incremental_read(commits: CommitStepStore, consumer: str, source: str) -> IncrementalRead:
+    """Return what a program has read of a dataset."""
+    return IncrementalRead(
+        consumer=consumer,
+        source=source,
+        parts=len(commits.watermarks(consumer, source)),
+        moving=tuple(commits.list_unfinished(watermark_resource(consumer, source))),
+    )
 
 
 def known_watermarks(commits: CommitStepStore, consumer: str, source: str) -> Mapping[str, Watermark]:
@@ -39,6 +66,6 @@ def known_watermarks(commits: CommitStepStore, consumer: str, source: str) -> Ma
     return dict(sorted(marks.items()))
 
 
-def position_row(part: str, mark: Watermark) -> dict[str, Any]:
-    """Return the row of a part: its position, how often it has moved, and the commit that moved it last."""
-    return {"part": part, "moves": mark.number, "position": mark.position, "commit": mark.commit}
+def position_of(part: str, mark: Watermark) -> Position:
+    """Return the position of a part."""
+    return Position(part=part, moves=mark.number, position=mark.position, commit=mark.commit)

@@ -1,53 +1,31 @@
-"""Commits and watermarks: what dead runs left unfinished, and how far incremental reads have come."""
+"""Watermarks: how far incremental reads have come."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.part_name import app_of, whole_name
 from tidegate.server.access import READ, Called, Caller
-from tidegate.server.contract import ANY_OBJECT, contract, listed, page_of
+from tidegate.server.contract import contract, listed, page_of
 from tidegate.server.deployed import check_name
 from tidegate.server.page import Page
 from tidegate.server.problem import Problem
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import known_app, name_seen, named, visible_apps
-from tidegate.spark_jobs.commit.positions import incremental_read, position_row
-from tidegate.spark_jobs.commit.unfinished import unfinished_commits, written_by
+from tidegate.server.visible import known_app, visible_apps
+from tidegate.spark_jobs.commit.positions import IncrementalRead, Position, incremental_read, position_of
 
 router = APIRouter(tags=["records"])
-
-UNREADABLE_TOKEN = 2**63 - 1
-"""Behind all others: a sequence of another version has a token that only that version can read."""
 
 OfApp = Annotated[str, Query(description="Only those of this app.")]
 
 
-@router.get("/commits", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
-def list_commits(
-    service: Here,
-    caller: Called,
-    page: Annotated[Page, Depends(Page)],
-    app: OfApp = "",
-    dataset: Annotated[str, Query(description='Only those that write this "app/dataset".')] = "",
-) -> Response:
-    """List the unfinished commit sequences, oldest first; those that cannot be read come last."""
-    apps = _apps(service, caller, app)
-    if dataset:
-        with service.store.reading() as reader, named(unknown=400):
-            dataset = name_seen(reader, caller, dataset)
-    rows = unfinished_commits(service.commits, service.clock(), dataset or None)
-    seen = [row for row in rows if _is_seen(written_by(row), apps)]
-    return listed(*page.of(seen, lambda row: (row.get("token", UNREADABLE_TOKEN), row["commit"])))
-
-
-@router.get("/watermarks", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
+@router.get("/watermarks", dependencies=[READ], **contract(page_of(IncrementalRead)))
 def list_watermarks(
     service: Here, caller: Called, page: Annotated[Page, Depends(Page)], app: OfApp = ""
 ) -> Response:
     """List the incremental reads, by the program that reads, with the number of parts with a watermark."""
     apps = _apps(service, caller, app)
-    pairs = [pair for pair in service.commits.followers() if _is_seen(pair[:1], apps)]
+    pairs = [pair for pair in service.commits.followers() if _is_seen(pair[0], apps)]
     found, cursor = page.of(pairs, lambda pair: pair)
     return listed([incremental_read(service.commits, *pair) for pair in found], cursor)
 
@@ -55,7 +33,7 @@ def list_watermarks(
 @router.get(
     "/watermarks/{app}/{program}/{source_app}/{dataset}",
     dependencies=[READ],
-    **contract(page_of(ANY_OBJECT)),
+    **contract(page_of(Position)),
 )
 def show_watermarks(
     app: str,
@@ -72,11 +50,11 @@ def show_watermarks(
     consumer, source = whole_name(app, program), whole_name(source_app, dataset)
     with service.store.reading() as reader:
         apps = visible_apps(service, reader, caller)
-    marks = service.commits.watermarks(consumer, source) if _is_seen((consumer,), apps) else {}
+    marks = service.commits.watermarks(consumer, source) if _is_seen(consumer, apps) else {}
     if not marks:
         raise Problem(404, f"{consumer} has no watermark in {source}")
-    rows: list[dict[str, Any]] = [position_row(part, mark) for part, mark in marks.items()]
-    return listed(*page.of(rows, lambda row: (row["part"],)))
+    rows = [position_of(part, mark) for part, mark in marks.items()]
+    return listed(*page.of(rows, lambda row: (row.part,)))
 
 
 def _apps(service: Service, caller: Caller, app: str) -> frozenset[str] | None:
@@ -91,5 +69,5 @@ def _apps(service: Service, caller: Caller, app: str) -> frozenset[str] | None:
         return visible_apps(service, reader, caller)
 
 
-def _is_seen(names: tuple[str, ...], apps: frozenset[str] | None) -> bool:
-    return apps is None or any(app_of(name) in apps for name in names)
+def _is_seen(consumer: str, apps: frozenset[str] | None) -> bool:
+    return apps is None or app_of(consumer) in apps

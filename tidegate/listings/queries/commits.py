@@ -1,0 +1,67 @@
+"""Unfinished commit sequences: what each writes, who finishes it, and what failed."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import RecoveryState
+from tidegate.domain.part_name import app_of
+from tidegate.listings.commits import UnfinishedCommit
+from tidegate.listings.read import Asked
+from tidegate.scheduler.store.open import commits_of
+from tidegate.spark_jobs.commit.finish import read_sequence
+from tidegate.spark_jobs.commit.process import is_gone, shown
+from tidegate.spark_jobs.commit.recovery import is_blocked
+from tidegate.spark_jobs.errors import CommitUnknown
+
+
+def list_commits(asked: Asked) -> Iterator[UnfinishedCommit]:
+    """Yield the unfinished sequences that write a dataset which the caller sees."""
+    commits = commits_of(asked.source.store)
+    for commit in commits.list_unfinished(asked.wanted.get("dataset")):
+        found = _unfinished(commits, commit, asked.source.now)
+        if found is not None and (
+            asked.apps is None
+            or any(app_of(name) in asked.apps for name in (*found.datasets, *found.abandoned))
+        ):
+            yield found
+
+
+def state_text(state: RecoveryState, at: datetime) -> str:
+    """Return in some words what is done about a sequence."""
+    if state.owner and state.until is not None and state.until > at:
+        if not is_gone(state.owner):
+            return f"being finished by {shown(state.owner)}"
+        return "its process is dead; the next recovery finishes it"
+    if is_blocked(state):
+        return f"BLOCKED after {state.failures} failed tries"
+    if state.failures:
+        return f"waiting for a retry after {state.failures} failed tries"
+    return "waiting for recovery"
+
+
+def _unfinished(commits: CommitStepStore, commit: str, at: datetime) -> UnfinishedCommit | None:
+    """Return a sequence; None for one that was finished in the meantime."""
+    body, state = commits.get(commit), commits.recovery_state(commit)
+    if body is None or state is None:
+        return None
+    error = state.error
+    try:
+        sequence = read_sequence(commit, body)
+    except CommitUnknown as unknown:
+        sequence, error = None, unknown.message
+    return UnfinishedCommit(
+        commit=commit,
+        token=None if sequence is None else sequence.token,
+        steps=None if sequence is None else len(sequence.steps),
+        readable=sequence is not None,
+        state="CANNOT BE READ" if sequence is None else state_text(state, at),
+        owner=state.owner,
+        until=state.until,
+        failures=state.failures,
+        blocked=is_blocked(state),
+        datasets=() if sequence is None else tuple(sequence.datasets),
+        abandoned=tuple(record.dataset for record in commits.output_records(commit)),
+        error=error,
+        failed_at=state.failed_at,
+    )
