@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable
 
+from tests.doubles.reference.store import ReferenceStore
 from tests.simulation.kept_seeds import kept_seeds
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -35,7 +36,7 @@ def player(what: str) -> tuple[Callable[[int, int], object], int]:
     if what == "maintenance":
         from tests.simulation.maintenance.world import history as of_operations
 
-        return lambda seed, _: of_operations(MemoryStore(), seed), STEPS
+        return lambda seed, _: of_operations(ReferenceStore(), seed), STEPS
     if what == "people":
         from tests.simulation.people.world import history as of_people
 

@@ -16,6 +16,7 @@ from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher, dagst
 from tidegate.processes.dagster import HOST, free_port
 from tidegate.processes.home import prepare_home
 from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.launch.versions import AtWork
 
 pytestmark = pytest.mark.dagster
 
@@ -65,6 +66,7 @@ def test_heartbeat_dispatchers_and_code_servers_are_read(
     assert dagster_state(settings) == DagsterState(
         home=home,
         heartbeat=NOW,
+        daemon=AtWork(version="", process="", since=NOW),
         servers=(CodeServer(address=f"{HOST}:{port}", problem="does not answer"),),
         dispatchers=(
             Dispatcher(name=f"{SENSOR} of new", on=True, at=NOW, problem="the code server is down"),

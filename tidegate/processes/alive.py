@@ -92,14 +92,14 @@ def dagster_state(settings: "Settings") -> DagsterState | str:
     try:
         with DagsterInstance.from_config(str(home)) as instance:
             heartbeat = instance.get_daemon_heartbeats().get(SENSOR_DAEMON)
-            daemon = _daemon(instance)
+            at = None if heartbeat is None else datetime.fromtimestamp(heartbeat.timestamp, UTC)
+            daemon = None if at is None else _daemon(instance, at)
             found = tuple(_dispatchers(instance, locations if len(locations) == len(entries) else None))
             outdated = tuple(_outdated(instance))
             sharded = instance.event_log_storage.is_run_sharded
     except Exception as error:  # noqa: BLE001 -- must not hide what the caller explains
         return f"Dagster's instance in {home} cannot be read: {_first_line(str(error))}"
     servers = tuple(_servers(entries))
-    at = None if heartbeat is None else datetime.fromtimestamp(heartbeat.timestamp, UTC)
     return DagsterState(
         home=home,
         heartbeat=at,
@@ -111,15 +111,15 @@ def dagster_state(settings: "Settings") -> DagsterState | str:
     )
 
 
-def _daemon(instance: "DagsterInstance") -> "AtWork | None":
-    """Return the daemon that began last; one that has not noted its version, as older ones, has none."""
+def _daemon(instance: "DagsterInstance", at: datetime) -> "AtWork | None":
+    """Return the daemon that began last, with a heartbeat; one that has not noted its version has none."""
     from tidegate.dagster_defs.coordinator.coordinator import LaunchingCoordinator
     from tidegate.dagster_defs.coordinator.daemon import noted_daemon
     from tidegate.scheduler.launch.versions import AtWork
 
     if not isinstance(instance.run_coordinator, LaunchingCoordinator):
         return None
-    return noted_daemon(instance) or AtWork(version="", process="", since=datetime.now(UTC))
+    return noted_daemon(instance) or AtWork(version="", process="", since=at)
 
 
 def _outdated(instance: "DagsterInstance") -> Iterator[str]:

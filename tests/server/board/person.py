@@ -48,11 +48,11 @@ class Person:
     def open_new_job(self, month: str) -> str:
         """Report another day of a month, open the page of its job, and return the day."""
         self.open("/board/schedules/sales/each_day")
-        rows = self.page.get_by_role("region", name="Jobs of sales/each_day").get_by_role("link")
+        rows = self.page.get_by_role("region", name="Jobs of sales/each_day").get_by_role("row")
         day = f"{month}-{rows.filter(has_text=month).count() + 1:02}"
         report(self.address, day)
         self.page.reload()
-        rows.filter(has_text=day).click()
+        rows.filter(has_text=day).locator('a[href^="/board/jobs/"]').click()
         self.page.wait_for_url("**/board/jobs/*")
         self.look()
         return day

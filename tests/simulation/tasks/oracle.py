@@ -69,7 +69,14 @@ def _overdue(job: Job, task: TaskTrigger, live: Live, now: datetime) -> bool:
     timeout = live.specs[job.schedule].timeout
     if timeout.after is None or timeout.then != "discard" or job.held_at is not None:
         return False
-    return now >= (of(job).counts_from or of(job).start) + timeout.after + job.held_for
+    mine = of(job)
+    if not mine.number:
+        begun = mine.counts_from or mine.start
+    elif mine.began is not None:
+        begun = max(mine.began, mine.counts_from or mine.began)
+    else:
+        return False
+    return now >= begun + timeout.after + job.held_for
 
 
 def _partitions_apart(live: Live) -> None:
