@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from tidegate.domain.error import WrongUsage
 from tidegate.domain.part_name import SEPARATOR, app_of, namespace_and_app, without_namespace
 from tidegate.domain.tasks.key import TaskKeyError, parse_date
+from tidegate.domain.time.instant import instant_of
 from tidegate.listings.listing import Filter, FilterKind, NotInScope, Scope, load
-from tidegate.processes.explained import instant_of
 from tidegate.scheduler.explain import names
 from tidegate.scheduler.model.deployed import TASK_KIND
 from tidegate.scheduler.model.reason import Reason

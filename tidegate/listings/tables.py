@@ -107,9 +107,7 @@ class MaintainedTable(Value, kw_only=True):
     @property
     def issues(self) -> str:
         counted = Counter(issue.severity for issue in self.debt.issues)
-        return ", ".join(
-            f"{counted[each]} {each}" for each in ("critical", "warning", "info") if counted[each]
-        )
+        return ", ".join(f"{counted[each]} {each}" for each in SEVERITIES if counted[each])
 
     @property
     def failure(self) -> str:

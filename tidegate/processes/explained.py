@@ -5,11 +5,12 @@ what the engine knew then.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 import msgspec
 
 from tidegate.domain.error import WrongUsage
+from tidegate.domain.time.instant import instant_of
 from tidegate.processes.blocked_outputs import with_blocked
 from tidegate.processes.dead_holders import with_dead
 from tidegate.processes.run_address import run_address
@@ -66,23 +67,3 @@ def past_instant(text: str, now: datetime, name: str = "--at") -> datetime:
     if moment > now:
         raise WrongUsage(f"{name} must be in the past, got {text}", "omit it to explain the present")
     return moment
-
-
-def instant_of(text: str, name: str = "--at") -> datetime:
-    """Parse an instant; returns it in UTC.
-
-    Args:
-        name: of the option or parameter.
-
-    Raises:
-        WrongUsage: the text is not an instant with a zone.
-    """
-    hint = "write for example 2026-03-10T22:00:00Z or 2026-03-10T18:00:00-04:00"
-    try:
-        moment = datetime.fromisoformat(text)
-        utc = moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise WrongUsage(f'{name} must be an ISO 8601 instant, got "{text}"', hint) from None
-    if moment.tzinfo is None:
-        raise WrongUsage(f'{name} must have a zone or an offset, got "{text}"', hint)
-    return utc

@@ -60,7 +60,7 @@ def export_journal(
 
 
 def _instant(option: str, text: str | None) -> datetime | None:
-    from tidegate.processes.explained import instant_of
+    from tidegate.domain.time.instant import instant_of
 
     return None if text is None else instant_of(text, option)
 

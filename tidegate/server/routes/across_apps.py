@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.model import leaves
 from tidegate.domain.part_name import whole_name
+from tidegate.domain.time.instant import instant_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.manual import resume
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -16,9 +17,8 @@ from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.contract import contract, json_answer, listed, page_of
 from tidegate.server.deployed import own_apps
 from tidegate.server.forms.schedule import SCHEMA, schedule_json
-from tidegate.server.instants import instant_of
 from tidegate.server.page import Page
-from tidegate.server.problem import Problem
+from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import Reason
 from tidegate.server.service import Here, Service
 
@@ -42,7 +42,8 @@ def enable_again(
     reason: Reason = "",
 ) -> Response:
     """Enable the schedules that were suspended from an instant to another one, and still are."""
-    first, last = instant_of("start-time", start), instant_of("end-time", end)
+    with refused_as(400):
+        first, last = instant_of(start, "start-time"), instant_of(end, "end-time")
     if last < first:
         raise Problem(400, "end-time is before start-time")
     now, enabled = service.clock(), list[str]()

@@ -92,7 +92,7 @@ def _replay(
         ManyEvents: there are more, and nothing was changed.
     """
     from tidegate.cli.opened_store import opened_store
-    from tidegate.processes.explained import instant_of
+    from tidegate.domain.time.instant import instant_of
     from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
     from tidegate.scheduler.explain.names import find_dataset, find_schedule
 

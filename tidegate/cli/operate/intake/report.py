@@ -125,7 +125,7 @@ def _landed(keys: list[str] | list[None], rows: Sizes, sizes: Sizes, at: str | N
     Raises:
         BadParameter: a size could be that of another partition.
     """
-    from tidegate.processes.explained import instant_of
+    from tidegate.domain.time.instant import instant_of
     from tidegate.scheduler.intake.report_partitions import Landed
 
     for name, given in (("--rows", rows), ("--bytes", sizes)):

@@ -134,9 +134,9 @@ def _continue(
     transaction: EngineTransaction, replacements: Sequence[Replacement], now: datetime
 ) -> dict[str, ScheduleState]:
     """Return the changed schedules by ref, with the fire times and unchanged timers of the former ones."""
-    anew = [each.again(now) for each in replacements]
-    begun = started(transaction, [state for state in anew if takes_events(state)], now)
-    after = {state.ref: state for state in anew} | {state.ref: state for state in begun}
+    replaced = [each.again(now) for each in replacements]
+    begun = started(transaction, [state for state in replaced if takes_events(state)], now)
+    after = {state.ref: state for state in replaced} | {state.ref: state for state in begun}
     return {before.ref: _in_its_place(before, after[before.ref], now) for before, _ in replacements}
 
 
