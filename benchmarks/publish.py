@@ -70,7 +70,6 @@ class DyingStore(SqlCommitStepStore):
         body: str,
         moves: Sequence[WatermarkMove] = (),
     ) -> Put:
-        """See `CommitStepStore.put`."""
         super().put(sequence, datasets, token, body, moves)
         raise Died
 

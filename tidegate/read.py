@@ -102,7 +102,6 @@ class _ArrowFiles:
         self.filesystem = filesystem
 
     def list(self, folder: str) -> tuple[Entry, ...]:
-        """See `files.filesystem.FileSystem.list`."""
         from pyarrow import fs
 
         found = self.filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True))
@@ -113,7 +112,6 @@ class _ArrowFiles:
         return tuple(sorted(entries, key=lambda entry: entry.name))
 
     def read(self, file: str) -> bytes | None:
-        """See `files.filesystem.FileSystem.read`."""
         try:
             with self.filesystem.open_input_stream(file) as stream:
                 return stream.read()

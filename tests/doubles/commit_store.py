@@ -34,8 +34,6 @@ class _Record:
 
 
 class MemoryCommitStepStore(CommitStepStore):
-    """See `CommitStepStore`."""
-
     def __init__(self, over: Callable[[str], bool] = lambda _: False) -> None:
         """Args:
         over: whether the job that a commit id names was stopped, or is run again.
@@ -50,7 +48,6 @@ class MemoryCommitStepStore(CommitStepStore):
         self._token = 0
 
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
-        """See `CommitStepStore.begin`."""
         with self._lock:
             self._token = max(self._token, at_least) + 1
             self._attempts[self._token] = CommitAttempt(
@@ -59,29 +56,24 @@ class MemoryCommitStepStore(CommitStepStore):
             return self._token
 
     def last_token(self) -> int:
-        """See `CommitStepStore.last_token`."""
         with self._lock:
             return self._token
 
     def renew(self, token: int, until: datetime) -> bool:
-        """See `CommitStepStore.renew`."""
         with self._lock:
             if token in self._attempts:
                 self._attempts[token] = msgspec.structs.replace(self._attempts[token], until=until)
             return token in self._attempts
 
     def end(self, token: int) -> None:
-        """See `CommitStepStore.end`."""
         with self._lock:
             self._attempts.pop(token, None)
 
     def attempts(self) -> Sequence[CommitAttempt]:
-        """See `CommitStepStore.attempts`."""
         with self._lock:
             return tuple(self._attempts[token] for token in sorted(self._attempts))
 
     def expire(self, token: int, now: datetime) -> bool:
-        """See `CommitStepStore.expire`."""
         with self._lock:
             if token not in self._attempts or self._attempts[token].until > now:
                 return False
@@ -96,7 +88,6 @@ class MemoryCommitStepStore(CommitStepStore):
         body: str,
         moves: Sequence[WatermarkMove] = (),
     ) -> Put:
-        """See `CommitStepStore.put`."""
         with self._lock:
             if commit in self._records:
                 return "known"
@@ -118,13 +109,11 @@ class MemoryCommitStepStore(CommitStepStore):
             return "stored"
 
     def get(self, commit: str) -> str | None:
-        """See `CommitStepStore.get`."""
         with self._lock:
             record = self._unfinished(commit)
             return None if record is None else record.body
 
     def list_unfinished(self, dataset: str | None = None) -> tuple[str, ...]:
-        """See `CommitStepStore.list_unfinished`."""
         with self._lock:
             found = [
                 (record.token, id)
@@ -134,7 +123,6 @@ class MemoryCommitStepStore(CommitStepStore):
         return tuple(id for _, id in sorted(found))
 
     def take(self, commit: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
-        """See `CommitStepStore.take`."""
         with self._lock:
             record = self._unfinished(commit)
             if record is None:
@@ -144,20 +132,17 @@ class MemoryCommitStepStore(CommitStepStore):
             return taken
 
     def release(self, commit: str, owner: str) -> None:
-        """See `CommitStepStore.release`."""
         with self._lock:
             record = self._unfinished(commit)
             if record is not None and record.state.owner == owner:
                 self._records[commit] = replace(record, state=record.state.released())
 
     def recovery_state(self, commit: str) -> RecoveryState | None:
-        """See `CommitStepStore.recovery_state`."""
         with self._lock:
             record = self._unfinished(commit)
             return None if record is None else record.state
 
     def fail(self, commit: str, owner: str, error: str, now: datetime) -> int:
-        """See `CommitStepStore.fail`."""
         with self._lock:
             record = self._unfinished(commit)
             if record is None:
@@ -169,27 +154,23 @@ class MemoryCommitStepStore(CommitStepStore):
             return state.failures
 
     def remove(self, commit: str, result: str) -> None:
-        """See `CommitStepStore.remove`."""
         with self._lock:
             record = self._unfinished(commit)
             if record is not None:
                 self._records[commit] = replace(record, body="", moves=frozenset(), result=result)
 
     def result(self, commit: str) -> str | None:
-        """See `CommitStepStore.result`."""
         with self._lock:
             record = self._records.get(commit)
             return None if record is None else record.result
 
     def tokens(self, commits: Sequence[str]) -> Mapping[str, int]:
-        """See `CommitStepStore.tokens`."""
         with self._lock:
             return {one: self._records[one].token for one in commits if one in self._records}
 
     def abandon(
         self, commit: str, note: str, now: datetime, published: Mapping[str, str] | None = None
     ) -> bool:
-        """See `CommitStepStore.abandon`."""
         with self._lock:
             record = self._unfinished(commit)
             if record is None or not record.state.is_free(now):
@@ -212,7 +193,6 @@ class MemoryCommitStepStore(CommitStepStore):
     def abandon_output(
         self, commit: str, dataset: str, *, before: str, body: str, note: str, now: datetime
     ) -> bool:
-        """See `CommitStepStore.abandon_output`."""
         with self._lock:
             record = self._unfinished(commit)
             if record is None or record.body != before or not record.state.is_free(now):
@@ -225,7 +205,6 @@ class MemoryCommitStepStore(CommitStepStore):
             return True
 
     def output_records(self, commit: str) -> Sequence[OutputRecord]:
-        """See `CommitStepStore.output_records`."""
         with self._lock:
             return tuple(record for _, record in sorted(self._outputs.get(commit, {}).items()))
 
@@ -237,29 +216,24 @@ class MemoryCommitStepStore(CommitStepStore):
         )
 
     def was_abandoned(self, commit: str) -> bool:
-        """See `CommitStepStore.was_abandoned`."""
         with self._lock:
             return commit in self._abandoned
 
     def abandoned(self, limit: int = 100) -> Sequence[AbandonedCommit]:
-        """See `CommitStepStore.abandoned`."""
         with self._lock:
             newest = sorted(self._abandoned.values(), key=lambda kept: (kept.at, kept.token), reverse=True)
             return tuple(newest[:limit])
 
     def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
-        """See `CommitStepStore.watermarks`."""
         with self._lock:
             marks = self._marks.get((consumer, source), {})
             return {one: mark for one, mark in marks.items() if part in (None, one)}
 
     def followers(self) -> Sequence[tuple[str, str]]:
-        """See `CommitStepStore.followers`."""
         with self._lock:
             return tuple(sorted(self._marks))
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
-        """See `CommitStepStore.set_watermark`."""
         consumer, source, part, number = move
         with self._lock:
             if self._number(move) != number - 1:
@@ -268,7 +242,6 @@ class MemoryCommitStepStore(CommitStepStore):
             return True
 
     def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
-        """See `CommitStepStore.set_watermarks`."""
         for one in moved:
             self.set_watermark(*one)
 

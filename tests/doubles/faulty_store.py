@@ -81,12 +81,10 @@ class FaultyStore:
             event.remove(self._engine, "before_cursor_execute", self._statement)
 
     def reading(self) -> AbstractContextManager[EngineReader]:
-        """See `Store.reading`."""
         return self.store.reading()
 
     @contextmanager
     def transaction(self) -> Generator[Any]:
-        """See `Store.transaction`."""
         fated = self._throw()
         self._inside = True
         try:
@@ -102,7 +100,6 @@ class FaultyStore:
         self.pass_point("committed", fails=fated == "committed")
 
     def close(self) -> None:
-        """See `Store.close`."""
         self.store.close()
 
     def pass_point(self, place: Place, *, fails: bool = False) -> None:

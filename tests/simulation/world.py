@@ -30,7 +30,7 @@ class World(Hands):
         self._inputs: dict[str, tuple[str, int]] = {}
 
     def deploy(self, app: App, *, update_schedules: bool = True) -> None:
-        """See `Hands.deploy`; what was put in before is judged by what was deployed before."""
+        """What was put in before is judged by what was deployed before."""
         self.judge()
         if update_schedules:
             self._asked_for.append({f"{app.name}/{name}": bare(spec) for name, spec in app.schedules.items()})
@@ -38,7 +38,7 @@ class World(Hands):
         self.judge()
 
     def add(self, events: Sequence[Event]) -> None:
-        """See `Hands.add`; each of them must be heeded."""
+        """Each of them must be heeded."""
         super().add(events)
         for event in events:
             self._inputs.setdefault(event.id, (event.key, self.oracle.read))

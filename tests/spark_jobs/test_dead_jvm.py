@@ -46,12 +46,10 @@ class Deadly(Value, kw_only=True):
     effect: ClassVar[Effect] = Effect.PUBLISHES
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         assert session(SETTINGS).range(3).count() == 3
         return DONE if DONE_BY else NOT_DONE
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         java: Any = session(SETTINGS)._jsparkSession
         if not DEATHS:
             DEATHS.append(pid())
@@ -60,7 +58,6 @@ class Deadly(Value, kw_only=True):
             DONE_BY.append(java.range(10).count())
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return "count"
 
 

@@ -43,31 +43,26 @@ class Table(Value, kw_only=True):
     repeatable: bool = True
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         if self.name in PUBLISHED:
             return DONE
         return unknown("the table refuses it", refused=True) if self.name in REFUSED else NOT_DONE
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         conflict = self.conflict(context)
         if conflict is not None:
             raise conflict
         PUBLISHED.add(self.name)
 
     def conflict(self, context: CommitContext) -> CommitConflict | None:
-        """See `PublishStep.conflict`."""
         return CommitConflict(f"{self.name} has changed") if self.name in CONTESTED else None
 
     def refuse(self, context: CommitContext) -> None:
-        """See `RefusableStep.refuse`."""
         if self.name in TOO_LATE:
             PUBLISHED.add(self.name)
         if self.name not in PUBLISHED:
             REFUSED.add(self.name)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"publish {self.name}"
 
 

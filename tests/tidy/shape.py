@@ -40,6 +40,8 @@ SUPPRESSION = re.compile(
     r"(?::?\s*[A-Z]+\d+(?:\s*,\s*[A-Z]+\d+)*|\[[^\]]*\])?(?P<reason>.*)"
 )
 
+REFERENCE = re.compile(r"See [`A-Z]")
+
 
 def check_shape(source: Source) -> Iterator[Finding]:
     """Every breach of these rules in one file."""
@@ -61,6 +63,13 @@ def _name(source: Source) -> Iterator[Finding]:
 def _docstring(source: Source) -> Iterator[Finding]:
     if source.text.strip() and ast.get_docstring(source.tree) is None:
         yield source.finding(1, "no docstring; say what the module is and where it sits")
+    for node in source.nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            text = ast.get_docstring(node, clean=False) or ""
+            if REFERENCE.match(text):
+                yield source.finding(
+                    node.lineno, f'"{text[:40]}" only refers; a method of a protocol needs none'
+                )
 
 
 def _lengths(source: Source) -> Iterator[Finding]:

@@ -77,7 +77,6 @@ class LimitedProtocol(_Protocol):
     _header_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """See `asyncio.Protocol`."""
         super().connection_made(transport)
         if len(self.connections) > self.most and not self._make_room():
             transport.write(BUSY)
@@ -86,7 +85,6 @@ class LimitedProtocol(_Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`."""
         if self.waiting_since is None and not self._is_at_work():
             self._wait()
         super().data_received(data)
@@ -99,18 +97,15 @@ class LimitedProtocol(_Protocol):
                 self.transport.close()
 
     def pause_writing(self) -> None:
-        """See `asyncio.Protocol`."""
         super().pause_writing()
         self._unread = self.loop.call_later(SEND_SECONDS, self.end)
 
     def resume_writing(self) -> None:
-        """See `asyncio.Protocol`."""
         super().resume_writing()
         if self._unread is not None:
             self._unread.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See `asyncio.Protocol`."""
         self._wait_no_more()
         if self._unread is not None:
             self._unread.cancel()

@@ -43,13 +43,12 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """See `uvicorn.Server.capture_signals`. A signal ends the server; it is not raised again."""
+        """A signal ends the server; it is not raised again."""
         with super().capture_signals():
             yield
             self._captured_signals.clear()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """See `uvicorn.Server.startup`."""
         await super().startup(sockets)
         if self.started:
             self._answers()

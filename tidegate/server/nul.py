@@ -22,7 +22,6 @@ class NoNul:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
         if scope["type"] == "http" and (NUL in scope["path"] or QUOTED in scope["query_string"]):
             await answer_of(_malformed("the path or the query"))(scope, receive, send)
         else:

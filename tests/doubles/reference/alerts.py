@@ -24,7 +24,6 @@ class AlertReader(MemoryReader):
         super().__init__(tables)
 
     def incidents(self, project: str) -> tuple[Incident, ...]:
-        """See `EngineReader.incidents`."""
         return tuple(each for _, each in sorted(self._tables.incidents.items()) if each.project == project)
 
     def alerts(
@@ -38,7 +37,6 @@ class AlertReader(MemoryReader):
         before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[Alert, ...]:
-        """See `EngineReader.alerts`."""
         found = [
             each
             for each in self._of(project, app)
@@ -49,7 +47,6 @@ class AlertReader(MemoryReader):
         return tuple(sorted(newest, key=lambda each: each.made_at, reverse=True)[:limit])
 
     def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
-        """See `EngineReader.due_alerts`."""
         due = [
             (each.next_at, each.id)
             for each in self._of(project)
@@ -58,7 +55,6 @@ class AlertReader(MemoryReader):
         return tuple(self._tables.alerts[id] for _, id in sorted(due)[:limit])
 
     def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
-        """See `EngineReader.alert_counts`."""
         counts = Counter((each.channel, each.kind, each.state) for each in self._of(project, app))
         return tuple(
             AlertCount(channel=channel, kind=kind, state=state, alerts=count)
@@ -83,23 +79,19 @@ class AlertWriter(AlertReader, MemoryTransaction):
         held.alerts.update({id: fields_set_back(each, OF_ALERTS, now) for id, each in held.alerts.items()})
 
     def put_incidents(self, incidents: Sequence[Incident]) -> None:
-        """See `EngineTransaction.put_incidents`."""
         self._tables.own("incidents")
         self._tables.incidents.update({each.id: each for each in incidents})
 
     def drop_incidents(self, ids: Collection[str]) -> None:
-        """See `EngineTransaction.drop_incidents`."""
         self._tables.own("incidents")
         for id in ids:
             self._tables.incidents.pop(id, None)
 
     def put_alerts(self, alerts: Sequence[Alert]) -> None:
-        """See `EngineTransaction.put_alerts`."""
         self._tables.own("alerts")
         self._tables.alerts.update({each.id: each for each in alerts})
 
     def drop_alerts(self, before: datetime, limit: int) -> int:
-        """See `EngineTransaction.drop_alerts`."""
         self._tables.own("alerts")
         old = sorted(
             (each.ended_at, each.id)

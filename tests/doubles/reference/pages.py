@@ -39,7 +39,6 @@ class PageReader(MemoryReader):
         super().__init__(tables)
 
     def events_page(self, wanted: EventsWanted, limit: int) -> tuple[Event, ...]:
-        """See `EngineReader.events_page`."""
         found = [event for event in self._tables.events.values() if _is_wanted(event, wanted)]
         if wanted.of_delivery:
             ids = self._delivered(wanted)
@@ -81,7 +80,6 @@ class PageReader(MemoryReader):
         )
 
     def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.schedules_page`."""
         found = [
             state
             for state in self._tables.schedules.values()
@@ -94,13 +92,11 @@ class PageReader(MemoryReader):
         return tuple(sorted(found, key=lambda state: state.ref)[:limit])
 
     def schedule_count(self, app: str | None = None) -> int:
-        """See `EngineReader.schedule_count`."""
         return sum(app in (None, state.app) for state in self._tables.schedules.values())
 
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None
     ) -> tuple[JobCount, ...]:
-        """See `EngineReader.job_counts`."""
         groups: dict[Any, list[Job]] = {}
         for job in self._tables.jobs.values():
             if job.state in states and (ended_since is None or has_ended_since(job, ended_since)):
@@ -118,11 +114,9 @@ class PageReader(MemoryReader):
         return tuple(sorted(found, key=counts_order))
 
     def newest_deployment(self) -> tuple[int, datetime] | None:
-        """See `EngineReader.newest_deployment`."""
         return next(((number, entry.at) for number, entry in self.deployments(None, 1)), None)
 
     def partition_states(self, dataset: str, keys: Collection[str]) -> tuple[PartitionState, ...]:
-        """See `EngineReader.partition_states`."""
         newest: dict[str, Event] = {}
         for key, event in sorted(self._landed(dataset), key=lambda each: (each[1].arrived, each[1].id)):
             if key in keys:
@@ -130,13 +124,11 @@ class PageReader(MemoryReader):
         return tuple(self._state(key, newest[key]) for key in sorted(newest))
 
     def partition_ends(self, dataset: str, prefixes: Collection[str]) -> tuple[tuple[str, str], ...]:
-        """See `EngineReader.partition_ends`."""
         landed = [event.partition for event in self._events(dataset) if event.partition is not None]
         under = [[key for key in landed if key.startswith(prefix)] for prefix in set(prefixes)]
         return tuple(sorted((min(each), max(each)) for each in under if each))
 
     def partition_reports(self, dataset: str, keys: Collection[str], most: int) -> dict[str, int]:
-        """See `EngineReader.partition_reports`."""
         landed = [key for key, _ in self._landed(dataset)]
         return {key: min(landed.count(key), most) for key in keys}
 
@@ -173,12 +165,10 @@ class PageReader(MemoryReader):
         )
 
     def late_jobs(self) -> dict[str, int]:
-        """See `ExpectedRows.late_jobs`."""
         late = (job for job in self._tables.jobs.values() if job.late_at is not None)
         return dict(sorted(Counter(job.schedule for job in late if job.state not in FINISHED).items()))
 
     def owed_reports(self, project: str, limit: int) -> tuple[PartitionsReport, ...]:
-        """See `EngineReader.owed_reports`."""
         found = sorted(
             (each.owed_since, each.id)
             for each in self._tables.partitions_reports.values()
@@ -187,7 +177,6 @@ class PageReader(MemoryReader):
         return tuple(self._tables.partitions_reports[id] for _, id in found[:limit])
 
     def tables_wanted(self, limit: int) -> tuple[TableState, ...]:
-        """See `MaintenanceRows.tables_wanted`."""
         wanted = [
             (table.wanted_at, table.name, table)
             for table in self._tables.maintained.values()
@@ -196,24 +185,19 @@ class PageReader(MemoryReader):
         return tuple(table for *_, table in sorted(wanted, key=lambda each: each[:2])[:limit])
 
     def newest_deliveries(self, job: str, limit: int) -> tuple[Delivery, ...]:
-        """See `EngineReader.newest_deliveries`."""
         found = self.deliveries([job])[job]
         return found[max(0, len(found) - limit) :]
 
     def count_deliveries(self, job: str) -> int:
-        """See `EngineReader.count_deliveries`."""
         return len(self.deliveries([job])[job])
 
     def revisions(self) -> dict[str, int]:
-        """See `EngineReader.revisions`."""
         return {name: app.revision for name, app in self._tables.apps.items()}
 
     def damage(self) -> tuple[Damage, ...]:
-        """See `EngineReader.damage`."""
         return ()
 
     def counts(self) -> Counts:
-        """See `EngineReader.counts`."""
         held = self._tables
         dead = [
             job

@@ -35,22 +35,18 @@ class RetentionReader(MemoryReader):
         super().__init__(tables)
 
     def known_events(self, ids: Collection[str]) -> frozenset[str]:
-        """See `EngineReader.known_events`."""
         return frozenset(id for id in ids if id in self._tables.events) | self._pruned(EVENT, ids)
 
     def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
-        """See `EngineReader.pruned_runs`."""
         return self._pruned(RUN, ids)
 
     def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
-        """See `EngineReader.pruned_discards`."""
         return self._pruned(DISCARDED_JOB, ids)
 
     def _pruned(self, kind: str, ids: Collection[str]) -> frozenset[str]:
         return frozenset(id for id in ids if (kind, id) in self._tables.pruned)
 
     def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
-        """See `EngineReader.old_jobs`."""
         held = self._tables
         page = _page(held.jobs.values(), lambda job: (job.opened_at, job.id), before, after, limit)
         ended = {run.run_id for run in held.runs.values() if run.ended_at is not None}
@@ -61,7 +57,6 @@ class RetentionReader(MemoryReader):
         return tuple(OldJob(job=job, at_work=job.id in at_work, waited_for=job.id in awaited) for job in page)
 
     def open_instances(self) -> tuple[OpenInstance, ...]:
-        """See `EngineReader.open_instances`."""
         found = [
             (job.schedule, job.instance.number, job.instance.scheduled)
             for job in self._tables.jobs.values()
@@ -70,7 +65,6 @@ class RetentionReader(MemoryReader):
         return tuple(OpenInstance(task=task, number=n, scheduled=at) for task, n, at in sorted(found))
 
     def next_real(self, task: str, number: int, scheduled: datetime) -> datetime | None:
-        """See `EngineReader.next_real`."""
         found = (
             job.instance.scheduled
             for job in self._tables.jobs.values()
@@ -80,13 +74,11 @@ class RetentionReader(MemoryReader):
         return min((at for at in found if at > scheduled), default=None)
 
     def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
-        """See `EngineReader.tasks_waiting_for`."""
         key = task_event_key(task)
         every = self._tables.subscriptions.items()
         return tuple(sorted(ref for ref, each in every if any(one.event_key == key for one in each)))
 
     def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
-        """See `EngineReader.old_events`."""
         held = self._tables
         page = _page(held.events.values(), lambda event: (event.arrived, event.id), before, after, limit)
         in_jobs = {event for job, marks in held.deliveries.items() if job in held.jobs for event, *_ in marks}
@@ -108,36 +100,29 @@ class RetentionReader(MemoryReader):
         )
 
     def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
-        """See `EngineReader.old_runs`."""
         page = _page(self._tables.runs.values(), lambda run: (run.seen_at, run.run_id), before, after, limit)
         return tuple(OldRun(run=run, has_job=run.job in self._tables.jobs) for run in page)
 
     def old_launches(self, before: datetime, limit: int) -> tuple[str, ...]:
-        """See `EngineReader.old_launches`."""
         every = ((at, holder) for holder, (_, at) in self._tables.launches.items() if at < before)
         return tuple(holder for _, holder in sorted(every)[:limit])
 
     def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:
-        """See `EngineReader.events_of_jobs`."""
         found = (group for group in self._groups() if group.job is not None and group.job in jobs)
         return summed((group.schedule, group.state, group.reason, group.at, 1) for group in found)
 
     def events_without_job(self, events: Collection[str]) -> tuple[LedgerSum, ...]:
-        """See `EngineReader.events_without_job`."""
         found = (group for group in self._groups() if group.job is None and group.event in events)
         return summed((group.schedule, None, group.reason, group.at, group.events) for group in found)
 
     def snapshot(self, at: datetime | None = None) -> Snapshot | None:
-        """See `EngineReader.snapshot`."""
         found = (each for each in self._tables.snapshots.values() if at is None or each.at <= at)
         return max(found, key=lambda each: each.number, default=None)
 
     def snapshots(self) -> tuple[tuple[int, datetime], ...]:
-        """See `EngineReader.snapshots`."""
         return tuple((number, each.at) for number, each in sorted(self._tables.snapshots.items()))
 
     def slot_holders(self) -> dict[str, tuple[str, ...]]:
-        """See `EngineReader.slot_holders`."""
         found: dict[str, list[str]] = {}
         for resource, holders in sorted(self._tables.slots.items()):
             for holder in holders:
@@ -145,13 +130,12 @@ class RetentionReader(MemoryReader):
         return {holder: tuple(resources) for holder, resources in found.items()}
 
     def launched_since(self, since: datetime) -> tuple[Launched, ...]:
-        """See `EngineReader.launched_since`."""
         found = ((at, holder, program) for holder, (program, at) in self._tables.launches.items())
         newer = sorted(each for each in found if each[0] > since)
         return tuple(Launched(program=program, holder=holder, at=at) for at, holder, program in newer)
 
     def sizes(self) -> tuple[TableSize, ...]:
-        """See `EngineReader.sizes`; only the tables that grow are counted."""
+        """Only the tables that grow are counted."""
         held = self._tables
         counted = {"events": held.events, "jobs": held.jobs, "journal": held.journal, "runs": held.runs}
         return tuple(
@@ -162,7 +146,6 @@ class RetentionReader(MemoryReader):
     def ledger(
         self, *, app: str | None = None, after: str = "", limit: int | None = None
     ) -> tuple[LedgerRow, ...]:
-        """See `EngineReader.ledger`."""
         groups = [
             (group.schedule, group.state, group.reason, group.events)
             for group in self._groups()
@@ -180,7 +163,6 @@ class RetentionWriter(RetentionReader, MemoryTransaction):
     """Prunes rows."""
 
     def drop_jobs(self, ids: Collection[str]) -> None:
-        """See `EngineTransaction.drop_jobs`."""
         self._tables.own("jobs", "waiting", "claims", "edges", "operation_runs", "running", "pruned")
         held, gone = self._tables, set(ids)
         found = [held.jobs[id] for id in sorted(gone) if id in held.jobs]
@@ -199,26 +181,22 @@ class RetentionWriter(RetentionReader, MemoryTransaction):
             held.jobs.pop(id, None)
 
     def forget_events(self, ids: Collection[str]) -> int:
-        """See `EngineTransaction.forget_events`."""
         self._tables.own("pruned")
         self._tables.pruned.update({(EVENT, id): None for id in ids})
         return self.take_back_events(ids)
 
     def forget_runs(self, ids: Collection[str]) -> None:
-        """See `EngineTransaction.forget_runs`."""
         self._tables.own("runs", "pruned")
         for id in ids:
             self._tables.runs.pop(id, None)
             self._tables.pruned[RUN, id] = None
 
     def drop_launches(self, holders: Collection[str]) -> None:
-        """See `EngineTransaction.drop_launches`."""
         self._tables.own("launches")
         for holder in holders:
             self._tables.launches.pop(holder, None)
 
     def drop_journal(self, numbers: Collection[int]) -> None:
-        """See `EngineTransaction.drop_journal`."""
         self._tables.own("journal", "numbers")
         gone, held = set(numbers), self._tables
         kept = [place for place, number in enumerate(held.numbers) if number not in gone]
@@ -226,25 +204,21 @@ class RetentionWriter(RetentionReader, MemoryTransaction):
         held.numbers = [held.numbers[place] for place in kept]
 
     def add_sums(self, sums: Iterable[LedgerSum]) -> None:
-        """See `EngineTransaction.add_sums`."""
         self._tables.own("sums")
         for each in sums:
             key = (each.schedule, each.day, each.outcome, each.reason)
             self._tables.sums[key] = self._tables.sums.get(key, 0) + each.events
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
-        """See `EngineTransaction.put_snapshot`."""
         self._tables.own("snapshots")
         self._tables.snapshots[snapshot.number] = snapshot
 
     def drop_snapshots(self, numbers: Sequence[int]) -> None:
-        """See `EngineTransaction.drop_snapshots`."""
         self._tables.own("snapshots")
         for number in numbers:
             self._tables.snapshots.pop(number, None)
 
     def drop_late_periods(self, before: datetime, limit: int) -> int:
-        """See `EngineTransaction.drop_late_periods`."""
         self._tables.own("expected_periods")
         old = sorted(
             (each.due_at, key)
@@ -256,7 +230,6 @@ class RetentionWriter(RetentionReader, MemoryTransaction):
         return len(old[:limit])
 
     def drop_partitions_reports(self, before: datetime, limit: int) -> int:
-        """See `EngineTransaction.drop_partitions_reports`."""
         self._tables.own("partitions_reports")
         old = sorted(
             (each.at, each.id)

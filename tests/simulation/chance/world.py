@@ -273,7 +273,7 @@ class ChanceWorld(World):
         self.see(run, RunStatus.SUCCEEDED)
 
     def see(self, run: RunObservation, status: RunStatus) -> RunObservation:
-        """See `World.see`; it may be reported again."""
+        """It may be reported again."""
         self._seen.append(super().see(run, status))
         return self._seen[-1]
 

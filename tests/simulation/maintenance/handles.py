@@ -25,11 +25,9 @@ class Handles:
         self.opened = SCHEDULERS
 
     def reading(self) -> AbstractContextManager[EngineReader]:
-        """See `Store.reading`."""
         return self._handles[self._turns % SCHEDULERS].reading()
 
     def transaction(self) -> AbstractContextManager[EngineTransaction]:
-        """See `Store.transaction`."""
         self._turns += 1
         place = self._turns % SCHEDULERS
         if self._turns % LASTS == 0:

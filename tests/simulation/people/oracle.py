@@ -50,7 +50,7 @@ class PeopleOracle(Oracle):
         self._on_hold: set[str] = set()
 
     def read_all(self, entries: Iterable[Entry]) -> None:
-        """See `Oracle.read_all`; the entries end with a transaction."""
+        """The entries end with a transaction."""
         super().read_all(entries)
         self._whole()
         held = {ref for ref, part in self._overrides if part == "held"}

@@ -49,7 +49,7 @@ class PeopleWorld(ChanceWorld):
         super().__init__(store, seed)
 
     def live(self, steps: int) -> None:
-        """See `ChanceWorld.live`; some deeds are followed by one of people."""
+        """Some deeds are followed by one of people."""
         for _ in range(steps):
             super().live(1)
             match self._people.choice(DEEDS):
@@ -63,7 +63,7 @@ class PeopleWorld(ChanceWorld):
                     pass
 
     def settle(self) -> None:
-        """See `ChanceWorld.settle`; first all that expires has expired, and what has no expiry is ended."""
+        """First all that expires has expired, and what has no expiry is ended."""
         with self.store.reading() as reader:
             expiring = [each.expires_at for each in reader.overrides() if each.expires_at is not None]
         self.now = max([self.now, *expiring])
@@ -78,33 +78,32 @@ class PeopleWorld(ChanceWorld):
         super().settle()
 
     def deploy(self, app: App, *, update_schedules: bool = True) -> None:
-        """See `World.deploy`; the app has the deadlines that are wanted now."""
+        """The app has the deadlines that are wanted now."""
         self.oracle.expected.deploying(self._deadlines)
         super().deploy(with_deadlines(app, self._deadlines), update_schedules=update_schedules)
         self.oracle.expected.deployed(self._deadlines, self.now, self.latest)
 
     def add(self, events: Sequence[Event]) -> None:
-        """See `World.add`; what the journal says so far does not know these events."""
+        """What the journal says so far does not know these events."""
         self.judge()
         super().add(events)
         self.oracle.expected.added(events)
 
     def tick(self, now: datetime | None = None) -> TickReport:
-        """See `Hands.tick`; nothing is overdue after it."""
+        """Nothing is overdue after it."""
         report = super().tick(now)
         self.judge()
         self.oracle.ticked(now or self.now)
         return report
 
     def offer_launches(self, limit: int = 25, now: datetime | None = None) -> tuple[LaunchRequest, ...]:
-        """See `Hands.offer_launches`; like the dispatcher it leaves out an app on hold."""
+        """Like the dispatcher it leaves out an app on hold."""
         at = now or self.now
         return self.within(
             lambda t: () if "a" in held_apps(t) else offer_launches(t, at, "a", limit),
         )
 
     def judge_at_the_end(self) -> None:
-        """See `World.judge_at_the_end`."""
         super().judge_at_the_end()
         with self.store.reading() as reader:
             self.oracle.same_overrides(reader.overrides())

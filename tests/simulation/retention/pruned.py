@@ -49,12 +49,11 @@ class PrunedWorld(ChanceWorld):
         super().__init__(store, seed)
 
     def within(self, deed: Callable[[EngineTransaction], T]) -> T:
-        """See `Hands.within`; some deeds come after a little pruning."""
+        """Some deeds come after a little pruning."""
         self.prune_by_chance()
         return super().within(deed)
 
     def tick(self, now: datetime | None = None) -> TickReport:
-        """See `Hands.tick`."""
         self.prune_by_chance()
         return super().tick(now)
 
@@ -68,7 +67,7 @@ class PrunedWorld(ChanceWorld):
             self.pruned = self.pruned.plus(done.pruned)
 
     def judge_at_the_end(self) -> None:
-        """See `World.judge_at_the_end`; jobs that were pruned are not compared."""
+        """Jobs that were pruned are not compared."""
         self.judge()
 
 

@@ -28,7 +28,7 @@ class Unjudged(ChanceWorld):
     """A world whose oracle does not read the journal, which is pruned."""
 
     def judge(self) -> None:
-        """See `World.judge`."""
+        """What the past shows is judged elsewhere."""
 
 
 def test_a_past_from_a_snapshot_is_what_the_store_held() -> None:

@@ -65,20 +65,17 @@ class Note(Value, kw_only=True):
     text: str
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         if self.text in WORLD.unclear:
             return unknown("its evidence is gone")
         return DONE if self.text in WORLD.written else NOT_DONE
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         WORLD.meanwhile(self.text)
         if self.text in WORLD.broken:
             raise WORLD.broken[self.text]
         WORLD.written.append(self.text)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"write {self.text}"
 
 
@@ -131,7 +128,6 @@ class ScriptedClock:
         self._lock = threading.Lock()
 
     def now(self) -> datetime:
-        """See `Clock.now`."""
         return self._now
 
     def move(self, seconds: float) -> None:
@@ -140,7 +136,6 @@ class ScriptedClock:
             self._now += timedelta(seconds=seconds)
 
     def wait(self, stop: threading.Event, seconds: float) -> bool:
-        """See `Clock.wait`."""
         if seconds == POLL_SECONDS:
             self.move(seconds)
             self.polled()

@@ -145,7 +145,6 @@ class Append(Value, kw_only=True):
     token: int
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         world = cast(World, context.files)
         world.turns.point()
         staged = self.token in world.staged
@@ -155,7 +154,6 @@ class Append(Value, kw_only=True):
         return NOT_DONE if staged else unknown("neither published nor staged")
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         world = cast(World, context.files)
         world.turns.point()
         if world.loses():
@@ -165,7 +163,6 @@ class Append(Value, kw_only=True):
         world.turns.point()
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return "append"
 
 
@@ -178,17 +175,14 @@ class Sweep(Value, kw_only=True):
     token: int
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         return NOT_DONE if self.token in cast(World, context.files).staged else DONE
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         world = cast(World, context.files)
         world.turns.point()
         world.staged.pop(self.token, None)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return "sweep"
 
 

@@ -116,12 +116,10 @@ class SkewedClock:
         self._turns = turns
 
     def now(self) -> datetime:
-        """See `Clock.now`."""
         driver = self._turns.current()
         return self.time if driver is None else self.time + driver.skew
 
     def wait(self, stop: threading.Event, seconds: float) -> bool:
-        """See `Clock.wait`."""
         if seconds != POLL_SECONDS:
             return stop.wait()
         self.time += timedelta(seconds=seconds)

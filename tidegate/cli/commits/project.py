@@ -159,11 +159,9 @@ class _Events:
         self._engine = PublishedEvents(lambda: project.store, now)
 
     def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
-        """See `Events.reported`."""
         return self._engine.reported(commit, partitions)
 
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
-        """See `Events.report`."""
         if not self._project.settings.dagster_home.is_dir():
             self._engine.report(commit, partitions)
             return
@@ -182,7 +180,6 @@ class _Events:
             CommitEvents(lambda: self._project.store, now, instance).report(commit, partitions)
 
     def finished(self, commit: str) -> None:
-        """See `Events.finished`."""
         self._engine.finished(commit)
 
 

@@ -43,11 +43,9 @@ class RunControl:
         self._is_over = _Paced(open_store, lambda reader: not goes_on(reader, job, attempt), clock)
 
     def should_yield(self) -> bool:
-        """See `Control.should_yield`."""
         return self._yields.ask()
 
     def should_stop(self) -> bool:
-        """See `Control.should_stop`."""
         return self._now() >= self._closes_at or self._is_over.ask()
 
 

@@ -44,11 +44,10 @@ class CommitEvents:
         self._others = PublishedEvents(open_store, clock)
 
     def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
-        """See `Events.reported`: what counts is whether the engine knows."""
+        """What counts is whether the engine knows."""
         return patiently(lambda: self._ours.reported(commit, partitions))
 
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
-        """See `Events.report`."""
         if commit == self._own:
             patiently(lambda: self._ours.report(commit, partitions))
             return
@@ -58,7 +57,7 @@ class CommitEvents:
         patiently(lambda: self._others.report(commit, partitions))
 
     def finished(self, commit: str) -> None:
-        """See `Events.finished`. The run that publishes its own commit says so by its end."""
+        """The run that publishes its own commit says so by its end."""
         if commit != self._own:
             patiently(lambda: self._others.finished(commit))
 

@@ -85,7 +85,6 @@ class SimulatedWorld:
         self._requests_are_lost = False
 
     def tick(self, reports: Sequence[Report], now: datetime) -> bool:
-        """See `World.tick`."""
         with self._store.transaction() as transaction:
             transaction.add_events([each for each in reports if isinstance(each, Event)])
             observe_runs(transaction, [each for each in reports if isinstance(each, RunObservation)], now)
@@ -105,7 +104,6 @@ class SimulatedWorld:
                 transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
 
     def launch(self, now: datetime) -> Launches:
-        """See `World.launch`."""
         requests = self._requests(now)
         if self._requests_are_lost:
             self._requests_are_lost = False
@@ -117,21 +115,17 @@ class SimulatedWorld:
         )
 
     def start(self, run: SimulatedRun, now: datetime) -> Sequence[Report]:
-        """See `World.start`."""
         return (run.seen(RunStatus.STARTED, now),)
 
     def end(self, run: SimulatedRun) -> Sequence[Report]:
-        """See `World.end`."""
         with self._store.reading() as reader:
             app = load_whole_app(reader, run.app)
         return (*([] if app is None else written(run, app)), run.seen(run.ends, run.ends_at))
 
     def fail_next(self, schedule: str, times: int) -> None:
-        """See `World.fail_next`."""
         self._launcher.fail_next(schedule, times)
 
     def restart(self) -> None:
-        """See `World.restart`."""
         self._requests_are_lost = True
 
     def _requests(self, now: datetime) -> list[LaunchRequest]:

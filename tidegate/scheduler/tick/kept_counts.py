@@ -15,7 +15,7 @@ Keys = dict[tuple[str, str], int]
 
 
 class KeptCounts:
-    """See `Kept`.
+    """What a trigger asks of the events that it has counted, from the rows of the store.
 
     Args:
         coming: the partition keys of the events of the working set.
@@ -37,7 +37,6 @@ class KeptCounts:
         self._keys.update(keys)
 
     def keys(self, keys: Collection[str]) -> TalliedKeys:
-        """See `Kept.keys`."""
         missing = set(keys) - self._asked
         if missing and not self.knows_all_keys:
             # Events without a `for_each` are all for this job, so their keys are read together.
@@ -48,7 +47,6 @@ class KeptCounts:
         return self._keys
 
     def events(self, leaf: str, after: datetime, limit: int) -> Sequence[Delivery]:
-        """See `Kept.events`."""
         job = self._job
         return [
             Delivery(event=event, schedule=job.schedule, leaf=leaf, job=job.id, at=event.arrived)
@@ -56,5 +54,4 @@ class KeptCounts:
         ]
 
     def newest(self, leaf: str, until: datetime) -> datetime | None:
-        """See `Kept.newest`."""
         return self._rows.newest_counted(self._job.id, leaf, until)

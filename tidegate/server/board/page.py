@@ -152,7 +152,6 @@ class PageRoute(APIRoute):
     """A route whose errors are pages where the caller is a browser, unless it asks for JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """See `APIRoute.get_route_handler`."""
         handle = super().get_route_handler()
 
         async def with_pages(request: Request) -> Response:

@@ -25,11 +25,9 @@ class SystemClock:
     """The clock of this machine."""
 
     def now(self) -> datetime:
-        """See `Clock.now`."""
         return datetime.now(UTC)
 
     def wait(self, stop: threading.Event, seconds: float) -> bool:
-        """See `Clock.wait`."""
         return stop.wait(seconds)
 
 

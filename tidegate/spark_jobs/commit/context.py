@@ -21,17 +21,11 @@ if TYPE_CHECKING:
 class Watermarks(Protocol):
     """The part of the commit store that a watermark step needs."""
 
-    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
-        """See `CommitStepStore.watermarks`."""
-        ...
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]: ...
 
-    def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
-        """See `CommitStepStore.set_watermark`."""
-        ...
+    def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool: ...
 
-    def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
-        """See `CommitStepStore.set_watermarks`."""
-        ...
+    def set_watermarks(self, moved: Sequence[NewWatermark]) -> None: ...
 
 
 class Events(Protocol):
@@ -54,30 +48,25 @@ class NoEvents:
     """Events without a scheduler: a sequence that reports events cannot be finished here."""
 
     def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
-        """See `Events.reported`."""
         raise _no_store()
 
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
-        """See `Events.report`."""
         raise _no_store()
 
     def finished(self, commit: str) -> None:
-        """See `Events.finished`: no engine waits for it."""
+        """No engine waits for it."""
 
 
 class NoWatermarks:
     """Watermarks without a store. `finish` replaces them by the sequence's own store."""
 
     def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
-        """See `CommitStepStore.watermarks`."""
         raise _no_store()
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
-        """See `CommitStepStore.set_watermark`."""
         raise _no_store()
 
     def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
-        """See `CommitStepStore.set_watermarks`."""
         raise _no_store()
 
 

@@ -15,57 +15,47 @@ from tidegate.spark_jobs.files.scheme import is_local, scheme_of
 
 
 class AllFiles:
-    """See `FileSystem` for the methods. A rename stays within one file system."""
+    """The file systems of all addresses as one. A rename stays within one file system."""
 
     def __init__(self, spark: Callable[[], SparkSession]) -> None:
         self._local = LocalFiles()
         self._hadoop = HadoopFiles(spark)
 
     def list(self, folder: str) -> tuple[Entry, ...]:
-        """See `FileSystem.list`."""
         return self._of(folder).list(_path(folder))
 
     def exists(self, path: str) -> bool:
-        """See `FileSystem.exists`."""
         return self._of(path).exists(_path(path))
 
     def read(self, file: str) -> bytes | None:
-        """See `FileSystem.read`."""
         return self._of(file).read(_path(file))
 
     def put_if_absent(self, file: str, content: bytes) -> bool:
-        """See `FileSystem.put_if_absent`."""
         return self._of(file).put_if_absent(_path(file), content)
 
     def rename(self, source: str, target: str) -> None:
-        """See `FileSystem.rename`."""
         self._of(target).rename(_path(source), _path(target))
 
     def delete(self, path: str) -> None:
-        """See `FileSystem.delete`."""
         self._of(path).delete(_path(path))
 
     def sync(self, folder: str) -> None:
-        """See `FileSystem.sync`."""
         self._of(folder).sync(_path(folder))
 
     def moves_folders_whole(self, folder: str) -> bool:
-        """See `FileSystem.moves_folders_whole`."""
         return self._of(folder).moves_folders_whole(_path(folder))
 
     def copy(self, source: str, target: str) -> None:
-        """See `FileSystem.copy`. The two may be on different file systems."""
+        """The two may be on different file systems."""
         if is_local(source) and is_local(target):
             self._local.copy(_path(source), _path(target))
         else:
             self._hadoop.copy(_url(source), _url(target))
 
     def digest(self, file: str) -> str | None:
-        """See `FileSystem.digest`."""
         return self._of(file).digest(_path(file))
 
     def local_path(self, place: str) -> Path | None:
-        """See `FileSystem.local_path`."""
         return self._of(place).local_path(_path(place))
 
     def _of(self, place: str) -> FileSystem:

@@ -102,7 +102,7 @@ class LocalFiles:
     """The file system of this machine, or a shared POSIX mount with atomic rename and link."""
 
     def list(self, folder: str) -> tuple[Entry, ...]:
-        """See `FileSystem.list`. An entry that vanishes during the call is left out."""
+        """An entry that vanishes during the call is left out."""
         entries: list[Entry] = []
         try:
             with os.scandir(folder) as found:
@@ -114,21 +114,18 @@ class LocalFiles:
         return tuple(sorted(entries, key=lambda entry: entry.name))
 
     def exists(self, path: str) -> bool:
-        """See `FileSystem.exists`."""
         return os.path.lexists(path)
 
     def read(self, file: str) -> bytes | None:
-        """See `FileSystem.read`."""
         try:
             return Path(file).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def put_if_absent(self, file: str, content: bytes) -> bool:
-        """See `FileSystem.put_if_absent`.
+        """Write a hidden file beside it, which is then linked, or renamed without replacing.
 
-        The content is written to a hidden file beside it, which is then linked, or renamed without
-        replacing: a link appears atomically and fails when the name exists. A crash in between leaves the
+        A link appears atomically and fails when the name exists. A crash in between leaves the
         hidden file.
         """
         target = Path(file)
@@ -148,7 +145,6 @@ class LocalFiles:
         return True
 
     def rename(self, source: str, target: str) -> None:
-        """See `FileSystem.rename`."""
         make_folders(Path(target).parent)
         if self.exists(target):
             raise FileExistsError(errno.EEXIST, "the target of a rename exists", target)
@@ -157,7 +153,6 @@ class LocalFiles:
         sync_folder(Path(source).parent)
 
     def delete(self, path: str) -> None:
-        """See `FileSystem.delete`."""
         if Path(path).is_dir() and not Path(path).is_symlink():
             # Another process may delete the same folder; missing files are not an error.
             shutil.rmtree(path, ignore_errors=True)
@@ -167,18 +162,13 @@ class LocalFiles:
             Path(path).unlink(missing_ok=True)
 
     def sync(self, folder: str) -> None:
-        """See `FileSystem.sync`."""
         for here, _, names in os.walk(folder):
             for name in names:
                 _sync(Path(here, name))
             sync_folder(Path(here))
 
     def moves_folders_whole(self, folder: str) -> bool:
-        """See `FileSystem.moves_folders_whole`.
-
-        Raises:
-            OutputError: the file system cannot create a file for one of two writers only.
-        """
+        """Raises `OutputError` where a file cannot be created for one of two writers only."""
         lack = lack_of(Path(folder))
         if lack:
             raise OutputError(
@@ -190,7 +180,6 @@ class LocalFiles:
         return True
 
     def copy(self, source: str, target: str) -> None:
-        """See `FileSystem.copy`."""
         make_folders(Path(target).parent)
         hidden = Path(target).with_name(f".{Path(target).name}.{uuid.uuid4().hex}")
         try:
@@ -202,7 +191,6 @@ class LocalFiles:
         sync_folder(Path(target).parent)
 
     def digest(self, file: str) -> str | None:
-        """See `FileSystem.digest`."""
         try:
             with Path(file).open("rb") as content:
                 return hashlib.file_digest(content, "sha256").hexdigest()
@@ -210,7 +198,6 @@ class LocalFiles:
             return None
 
     def local_path(self, place: str) -> Path | None:
-        """See `FileSystem.local_path`."""
         return Path(place) if has_symbolic_links(Path(place)) else None
 
 

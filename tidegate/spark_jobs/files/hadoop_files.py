@@ -38,7 +38,6 @@ class HadoopFiles:
         self._spark = spark
 
     def list(self, folder: str) -> tuple[Entry, ...]:
-        """See `FileSystem.list`."""
         try:
             with java_failures(folder):
                 path, system = self._at(folder)
@@ -50,23 +49,17 @@ class HadoopFiles:
         return tuple(sorted(found, key=lambda entry: entry.name))
 
     def exists(self, path: str) -> bool:
-        """See `FileSystem.exists`."""
         with java_failures(path):
             where, system = self._at(path)
             return bool(system.exists(where))
 
     def read(self, file: str) -> bytes | None:
-        """See `FileSystem.read`."""
         with suppress(FileNotFoundError), self._opened(file) as stream:
             return bytes(self._java.org.apache.commons.io.IOUtils.toByteArray(stream))
         return None
 
     def put_if_absent(self, file: str, content: bytes) -> bool:
-        """See `FileSystem.put_if_absent`.
-
-        Raises:
-            OutputError: the store cannot create a file that way.
-        """
+        """Raises `OutputError` where the store cannot create a file that way."""
         creates_by = self._promised(file)
         with java_failures(file):
             path, system = self._at(file)
@@ -85,7 +78,6 @@ class HadoopFiles:
         return True
 
     def rename(self, source: str, target: str) -> None:
-        """See `FileSystem.rename`."""
         if not promises_of(target).moves_folders:
             raise io.UnsupportedOperation(f"{scheme_of(target)}: moves folders file by file: {target}")
         with java_failures(f"{source} to {target}"):
@@ -97,24 +89,21 @@ class HadoopFiles:
             self._context(path).rename(self._at(source)[0], path, self._options())
 
     def delete(self, path: str) -> None:
-        """See `FileSystem.delete`."""
         with suppress(FileNotFoundError), java_failures(path):
             where, system = self._at(path)
             system.delete(where, True)
 
     def sync(self, folder: str) -> None:
-        """See `FileSystem.sync`. What is closed is durable, but on a local disk."""
+        """What is closed is durable, but on a local disk."""
         if scheme_of(folder) == "file":
             with java_failures(folder):
                 LocalFiles().sync(str(self._at(folder)[0].toUri().getPath()))
 
     def moves_folders_whole(self, folder: str) -> bool:
-        """See `FileSystem.moves_folders_whole`."""
         self._promised(folder)
         return promises_of(folder).moves_folders
 
     def copy(self, source: str, target: str) -> None:
-        """See `FileSystem.copy`."""
         with java_failures(f"{source} to {target}"):
             (source_path, source_system), (path, system) = self._at(source), self._at(target)
             shows_at_close = promises_of(target).creates_by not in ("link", "rename")
@@ -126,13 +115,13 @@ class HadoopFiles:
                 self._context(path).rename(written, path, self._options("OVERWRITE"))
 
     def digest(self, file: str) -> str | None:
-        """See `FileSystem.digest`. The content is read in the JVM and not sent to Python."""
+        """The content is read in the JVM and not sent to Python."""
         with suppress(FileNotFoundError), self._opened(file) as stream:
             return str(self._java.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream))
         return None
 
     def local_path(self, place: str) -> Path | None:
-        """See `FileSystem.local_path`: Hadoop creates no links."""
+        """Hadoop creates no links."""
         return None
 
     @contextmanager

@@ -47,15 +47,12 @@ class IcebergFormat:
         selects: Callable[[str], bool],
         reported: Iterable[str] = (),
     ) -> DataFrame | None:
-        """See `TableFormat.read`."""
         return read_table(spark, ref, selects)
 
     def read_new(self, spark: SparkSession, request: IncrementalRead) -> Increment:
-        """See `TableFormat.read_new`."""
         return read_new_snapshots(spark, request)
 
     def state(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableState:
-        """See `TableFormat.state`."""
         return table_state(spark(), ref)
 
     def stage(
@@ -72,7 +69,6 @@ class IcebergFormat:
         state: TableState | None,
         reads: bool,
     ) -> StagedIceberg:
-        """See `TableFormat.stage`."""
         return stage(
             frame, ref, keys, commit=commit, token=token, job=job, facts=facts, state=state, reads=reads
         )
@@ -80,14 +76,12 @@ class IcebergFormat:
     def discard(
         self, ref: DatasetRef, warehouse: Warehouse, spark: Spark, *, commit: str, token: int
     ) -> None:
-        """See `TableFormat.discard`."""
         discard(spark(), ref, commit=commit, token=token)
 
     def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
-        """See `TableFormat.prune`: nothing to do, as Iceberg expires its own snapshots."""
+        """Nothing to do, as Iceberg expires its own snapshots."""
 
     def staged(self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Spark) -> Iterable[Orphan]:
-        """See `TableFormat.staged`."""
         return staged_items(refs, catalog_of(spark()))
 
     def remove(
@@ -97,17 +91,15 @@ class IcebergFormat:
         warehouse: Warehouse,
         spark: Spark,
     ) -> None:
-        """See `TableFormat.remove`."""
         catalog = catalog_of(spark())
         for one in orphans:
             drop_orphan(catalog, one.table, refs.get(one.dataset))
 
     def show(self, ref: DatasetRef, warehouse: Warehouse) -> bool:
-        """See `TableFormat.show`: every reader asks the catalog."""
+        """Every reader asks the catalog."""
         return False
 
     def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableReport:
-        """See `TableFormat.report`."""
         catalog, name = catalog_of(spark()), table_name(ref)
         table = catalog.table(name)
         if table is None:
@@ -116,12 +108,11 @@ class IcebergFormat:
         return TableReport(commits=commits, missing=missing_data(catalog, name))
 
     def commits(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> tuple[str, ...]:
-        """See `TableFormat.commits`."""
         table = catalog_of(spark()).table(table_name(ref))
         return () if table is None else tuple(one.commit for one in log_of(table).recent)
 
     def is_empty(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> bool:
-        """See `TableFormat.is_empty`: other writers may have deleted its rows."""
+        """Other writers may have deleted its rows."""
         table = catalog_of(spark()).table(table_name(ref))
         current = None if table is None else table.currentSnapshot()
         return current is None or current.summary().get("total-records") == "0"
@@ -129,7 +120,7 @@ class IcebergFormat:
     def withdrawn(
         self, ref: DatasetRef, warehouse: Warehouse, commits: Collection[str], spark: Spark
     ) -> Mapping[str, str]:
-        """See `TableFormat.withdrawn`: a rollback leaves the log as it is, a new table has none."""
+        """A rollback leaves the log as it is, a new table has none."""
         catalog, name = catalog_of(spark()), table_name(ref)
         table = catalog.table(name)
         log = PublishLog() if table is None else log_of(table)
@@ -147,7 +138,7 @@ class IcebergFormat:
         return found
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
-        """See `TableFormat.read_positions`: they are in the summaries of the snapshots."""
+        """They are in the summaries of the snapshots."""
         table = catalog_of(spark()).table(table_name(ref))
         found: dict[str, Mapping[str, Any]] = {}
         if table is not None:

@@ -86,23 +86,20 @@ class StagedIceberg(Value, kw_only=True):
     partitions: dict[str, StagedPartition]
 
     def folder_steps(self) -> tuple[CommitStep, ...]:
-        """See `StagedOutput.folder_steps`: none, as the data files are already in their final place."""
+        """None, as the data files are already in their final place."""
         return ()
 
     def version_step(self) -> PublishIceberg:
-        """See `StagedOutput.version_step`."""
         return self.step
 
     def view_steps(self) -> tuple[CommitStep, ...]:
-        """See `StagedOutput.view_steps`: none, as every reader asks the catalog."""
+        """None, as every reader asks the catalog."""
         return ()
 
     def cleaning_step(self) -> CommitStep:
-        """See `StagedOutput.cleaning_step`."""
         return DropStagingTables(table=self.step.table, commit=self.step.commit, root=self.root)
 
     def result(self) -> tuple[PublishedPartition, ...]:
-        """See `StagedOutput.result`."""
         return tuple(
             PublishedPartition(
                 dataset=self.ref.name, key=key, rows=part.rows, bytes=part.bytes, files=part.files

@@ -54,7 +54,6 @@ class ParquetFormat:
         selects: Callable[[str], bool],
         reported: Iterable[str] = (),
     ) -> DataFrame | None:
-        """See `TableFormat.read`."""
         version = head(warehouse.files, ref.root(warehouse))
         if version.is_published:
             return read_table(spark, ref, version, warehouse, selects)
@@ -62,11 +61,9 @@ class ParquetFormat:
         return read_landed(spark, ref, warehouse, selects, reported) if ref.path is not None else None
 
     def read_new(self, spark: SparkSession, request: IncrementalRead) -> Increment:
-        """See `TableFormat.read_new`."""
         return read_new_files(spark, request)
 
     def state(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableState:
-        """See `TableFormat.state`."""
         return table_state(head(warehouse.files, ref.root(warehouse)))
 
     def stage(
@@ -83,23 +80,20 @@ class ParquetFormat:
         state: TableState | None,
         reads: bool,
     ) -> StagedParquet:
-        """See `TableFormat.stage`. A version file does not record `job` and `facts`."""
+        """A version file does not record `job` and `facts`."""
         return stage(frame, ref, keys, warehouse, commit=commit, token=token, state=state, reads=reads)
 
     def discard(
         self, ref: DatasetRef, warehouse: Warehouse, spark: Spark, *, commit: str, token: int
     ) -> None:
-        """See `TableFormat.discard`."""
         warehouse.files.delete(staging_folder(ref.root(warehouse), commit, token))
 
     def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
-        """See `TableFormat.prune`."""
         files, root = warehouse.files, ref.root(warehouse)
         if prune.is_due(files, root):
             prune.prune_table(files, root, ref.id, store)
 
     def staged(self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Spark) -> Iterable[Orphan]:
-        """See `TableFormat.staged`."""
         files = warehouse.files
         for ref in refs:
             staging = f"{ref.root(warehouse)}/{STAGING_FOLDER}"
@@ -116,16 +110,13 @@ class ParquetFormat:
         warehouse: Warehouse,
         spark: Spark,
     ) -> None:
-        """See `TableFormat.remove`."""
         for one in orphans:
             warehouse.files.delete(one.place)
 
     def show(self, ref: DatasetRef, warehouse: Warehouse) -> bool:
-        """See `TableFormat.show`."""
         return show_newest(warehouse.files, ref.root(warehouse), repair=True)
 
     def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableReport:
-        """See `TableFormat.report`."""
         files, root = warehouse.files, ref.root(warehouse)
         version = head(files, root)
         missing = tuple(
@@ -144,18 +135,16 @@ class ParquetFormat:
         )
 
     def commits(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> tuple[str, ...]:
-        """See `TableFormat.commits`."""
         return head(warehouse.files, ref.root(warehouse)).commits()
 
     def is_empty(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> bool:
-        """See `TableFormat.is_empty`."""
         version = head(warehouse.files, ref.root(warehouse))
         return not any(entry.rows for entry in version.partitions.values())
 
     def withdrawn(
         self, ref: DatasetRef, warehouse: Warehouse, commits: Collection[str], spark: Spark
     ) -> Mapping[str, str]:
-        """See `TableFormat.withdrawn`: versions vanish with their files."""
+        """Versions vanish with their files."""
         root = ref.root(warehouse)
         version = head(warehouse.files, root)
         if version.number > len(version.recent):
@@ -163,5 +152,5 @@ class ParquetFormat:
         return {commit: not_listed(root, commit) for commit in commits if commit not in version.recent}
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
-        """See `TableFormat.read_positions`: a version file does not record them."""
+        """A version file does not record them."""
         return {}

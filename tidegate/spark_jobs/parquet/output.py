@@ -69,11 +69,9 @@ class StagedParquet(Value, kw_only=True):
     reads: bool = False
 
     def folder_steps(self) -> tuple[CommitStep, ...]:
-        """See `StagedOutput.folder_steps`."""
         return tuple(staged.step(f"{self.root}/{self._path(key)}") for key, staged in self.folders.items())
 
     def version_step(self) -> PublishStep:
-        """See `StagedOutput.version_step`."""
         if self.ref.write == "merge":
             return PublishMerge(
                 root=self.root,
@@ -101,15 +99,12 @@ class StagedParquet(Value, kw_only=True):
         )
 
     def view_steps(self) -> tuple[CommitStep, ...]:
-        """See `StagedOutput.view_steps`."""
         return (ShowVersion(root=self.root, commit=self.commit),)
 
     def cleaning_step(self) -> CommitStep:
-        """See `StagedOutput.cleaning_step`."""
         return DeleteStaging(folder=f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}")
 
     def result(self) -> tuple[PublishedPartition, ...]:
-        """See `StagedOutput.result`."""
         entries = {key: self._entry(key) for key in self.keys}
         return tuple(
             PublishedPartition(

@@ -19,7 +19,6 @@ def needs(constraint: ConcurrencyConstraint, view: JobView) -> tuple[str, int]:
 
 
 def check(constraint: ConcurrencyConstraint, view: JobView, now: datetime) -> Verdict:
-    """See `scheduler.decision.constraints`."""
     resource, _ = needs(constraint, view)
     taken = view.slots[resource]
     met = taken < constraint.max

@@ -11,7 +11,6 @@ from tidegate.scheduler.model.verdict import Verdict
 
 
 def check(constraint: DelayConstraint, view: JobView, now: datetime) -> Verdict:
-    """See `scheduler.decision.constraints`."""
     job = view.job
     start = job.satisfied_at
     if constraint.from_ == "first_event" and job.first_event_at is not None:

@@ -19,7 +19,7 @@ def needs(constraint: LoadConstraint, view: JobView) -> tuple[str, int] | None:
 
 
 def check(constraint: LoadConstraint, view: JobView, now: datetime) -> Verdict:
-    """See `scheduler.decision.constraints`.
+    """Compare the runs at work, or a gauge, with the limit.
 
     Raises:
         ValueError: it has neither `max_active_runs` nor a gauge with its `max`; lint refuses that.

@@ -13,7 +13,6 @@ from tidegate.scheduler.model.verdict import Verdict
 
 
 def check(constraint: RateConstraint, view: JobView, now: datetime) -> Verdict:
-    """See `scheduler.decision.constraints`."""
     counted = [at for at in view.launches if now - constraint.per < at <= now]
     summary = (
         f"{len(counted)} of {constraint.max} launches of {view.schedule.program} within {constraint.per}"

@@ -16,7 +16,6 @@ def needs(constraint: SinceLastRunConstraint, view: JobView) -> tuple[str, int]:
 
 
 def check(constraint: SinceLastRunConstraint, view: JobView, now: datetime) -> Verdict:
-    """See `scheduler.decision.constraints`."""
     kind = "since_last_run"
     active = view.slots[view.program_resource]
     program = view.schedule.program

@@ -28,7 +28,6 @@ ONE_DAY = timedelta(days=1)
 
 
 def check(constraint: WindowConstraint, view: JobView, now: datetime) -> Verdict:
-    """See `scheduler.decision.constraints`."""
     span = f"{constraint.from_:%H:%M}-{constraint.to:%H:%M} {constraint.timezone}"
     if constraint.calendar is not None:
         span += f" on business days of {constraint.calendar.name}"

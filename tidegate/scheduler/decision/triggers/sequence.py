@@ -65,7 +65,6 @@ def steps(trigger: Composite, path: str, scope: Scope, member: Member) -> Iterat
 
 
 def judge(trigger: Composite, path: str, scope: Scope, member: Member) -> Judged:
-    """See `scheduler.decision.triggers.tree`."""
     found = tuple(steps(trigger, path, scope, member))
     spans = always_from(found[-1].done)
 

@@ -132,7 +132,6 @@ class _PastStore(MemoryStore):
 
     @contextmanager
     def reading(self) -> Generator[MemoryReader]:
-        """See `Store.reading`."""
         yield _PastReader(self.committed, self._present, self._instant)
 
 
@@ -154,7 +153,6 @@ class _PastReader(MemoryReader):
         states: Collection[JobState] | None = None,
         limit: int | None = None,
     ) -> tuple[Job, ...]:
-        """See `EngineReader.jobs`."""
         found = super().jobs(ids=ids, app=app, apps=apps, schedules=schedules, states=states, limit=limit)
         if ids is not None:
             missing = set(ids) - self._tables.jobs.keys()
@@ -177,7 +175,7 @@ class _PastReader(MemoryReader):
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
-        """See `EngineReader.journal`; of a job also what comes before the snapshot."""
+        """Of a job also what comes before the snapshot."""
         if job is None:
             return super().journal(schedule=schedule, kinds=kinds, since=since, limit=limit)
         found = self._present.journal(schedule=schedule, job=job, kinds=kinds, since=since)

@@ -72,7 +72,6 @@ class NotedCommitStepStore(SqlCommitStepStore):
         self._said, self._clock = note, clock
 
     def _note(self, connection: Connection, deed: Deed, commit: str, facts: Mapping[str, Any]) -> None:
-        """See `SqlCommitStepStore._note`."""
         said = self._said
         if deed not in DECIDES[said.action]:
             return

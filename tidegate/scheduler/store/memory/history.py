@@ -29,7 +29,7 @@ class Group(NamedTuple):
 
 
 class HistoryReader:
-    """See `EngineReader`. Nothing is pruned here, so there are no snapshots."""
+    """Nothing is pruned here, so there are no snapshots."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -37,7 +37,6 @@ class HistoryReader:
     def entries_of(
         self, kinds: Collection[EntryKind], after: int, until: int, limit: int
     ) -> tuple[Numbered, ...]:
-        """See `EngineReader.entries_of`."""
         found = [
             Numbered(number=number, entry=entry)
             for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
@@ -46,7 +45,6 @@ class HistoryReader:
         return tuple(found[:limit])
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
-        """See `EngineReader.deployments`."""
         every = zip(self._tables.numbers, self._tables.journal, strict=True)
         found = [
             (number, entry)
@@ -58,7 +56,6 @@ class HistoryReader:
     def journal_page(
         self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
     ) -> tuple[Numbered, ...]:
-        """See `EngineReader.journal_page`."""
         found = (
             Numbered(number=number, entry=entry)
             for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
@@ -67,27 +64,22 @@ class HistoryReader:
         return tuple(found)[:limit]
 
     def renames(self) -> tuple[Numbered, ...]:
-        """See `EngineReader.renames`."""
         every = self.journal_page(0, len(self._tables.journal))
         return tuple(row for row in every if row.entry.kind is EntryKind.RENAME)
 
     def journal_ends(self) -> tuple[int, int]:
-        """See `EngineReader.journal_ends`."""
         numbers = self._tables.numbers
         return (numbers[0], numbers[-1]) if numbers else (0, 0)
 
     def snapshot(self, at: datetime | None = None) -> Snapshot | None:
-        """See `EngineReader.snapshot`."""
         return None
 
     def snapshots(self) -> tuple[tuple[int, datetime], ...]:
-        """See `EngineReader.snapshots`."""
         return ()
 
     def ledger(
         self, *, app: str | None = None, after: str = "", limit: int | None = None
     ) -> tuple[LedgerRow, ...]:
-        """See `EngineReader.ledger`."""
         groups = [
             (group.schedule, group.state, group.reason, group.events)
             for group in self._groups()

@@ -15,13 +15,10 @@ from tidegate.scheduler.store.wanted import JobsWanted
 
 
 class JobReader:
-    """See `EngineReader`."""
-
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
-        """See `EngineReader.newest_jobs`."""
         found = [
             job
             for job in self._tables.jobs.values()
@@ -36,7 +33,6 @@ class JobReader:
         return tuple(sorted(found, key=lambda job: (job.opened_at, job.id), reverse=True)[:limit])
 
     def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
-        """See `EngineReader.backfill_counts`."""
         found: dict[int, Counter[JobState]] = {}
         for job in self._tables.jobs.values():
             if job.instance is None or job.instance.empty or job.state is JobState.DISCARDED:
@@ -46,13 +42,11 @@ class JobReader:
         return {number: dict(states) for number, states in found.items()}
 
     def newest_job(self, schedule: str, at: datetime) -> Job | None:
-        """See `EngineReader.newest_job`."""
         every = self._tables.jobs.values()
         found = (job for job in every if job.schedule == schedule and job.opened_at <= at)
         return max(found, key=lambda job: (job.opened_at, job.id), default=None)
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """See `EngineReader.deliveries`."""
         found: dict[str, tuple[Delivery, ...]] = {}
         for job in jobs:
             marks = self._tables.deliveries.get(job, {})
@@ -62,7 +56,6 @@ class JobReader:
         return found
 
     def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
-        """See `EngineReader.deliveries_of_events`."""
         found = [
             self._delivery(job, place, mark)
             for job, marks in self._tables.deliveries.items()
@@ -83,12 +76,10 @@ class JobReader:
         )
 
     def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        """See `EngineReader.blocked_jobs`."""
         waiting = (self._tables.jobs[id] for id in sorted(self._tables.waiting))
         return tuple(job for job in waiting if job.blocked_on in resources)
 
     def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
-        """See `EngineReader.woken`."""
         rows = [
             (at, queue) for (_, queue), at in self._tables.queues.items() if at is not None and at <= until
         ]
@@ -98,17 +89,13 @@ class JobReader:
         return tuple(found.items())
 
     def queued_jobs(self, queue: str, after: str, limit: int) -> tuple[Job, ...]:
-        """See `EngineReader.queued_jobs`."""
         waiting = (self._tables.jobs[id] for id in self._tables.waiting)
         places = {launch_rank(job): job for job in waiting if queue_of(job) == queue}
         return tuple(places[rank] for rank in sorted(places) if rank > after)[:limit]
 
 
 class JobWriter(JobReader):
-    """See `EngineTransaction`."""
-
     def wake(self, resources: Collection[str], at: datetime) -> None:
-        """See `EngineTransaction.wake`."""
         self._tables.own("queues", "jobs")
         for job in self.blocked_jobs(resources):
             if queue_of(job) is None and (job.next_check_at is None or job.next_check_at > at):
@@ -118,7 +105,6 @@ class JobWriter(JobReader):
                 self._tables.queues[resource, queue] = at
 
     def looked_at(self, queues: Collection[str]) -> None:
-        """See `EngineTransaction.looked_at`."""
         self._tables.own("queues")
         known = {queue_of(self._tables.jobs[id]) for id in self._tables.waiting}
         for resource, queue in [key for key in self._tables.queues if key[1] in queues]:

@@ -11,24 +11,19 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class MaintenanceReader:
-    """See `MaintenanceRows`."""
-
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
-        """See `MaintenanceRows.tables`."""
         found = sorted(self._tables.maintained.items())
         return tuple(table for name, table in found if names is None or name in names)
 
     def records(self, *, tables: Collection[str] | None = None) -> tuple[Record, ...]:
-        """See `MaintenanceRows.records`."""
         records = self._tables.records.values()
         found = (record for record in records if tables is None or record.table in tables)
         return tuple(sorted(found, key=lambda record: (record.table, record.operation, record.policy)))
 
     def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
-        """See `MaintenanceRows.due_records`."""
         due = [
             (record.next_look, record.table, record.operation, record.policy, record)
             for record in self._tables.records.values()
@@ -37,7 +32,6 @@ class MaintenanceReader:
         return tuple(record for *_, record in sorted(due, key=lambda each: each[:4])[:limit])
 
     def next_maintenance(self) -> datetime | None:
-        """See `MaintenanceRows.next_maintenance`."""
         looks = (each.next_look for each in self._tables.records.values() if each.next_look is not None)
         closes = (self._tables.operation_runs[job].closes_at for job in self._tables.running)
         return min((*looks, *closes), default=None)
@@ -52,7 +46,6 @@ class MaintenanceReader:
         before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[OperationRun, ...]:
-        """See `MaintenanceRows.operation_runs`."""
         every = self._tables.operation_runs
         runs: Iterable[OperationRun] = every.values()
         if running:
@@ -71,12 +64,10 @@ class MaintenanceReader:
         return tuple(found if limit is None else found[max(0, len(found) - limit) :])
 
     def bytes_rewritten(self, since: datetime, until: datetime) -> int:
-        """See `MaintenanceRows.bytes_rewritten`."""
         runs = self._tables.operation_runs.values()
         return sum(run.bytes for run in runs if run.ended_at is not None and since <= run.ended_at < until)
 
     def writing_jobs(self, app: str) -> tuple[Job, ...]:
-        """See `MaintenanceRows.writing_jobs`."""
         found = (
             job
             for job in self._tables.jobs.values()
@@ -85,33 +76,26 @@ class MaintenanceReader:
         return tuple(sorted(found, key=lambda job: job.id))
 
     def keys_written(self, dataset: str) -> tuple[str, ...]:
-        """See `MaintenanceRows.keys_written`."""
         key = f"{PARTITION_KEY}{dataset}"
         events = self._tables.events.values()
         return tuple(sorted({e.partition for e in events if e.key == key and e.partition is not None}))
 
 
 class MaintenanceWriter(MaintenanceReader):
-    """See `EngineTransaction`."""
-
     def put_tables(self, tables: Sequence[TableState]) -> None:
-        """See `EngineTransaction.put_tables`."""
         self._tables.own("maintained")
         self._tables.maintained.update({table.name: as_stored(table) for table in tables})
 
     def put_records(self, records: Sequence[Record]) -> None:
-        """See `EngineTransaction.put_records`."""
         self._tables.own("records")
         self._tables.records.update({record.key: record for record in records})
 
     def delete_records(self, records: Sequence[Record]) -> None:
-        """See `EngineTransaction.delete_records`."""
         self._tables.own("records")
         for record in records:
             self._tables.records.pop(record.key, None)
 
     def put_operation_runs(self, runs: Sequence[OperationRun]) -> None:
-        """See `EngineTransaction.put_operation_runs`."""
         self._tables.own("operation_runs", "running")
         for run in runs:
             self._tables.operation_runs[run.job] = as_stored(run)

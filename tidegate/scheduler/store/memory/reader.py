@@ -62,15 +62,11 @@ class MemoryReader(
     TokenReader,
     WatchedReader,
 ):
-    """See `EngineReader`."""
-
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        """See `EngineReader.apps`."""
         found = sorted(self._tables.apps.items())
         return tuple(app for name, app in found if names is None or name in names)
 
     def app_headers(self) -> tuple[AppHeader, ...]:
-        """See `EngineReader.app_headers`."""
         return tuple(
             AppHeader(
                 name=name,
@@ -83,13 +79,11 @@ class MemoryReader(
         )
 
     def schedule_refs(self) -> tuple[str, ...]:
-        """See `EngineReader.schedule_refs`."""
         return tuple(sorted(self._tables.schedules))
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.schedules`."""
         return tuple(
             state
             for ref, state in sorted(self._tables.schedules.items())
@@ -99,22 +93,18 @@ class MemoryReader(
         )
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.due_schedules`."""
         return self._due(now, limit, lambda state: state.fires and state.spec.task is None)
 
     def deadline_schedules(self) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.deadline_schedules`."""
         found = (state for _, state in sorted(self._tables.schedules.items()))
         return tuple(state for state in found if state.spec.deadline is not None)
 
     def constraints(
         self, kinds: Collection[type[Constraint]], *, app: str | None = None
     ) -> tuple[tuple[str, Constraint], ...]:
-        """See `EngineReader.constraints`."""
         return constraints_of(kinds, ((state.ref, state.spec) for state in self.schedules(app=app)))
 
     def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.due_tasks`."""
         return self._due(now, limit, lambda state: state.spec.task is not None)
 
     def _due(
@@ -130,7 +120,6 @@ class MemoryReader(
     def subscriptions(
         self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
     ) -> tuple[Subscription, ...]:
-        """See `EngineReader.subscriptions`."""
         found = (
             each
             for rows in self._tables.subscriptions.values()
@@ -141,31 +130,27 @@ class MemoryReader(
         return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
 
     def events_ahead(self, now: datetime) -> tuple[Event, ...]:
-        """See `EngineReader.events_ahead`."""
         found = [event for event in self._tables.events.values() if event.arrived > now]
         return tuple(sorted(found, key=lambda event: (event.arrived, event.id)))
 
     def known_events(self, ids: Collection[str]) -> frozenset[str]:
-        """See `EngineReader.known_events`."""
         return frozenset(id for id in ids if id in self._tables.events)
 
     def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
-        """See `EngineReader.pruned_runs`; nothing is pruned here."""
+        """Nothing is pruned here."""
         return frozenset()
 
     def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
-        """See `EngineReader.pruned_discards`; nothing is pruned here."""
+        """Nothing is pruned here."""
         return frozenset()
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
-        """See `EngineReader.unrouted_events`."""
         events = (self._tables.events[id] for id in self._tables.unrouted)
         return tuple(sorted(events, key=lambda e: (e.arrived, e.id))[:limit])
 
     def events(
         self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
     ) -> tuple[Event, ...]:
-        """See `EngineReader.events`."""
         found = (
             event
             for event in self._tables.events.values()
@@ -183,7 +168,6 @@ class MemoryReader(
         states: Collection[JobState] | None = None,
         limit: int | None = None,
     ) -> tuple[Job, ...]:
-        """See `EngineReader.jobs`."""
         jobs: Iterable[Job] = self._tables.jobs.values()
         if ids is not None:
             jobs = (self._tables.jobs[id] for id in set(ids) if id in self._tables.jobs)
@@ -199,7 +183,6 @@ class MemoryReader(
         return _newest(sorted(found, key=lambda j: (j.opened_at, j.id)), limit)
 
     def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
-        """See `EngineReader.due_jobs`."""
         waiting = (self._tables.jobs[id] for id in self._tables.waiting)
         due = [
             (job.next_check_at, job.id, job)
@@ -211,7 +194,6 @@ class MemoryReader(
     def instances(
         self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
     ) -> tuple[Job, ...]:
-        """See `EngineReader.instances`."""
         return self._instances(
             lambda job, each: (
                 job.schedule in tasks and each.number == backfill and first <= each.scheduled <= last
@@ -219,7 +201,6 @@ class MemoryReader(
         )
 
     def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
-        """See `EngineReader.instance_before`."""
         found = self._instances(
             lambda job, each: (
                 job.schedule == task
@@ -231,7 +212,6 @@ class MemoryReader(
         return found[-1] if found else None
 
     def backfill(self, number: int) -> tuple[Job, ...]:
-        """See `EngineReader.backfill`."""
         return self._instances(lambda _, each: each.number == number)
 
     def _instances(self, fits: Callable[[Job, Instance], bool]) -> tuple[Job, ...]:
@@ -243,16 +223,13 @@ class MemoryReader(
         return tuple(job for *_, job in sorted(found, key=lambda each: each[:2]))
 
     def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
-        """See `EngineReader.consumers`."""
         wanted = set(jobs)
         return tuple(sorted(job for job, each in self._tables.edges.items() if wanted & set(each)))
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
-        """See `EngineReader.slots`."""
         return {resource: len(self._tables.slots.get(resource, ())) for resource in resources}
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
-        """See `EngineReader.history`."""
         ended: dict[str, list[Run]] = {program: [] for program in programs}
         for run in self._tables.runs.values():
             if not run.active and run.ended_at is not None and run.program in ended:
@@ -260,7 +237,6 @@ class MemoryReader(
         return {program: _history(runs) for program, runs in ended.items()}
 
     def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
-        """See `EngineReader.launches`."""
         found: dict[str, list[datetime]] = {program: [] for program in programs}
         for program, at in self._tables.launches.values():
             if program in found and at > since:
@@ -268,7 +244,6 @@ class MemoryReader(
         return {program: tuple(sorted(each)) for program, each in found.items()}
 
     def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
-        """See `EngineReader.gauges`."""
         found = sorted(self._tables.gauges.items())
         return tuple(gauge for name, gauge in found if names is None or name in names)
 
@@ -280,7 +255,6 @@ class MemoryReader(
         active: bool | None = None,
         limit: int | None = None,
     ) -> tuple[Run, ...]:
-        """See `EngineReader.runs`."""
         found = [
             run
             for run in self._tables.runs.values()
@@ -291,12 +265,10 @@ class MemoryReader(
         return _newest(sorted(found, key=lambda r: (r.seen_at, r.run_id)), limit)
 
     def claim_of(self, job: str, attempt: int) -> str | None:
-        """See `EngineReader.claim_of`."""
         claim = self._tables.claims.get((job, attempt))
         return None if claim is None else claim[0]
 
     def cursor(self, name: str) -> Any:
-        """See `EngineReader.cursor`."""
         value = self._tables.cursors.get(name)
         return None if value is None else msgspec.json.decode(value)
 
@@ -309,7 +281,6 @@ class MemoryReader(
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
-        """See `EngineReader.journal`."""
         if schedule is None and job is None and kinds is None and since is None:
             return _newest(self._tables.journal, limit)
         found = [
@@ -323,11 +294,11 @@ class MemoryReader(
         return _newest(found, limit)
 
     def commitments(self) -> tuple[Commitment, ...]:
-        """See `EngineReader.commitments`; nothing is published here."""
+        """Nothing is published here."""
         return ()
 
     def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """See `EngineReader.watermarked`; nothing is read here."""
+        """Nothing is read here."""
         return {}
 
 

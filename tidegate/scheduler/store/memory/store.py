@@ -48,30 +48,25 @@ class MemoryTransaction(
     WatchedWriter,
     MemoryReader,
 ):
-    """See `EngineTransaction`. Works on a fork of the committed tables."""
+    """Works on a fork of the committed tables."""
 
     def put_apps(self, apps: Sequence[DeployedApp]) -> None:
-        """See `EngineTransaction.put_apps`."""
         self._tables.own("apps")
         self._tables.apps.update({app.name: app for app in apps})
 
     def delete_apps(self, names: Collection[str]) -> None:
-        """See `EngineTransaction.delete_apps`."""
         self._tables.own("apps")
         for name in names:
             self._tables.apps.pop(name, None)
 
     def rename(self, names: Renames) -> None:
-        """See `EngineTransaction.rename`."""
         rename_tables(self._tables, names)
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
-        """See `EngineTransaction.put_schedules`."""
         self._tables.own("schedules")
         self._tables.schedules.update({state.ref: state for state in schedules})
 
     def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
-        """See `EngineTransaction.put_subscriptions`."""
         self._tables.own("subscriptions")
         for schedule in schedules:
             self._tables.subscriptions.pop(schedule, None)
@@ -80,14 +75,12 @@ class MemoryTransaction(
             self._tables.subscriptions[each.schedule] = known | {each}
 
     def delete_schedules(self, refs: Collection[str]) -> None:
-        """See `EngineTransaction.delete_schedules`."""
         self._tables.own("schedules", "subscriptions")
         for ref in refs:
             self._tables.schedules.pop(ref, None)
             self._tables.subscriptions.pop(ref, None)
 
     def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """See `EngineTransaction.add_events`."""
         self._tables.own("events", "unrouted")
         new: list[Event] = []
         for event in events:
@@ -98,7 +91,6 @@ class MemoryTransaction(
         return tuple(new)
 
     def take_back_events(self, ids: Collection[str]) -> int:
-        """See `EngineTransaction.take_back_events`."""
         self._tables.own("events", "unrouted", "deliveries")
         held, gone = self._tables, set(ids)
         removed = 0
@@ -113,7 +105,6 @@ class MemoryTransaction(
         return removed
 
     def set_back(self, now: datetime) -> None:
-        """See `EngineTransaction.set_back`."""
         self._tables.own("events", "jobs", "runs", "launches", "gauges")
         held = self._tables
         ahead = {event.id: event for event in self.events_ahead(now)}
@@ -126,13 +117,11 @@ class MemoryTransaction(
         held.gauges.update({name: not_ahead(gauge, now) for name, gauge in held.gauges.items()})
 
     def mark_routed(self, event_ids: Collection[str]) -> None:
-        """See `EngineTransaction.mark_routed`."""
         self._tables.own("unrouted")
         for id in event_ids:
             self._tables.unrouted.pop(id, None)
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        """See `EngineTransaction.add_deliveries`."""
         missing = {each.event.id for each in deliveries} - self._tables.events.keys()
         if missing:
             raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
@@ -146,7 +135,6 @@ class MemoryTransaction(
             self._tables.deliveries[each.job].setdefault(key, DeliveryMark(reason=each.reason, at=each.at))
 
     def remove_deliveries(self, deliveries: Sequence[Delivery], counted: Collection[str] = ()) -> None:
-        """See `EngineTransaction.remove_deliveries`."""
         self.delete_tallies({each.job for each in deliveries if each.job is not None} - set(counted))
         self.remove_counted(deliveries)
         self._tables.own("deliveries")
@@ -156,7 +144,6 @@ class MemoryTransaction(
             self._tables.deliveries[job] = {key: mark for key, mark in marks.items() if key not in gone}
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
-        """See `EngineTransaction.put_jobs`."""
         self._tables.own("jobs", "waiting")
         for job in jobs:
             self._tables.jobs[job.id] = job
@@ -168,12 +155,10 @@ class MemoryTransaction(
         self.delete_tallies([job.id for job in jobs if not job.waiting])
 
     def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
-        """See `EngineTransaction.put_edges`."""
         self._tables.own("edges")
         self._tables.edges.update({job: tuple(sorted(set(each))) for job, each in edges.items()})
 
     def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
-        """See `EngineTransaction.take_slots`."""
         self._tables.own("slots")
         holders: dict[str, set[str]] = {}
         for holder, resources in taken.items():
@@ -183,7 +168,6 @@ class MemoryTransaction(
             self._tables.slots[resource] = self._tables.slots.get(resource, frozenset()) | more
 
     def release_slots(self, holder: str) -> tuple[str, ...]:
-        """See `EngineTransaction.release_slots`."""
         self._tables.own("slots")
         held = sorted(resource for resource, holders in self._tables.slots.items() if holder in holders)
         for resource in held:
@@ -191,18 +175,15 @@ class MemoryTransaction(
         return tuple(held)
 
     def add_launches(self, launches: Sequence[Launched]) -> None:
-        """See `EngineTransaction.add_launches`."""
         self._tables.own("launches")
         for each in launches:
             self._tables.launches.setdefault(each.holder, (each.program, each.at))
 
     def remove_launch(self, holder: str) -> None:
-        """See `EngineTransaction.remove_launch`."""
         self._tables.own("launches")
         self._tables.launches.pop(holder, None)
 
     def put_gauges(self, gauges: Sequence[Gauge]) -> None:
-        """See `EngineTransaction.put_gauges`."""
         self._tables.own("gauges")
         for gauge in gauges:
             known = self._tables.gauges.get(gauge.name)
@@ -210,22 +191,18 @@ class MemoryTransaction(
                 self._tables.gauges[gauge.name] = gauge
 
     def put_runs(self, runs: Sequence[Run]) -> None:
-        """See `EngineTransaction.put_runs`."""
         self._tables.own("runs")
         self._tables.runs.update({run.run_id: run for run in runs})
 
     def claim(self, job: str, attempt: int, run_id: str, at: datetime) -> str:
-        """See `EngineTransaction.claim`."""
         self._tables.own("claims")
         return self._tables.claims.setdefault((job, attempt), (run_id, at))[0]
 
     def set_cursor(self, name: str, value: Any) -> None:
-        """See `EngineTransaction.set_cursor`."""
         self._tables.own("cursors")
         self._tables.cursors[name] = msgspec.json.encode(value)
 
     def add_journal(self, entries: Sequence[Entry]) -> None:
-        """See `EngineTransaction.add_journal`."""
         self._tables.own("journal", "numbers")
         first = self._tables.numbered + 1
         self._tables.journal.extend(as_stored(entry) for entry in entries)
@@ -234,7 +211,7 @@ class MemoryTransaction(
 
 
 class MemoryStore:
-    """See `Store`.
+    """A store that lives and ends with the process.
 
     Attributes:
         committed: the tables as the last transaction left them; nothing changes them in place.
@@ -247,12 +224,10 @@ class MemoryStore:
 
     @contextmanager
     def reading(self) -> Generator[MemoryReader]:
-        """See `Store.reading`."""
         yield MemoryReader(self.committed)
 
     @contextmanager
     def transaction(self) -> Generator[MemoryTransaction]:
-        """See `Store.transaction`."""
         if self._owner == threading.get_ident():
             # A mutex would block its own thread forever; a bug must not look like a hang.
             raise StoreError("this thread has a transaction of the store open already")
@@ -266,4 +241,4 @@ class MemoryStore:
                 self._owner = None
 
     def close(self) -> None:
-        """See `Store.close`. There is nothing to release."""
+        """There is nothing to release."""

@@ -16,12 +16,9 @@ PLACE = {"sqlite": func.instr, "postgresql": func.strpos}
 
 
 class ConstraintReader(Queries):
-    """See `EngineReader.constraints`."""
-
     def constraints(
         self, kinds: Collection[type[Constraint]], *, app: str | None = None
     ) -> tuple[tuple[str, Constraint], ...]:
-        """See `EngineReader.constraints`."""
         schedule = tables.schedules.c
         text = type_coerce(schedule.spec, Text)
         tags = (f'"{kind.__struct_config__.tag}"' for kind in kinds)

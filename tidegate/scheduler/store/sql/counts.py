@@ -40,10 +40,7 @@ VALUE = tables.cursors.c.value
 
 
 class CountReader(TotalReader):
-    """See `EngineReader`."""
-
     def damage(self) -> tuple[Damage, ...]:
-        """See `EngineReader.damage`."""
         found = [*self._of_database()]
         for table in metadata.sorted_tables:
             found += self._of_table(table)
@@ -72,7 +69,6 @@ class CountReader(TotalReader):
                     yield Damage(what=f"quick_check: {said}")
 
     def counts(self) -> Counts:
-        """See `EngineReader.counts`."""
         size = self._connection.execute(BYTES[self._connection.dialect.name]).scalar_one()
         return Counts(
             schedules=self._counted(SCHEDULES),

@@ -25,10 +25,7 @@ COUNT_COLLECTED = (
 
 
 class DeliveryReader(Queries):
-    """See `EngineReader`."""
-
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """See `EngineReader.deliveries`."""
         found: dict[str, list[Delivery]] = {job: [] for job in jobs}
         # `why` asks for a job that does not exist yet and has no id; NO_JOB's deliveries are not its own.
         named = [job for job in found if job != tables.NO_JOB]
@@ -39,16 +36,13 @@ class DeliveryReader(Queries):
         return {job: tuple(each) for job, each in found.items()}
 
     def newest_deliveries(self, job: str, limit: int) -> tuple[Delivery, ...]:
-        """See `EngineReader.newest_deliveries`."""
         found = self._all(NEWEST_COLLECTED, delivery_of, None, {tables.deliveries.c.job: job}, limit=limit)
         return tuple(found[::-1])
 
     def count_deliveries(self, job: str) -> int:
-        """See `EngineReader.count_deliveries`."""
         (found,) = self._all(COUNT_COLLECTED, tuple[int], None, {tables.deliveries.c.job: job})
         return found[0]
 
     def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
-        """See `EngineReader.deliveries_of_events`."""
         found = self._all(DELIVERIES, delivery_of, {tables.deliveries.c.event: events})
         return tuple(sorted(found, key=lambda d: (d.event.id, d.schedule, d.leaf, d.job or "")))

@@ -33,27 +33,21 @@ CONSUMERS = select(tables.edges.c.job).distinct()
 
 
 class InstanceReader(Queries):
-    """See `EngineReader`."""
-
     def instances(
         self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
     ) -> tuple[Job, ...]:
-        """See `EngineReader.instances`."""
         found = self._all(
             IN_RANGE, JOBS.value, {_JOBS.schedule: tasks}, first=first, last=last, backfill=backfill
         )
         return tuple(found)
 
     def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
-        """See `EngineReader.instance_before`."""
         found = self._all(BEFORE, JOBS.value, task=task, before=scheduled, backfill=backfill)
         return next(iter(found), None)
 
     def backfill(self, number: int) -> tuple[Job, ...]:
-        """See `EngineReader.backfill`."""
         return tuple(self._all(OF_BACKFILL, JOBS.value, backfill=number))
 
     def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
-        """See `EngineReader.consumers`."""
         found = self._all(CONSUMERS, tuple[str], {tables.edges.c.upstream: jobs})
         return tuple(sorted(job for (job,) in found))

@@ -75,10 +75,7 @@ def _jobs(before: bool, since: bool, ended: bool) -> Statement:
 
 
 class PageReader(Queries):
-    """See `EngineReader`."""
-
     def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.schedules_page`."""
         of = tables.schedules.c
         equals: dict[Column[Any], Any] = {
             of.app: wanted.app,
@@ -93,12 +90,10 @@ class PageReader(Queries):
         )
 
     def schedule_count(self, app: str | None = None) -> int:
-        """See `EngineReader.schedule_count`."""
         (found,) = self._all(SCHEDULE_COUNT, tuple[int], equals={tables.schedules.c.app: app})
         return found[0]
 
     def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
-        """See `EngineReader.newest_jobs`."""
         jobs = tables.jobs
         lists: dict[Column[Any], Any] = {jobs.c.app: wanted.apps}
         equals = {
@@ -119,7 +114,6 @@ class PageReader(Queries):
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None
     ) -> tuple[JobCount, ...]:
-        """See `EngineReader.job_counts`."""
         lists: dict[Column[Any], Any] = {tables.jobs.c.state: states}
         if ended_since is None:
             found = self._all(COUNTS, _counted, lists)
@@ -128,7 +122,6 @@ class PageReader(Queries):
         return tuple(sorted(found, key=counts_order))
 
     def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
-        """See `EngineReader.backfill_counts`."""
         found: dict[int, dict[JobState, int]] = {}
         for number, state, jobs in self._all(
             COUNTS_OF_BACKFILLS, tuple[int, JobState, int], first=first, last=last
@@ -137,13 +130,11 @@ class PageReader(Queries):
         return found
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
-        """See `EngineReader.deployments`."""
         if before is None:
             return tuple(self._all(FIRST_DEPLOYMENTS, _numbered, limit=limit))
         return tuple(self._all(NEXT_DEPLOYMENTS, _numbered, limit=limit, before=before))
 
     def newest_deployment(self) -> tuple[int, datetime] | None:
-        """See `EngineReader.newest_deployment`."""
         row = self._connection.execute(NEWEST_DEPLOYMENT).one_or_none()
         return None if row is None else (row.number, row.at)
 

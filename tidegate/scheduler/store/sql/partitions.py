@@ -89,10 +89,7 @@ def _among(wanted: TableValuedAlias) -> tuple[Any, ...]:
 
 
 class PartitionReader(Queries):
-    """See `EngineReader`."""
-
     def partition_states(self, dataset: str, keys: Collection[str]) -> tuple[PartitionState, ...]:
-        """See `EngineReader.partition_states`."""
         rows: list[Any] = []
         if WHOLE in keys:
             found = self._connection.execute(NEWEST_WHOLE, {"key": f"{PARTITION_KEY}{dataset}"}).all()
@@ -108,12 +105,10 @@ class PartitionReader(Queries):
         return tuple(sorted(found_states, key=lambda each: each.key))
 
     def partition_ends(self, dataset: str, prefixes: Collection[str]) -> tuple[tuple[str, str], ...]:
-        """See `EngineReader.partition_ends`."""
         rows = self._connection.execute(_ends(self._dialect), self._bound(dataset, prefixes)).all()
         return tuple(sorted((first, last) for first, last in rows if first is not None))
 
     def partition_reports(self, dataset: str, keys: Collection[str], most: int) -> dict[str, int]:
-        """See `EngineReader.partition_reports`."""
         bound: dict[str, Any] = {**self._bound(dataset, set(keys) - {WHOLE}), "limit": most}
         found = dict(self._all(_reports(self._dialect), tuple[str, int], **bound))
         if WHOLE in keys:

@@ -69,14 +69,10 @@ QUEUED = (
 
 
 class QueueReader(Queries):
-    """See `EngineReader`."""
-
     def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        """See `EngineReader.blocked_jobs`."""
         return tuple(self._all(BLOCKED, JOBS.value, {_JOBS.blocked_on: resources}))
 
     def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
-        """See `EngineReader.woken`."""
         query = WOKEN if limit is None else FIRST_WOKEN
         bound: dict[str, Any] = {} if limit is None else {"limit": limit}
         found: dict[str, datetime] = {}
@@ -85,15 +81,11 @@ class QueueReader(Queries):
         return tuple(found.items())
 
     def queued_jobs(self, queue: str, after: str, limit: int) -> tuple[Job, ...]:
-        """See `EngineReader.queued_jobs`."""
         return tuple(self._all(QUEUED, JOBS.value, queue=queue, after=after, limit=limit))
 
 
 class QueueWriter(QueueReader, Changes):
-    """See `EngineTransaction`."""
-
     def wake(self, resources: Collection[str], at: datetime) -> None:
-        """See `EngineTransaction.wake`."""
         if not resources:
             return
         names = {"blocking": listed(self._dialect, resources)}
@@ -114,7 +106,6 @@ class QueueWriter(QueueReader, Changes):
         )
 
     def looked_at(self, queues: Collection[str]) -> None:
-        """See `EngineTransaction.looked_at`."""
         if not queues:
             return
         rows, names = QUEUES.c, {"names": listed(self._dialect, queues)}

@@ -154,20 +154,15 @@ class SqlReader(
     TokenReader,
     WatchedReader,
 ):
-    """See `EngineReader`."""
-
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        """See `EngineReader.apps`."""
         found = self._all(ALL_APPS, APPS.value, {tables.apps.c.name: names})
         return tuple(sorted(found, key=lambda app: app.name))
 
     def revisions(self) -> dict[str, int]:
-        """See `EngineReader.revisions`."""
         rows = self._connection.execute(REVISIONS).all()
         return {row.name: row.revision for row in rows}
 
     def app_headers(self) -> tuple[AppHeader, ...]:
-        """See `EngineReader.app_headers`."""
         return tuple(
             AppHeader(
                 name=row.name,
@@ -180,42 +175,35 @@ class SqlReader(
         )
 
     def schedule_refs(self) -> tuple[str, ...]:
-        """See `EngineReader.schedule_refs`."""
         return tuple(sorted(self._connection.execute(REFS).scalars()))
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.schedules`."""
         table = tables.schedules
         equals = {table.c.app: app, table.c.trigger_kind: kind}
         found = self._all(ALL_SCHEDULES, SCHEDULES.value, {table.c.ref: refs}, equals)
         return tuple(sorted(found, key=lambda state: state.ref))
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.due_schedules`."""
         return tuple(self._all(DUE_SCHEDULES, SCHEDULES.value, now=now, limit=limit))
 
     def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.due_tasks`."""
         return tuple(self._all(DUE_TASKS, SCHEDULES.value, now=now, limit=limit))
 
     def subscriptions(
         self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
     ) -> tuple[Subscription, ...]:
-        """See `EngineReader.subscriptions`."""
         which = {SUBSCRIBED.event_key: event_keys, SUBSCRIBED.schedule: schedules}
         found = self._all(ALL_SUBSCRIPTIONS, SUBSCRIPTIONS.value, which)
         return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
-        """See `EngineReader.unrouted_events`."""
         return tuple(self._all(UNROUTED_EVENTS, EVENTS.value, limit=limit))
 
     def events(
         self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
     ) -> tuple[Event, ...]:
-        """See `EngineReader.events`."""
         lists: dict[Column[Any], Collection[str] | None] = {tables.events.c.id: ids}
         if not key_prefix:
             return tuple(self._all(NEWEST_EVENTS, EVENTS.value, lists, limit=limit))
@@ -232,7 +220,6 @@ class SqlReader(
         states: Collection[JobState] | None = None,
         limit: int | None = None,
     ) -> tuple[Job, ...]:
-        """See `EngineReader.jobs`."""
         table = tables.jobs
         lists: dict[Column[Any], Collection[str] | None] = {
             table.c.id: ids,
@@ -254,16 +241,13 @@ class SqlReader(
         return tuple(sorted(found, key=lambda job: (job.opened_at, job.id)))
 
     def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
-        """See `EngineReader.due_jobs`."""
         return tuple(self._all(DUE_JOBS, JOBS.value, now=now, limit=limit))
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
-        """See `EngineReader.slots`."""
         taken = dict(self._all(TAKEN_SLOTS, tuple[str, int], {tables.slots.c.resource: resources}))
         return {resource: taken.get(resource, 0) for resource in resources}
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
-        """See `EngineReader.history`."""
         found = {program: ProgramHistory() for program in programs}
         rows = self._all(_history(self._dialect), list[Any], programs=listed(self._dialect, programs))
         for program, started, ended, *last in rows:
@@ -275,7 +259,6 @@ class SqlReader(
         return found
 
     def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
-        """See `EngineReader.launches`."""
         found: dict[str, list[datetime]] = {program: [] for program in programs}
         lists = {tables.launches.c.program: programs}
         for program, at in self._all(LAUNCHES_SINCE, tuple[str, datetime], lists, since=since):
@@ -283,7 +266,6 @@ class SqlReader(
         return {program: tuple(sorted(each)) for program, each in found.items()}
 
     def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
-        """See `EngineReader.gauges`."""
         table = tables.gauges
         found = self._all(ALL_GAUGES, GAUGES.value, {table.c.name: names})
         return tuple(sorted(found, key=lambda gauge: gauge.name))
@@ -296,7 +278,6 @@ class SqlReader(
         active: bool | None = None,
         limit: int | None = None,
     ) -> tuple[Run, ...]:
-        """See `EngineReader.runs`."""
         table = tables.runs
         query = ALL_RUNS if limit is None else NEWEST_RUNS
         lists: dict[Column[Any], Collection[str] | None] = {table.c.run_id: ids, table.c.job: jobs}
@@ -307,11 +288,9 @@ class SqlReader(
         return tuple(sorted(found, key=lambda run: (run.seen_at, run.run_id)))
 
     def claim_of(self, job: str, attempt: int) -> str | None:
-        """See `EngineReader.claim_of`."""
         return self._connection.execute(CLAIM, {"job": job, "attempt": attempt}).scalar()
 
     def cursor(self, name: str) -> Any:
-        """See `EngineReader.cursor`."""
         value = self._connection.execute(CURSOR, {"name": name}).scalar()
         try:
             return None if value is None else msgspec.json.decode(value)
@@ -330,7 +309,6 @@ class SqlReader(
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
-        """See `EngineReader.journal`."""
         table = JOURNAL_TABLE
         equals = {table.c.schedule: schedule, table.c.job: job}
         query = ENTRIES if limit is None else NEWEST_ENTRIES
@@ -341,9 +319,7 @@ class SqlReader(
         return tuple(found[::-1])
 
     def commitments(self) -> tuple[Commitment, ...]:
-        """See `EngineReader.commitments`."""
         return commitments(self._connection)
 
     def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """See `EngineReader.watermarked`."""
         return watermarked(self._connection)

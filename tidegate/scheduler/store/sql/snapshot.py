@@ -21,27 +21,22 @@ T = TypeVar("T")
 
 
 class SnapshotReader(SqlReader):
-    """See `EngineReader`."""
-
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self._known: dict[tuple[str, frozenset[str]], Any] = {}
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        """See `EngineReader.apps`."""
         if names is None:
             # An explanation of a table looks through all of them for names, coverage and datasets.
             return self._once("all apps", (), lambda: SqlReader.apps(self))
         return self._once("apps", names, lambda: SqlReader.apps(self, names=names))
 
     def app_headers(self) -> tuple[AppHeader, ...]:
-        """See `EngineReader.app_headers`."""
         return self._once("app headers", (), lambda: SqlReader.app_headers(self))
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
     ) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.schedules`."""
         only = refs if app is None and kind is None else None
         return self._once("schedules", only, lambda: SqlReader.schedules(self, app=app, refs=refs, kind=kind))
 
@@ -55,7 +50,6 @@ class SnapshotReader(SqlReader):
         states: Collection[JobState] | None = None,
         limit: int | None = None,
     ) -> tuple[Job, ...]:
-        """See `EngineReader.jobs`."""
         others = (app, apps, schedules, states, limit)
         only = ids if all(other is None for other in others) else None
         return self._once(

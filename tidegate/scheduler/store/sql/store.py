@@ -29,7 +29,7 @@ CLOCK_STEP = timedelta(seconds=1)
 
 
 class SqlStore:
-    """See `Store`.
+    """A store in a SQL database.
 
     Attributes:
         engine: for other tables of the same database, such as those of commit sequences.
@@ -40,7 +40,6 @@ class SqlStore:
 
     @contextmanager
     def reading(self) -> Generator[SqlReader]:
-        """See `Store.reading`."""
         with (
             store_errors(self.engine, NOTHING_KEPT, writes=False),
             for_reading(self.engine).connect() as connection,
@@ -50,7 +49,6 @@ class SqlStore:
 
     @contextmanager
     def transaction(self) -> Generator[SqlTransaction]:
-        """See `Store.transaction`."""
         with store_errors(self.engine, NOTHING_KEPT), begin_writing(self.engine) as connection:
             # Closing a connection rolls back whatever was not committed.
             transaction = SqlTransaction(connection)
@@ -60,7 +58,6 @@ class SqlStore:
                 connection.commit()
 
     def close(self) -> None:
-        """See `Store.close`."""
         self.engine.dispose()
 
 

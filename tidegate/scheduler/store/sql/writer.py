@@ -83,53 +83,43 @@ class SqlTransaction(
     WatchedWriter,
     SqlReader,
 ):
-    """See `EngineTransaction`."""
-
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         # Arrivals of events that the store holds, as this transaction knows, by id.
         self._held: dict[str, datetime] = {}
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
-        """See `EngineReader.unrouted_events`."""
         found = super().unrouted_events(limit)
         self._held.update((event.id, event.arrived) for event in found)
         return found
 
     def put_apps(self, apps: Sequence[DeployedApp]) -> None:
-        """See `EngineTransaction.put_apps`."""
         self._put(APPS, apps)
 
     def delete_apps(self, names: Collection[str]) -> None:
-        """See `EngineTransaction.delete_apps`."""
         self._delete(tables.apps.c.name, names)
 
     def rename(self, names: Renames) -> None:
-        """See `EngineTransaction.rename`."""
         self.settle()
         rename_rows(self._connection, names)
 
     def commitments(self) -> tuple[Commitment, ...]:
-        """See `EngineReader.commitments`. From here on no other one begins before the transaction ends."""
+        """From here on no other one begins before the transaction ends."""
         lock_commits(self._connection)
         return super().commitments()
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
-        """See `EngineTransaction.put_schedules`."""
         self._put(SCHEDULES, schedules)
 
     def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
-        """See `EngineTransaction.put_subscriptions`."""
         self._delete(tables.subscriptions.c.schedule, schedules)
         self._put(SUBSCRIPTIONS, subscriptions, on_conflict="leave")
 
     def delete_schedules(self, refs: Collection[str]) -> None:
-        """See `EngineTransaction.delete_schedules`."""
         self._delete(tables.schedules.c.ref, refs)
         self._delete(tables.subscriptions.c.schedule, refs)
 
     def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """See `EngineTransaction.add_events`."""
         if not events:
             return ()
         known = self._known_events(event.id for event in events)
@@ -145,12 +135,10 @@ class SqlTransaction(
         return tuple(new.values())
 
     def mark_routed(self, event_ids: Collection[str]) -> None:
-        """See `EngineTransaction.mark_routed`."""
         if event_ids:
             self._connection.execute(_mark_routed(self._dialect), {"ids": listed(self._dialect, event_ids)})
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        """See `EngineTransaction.add_deliveries`."""
         wanted = {each.event.id for each in deliveries} - self._held.keys()
         self._held.update(self._known_events(wanted))
         missing = wanted - self._held.keys()
@@ -162,7 +150,6 @@ class SqlTransaction(
         bulk.insert(self._connection, tables.deliveries, DELIVERY_WRITTEN, rows, on_conflict="leave")
 
     def remove_deliveries(self, deliveries: Sequence[Delivery], counted: Collection[str] = ()) -> None:
-        """See `EngineTransaction.remove_deliveries`."""
         jobs = {each.job for each in deliveries if each.job is not None}
         self._take_out(jobs)
         self.delete_tallies(jobs - set(counted))
@@ -171,25 +158,21 @@ class SqlTransaction(
         bulk.delete(self._connection, tables.deliveries, DELIVERY_KEY, keys)
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
-        """See `EngineTransaction.put_jobs`."""
         self._count_jobs(jobs)
         self._put(JOBS, jobs)
         self._enter_queues(jobs)
         self.delete_tallies([job.id for job in jobs if not job.waiting])
 
     def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
-        """See `EngineTransaction.put_edges`."""
         self._delete(tables.edges.c.job, edges)
         rows = [(upstream, job) for job, each in edges.items() for upstream in sorted(set(each))]
         bulk.insert(self._connection, tables.edges, ("upstream", "job"), rows, on_conflict="leave")
 
     def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
-        """See `EngineTransaction.take_slots`."""
         rows = [(resource, holder) for holder, each in taken.items() for resource in sorted(set(each))]
         bulk.insert(self._connection, tables.slots, ("resource", "holder"), rows, on_conflict="leave")
 
     def release_slots(self, holder: str) -> tuple[str, ...]:
-        """See `EngineTransaction.release_slots`."""
         table = tables.slots
         held = (
             self._connection.execute(select(table.c.resource).where(table.c.holder == holder)).scalars().all()
@@ -199,17 +182,14 @@ class SqlTransaction(
         return tuple(sorted(held))
 
     def add_launches(self, launches: Sequence[Launched]) -> None:
-        """See `EngineTransaction.add_launches`."""
         self._count_launches(launches)
         self._put(LAUNCHES, launches, on_conflict="leave")
 
     def remove_launch(self, holder: str) -> None:
-        """See `EngineTransaction.remove_launch`."""
         self._uncount_launches([holder])
         self._delete(tables.launches.c.holder, [holder])
 
     def put_gauges(self, gauges: Sequence[Gauge]) -> None:
-        """See `EngineTransaction.put_gauges`."""
         if not gauges:
             return
         # The newest report of a name counts; of two at one instant the later one in the list.
@@ -225,52 +205,43 @@ class SqlTransaction(
         self._connection.execute(upsert, [msgspec.structs.asdict(gauge) for gauge in newest.values()])
 
     def put_runs(self, runs: Sequence[Run]) -> None:
-        """See `EngineTransaction.put_runs`."""
         self._count_runs(runs)
         self._put(RUNS, runs)
 
     def claim(self, job: str, attempt: int, run_id: str, at: datetime) -> str:
-        """See `EngineTransaction.claim`."""
         row = (job, attempt, run_id, microseconds(at))
         names = ("job", "attempt", "run_id", "at")
         bulk.insert(self._connection, tables.claims, names, [row], on_conflict="leave")
         return self.claim_of(job, attempt) or run_id
 
     def set_cursor(self, name: str, value: Any) -> None:
-        """See `EngineTransaction.set_cursor`."""
         row = (name, msgspec.json.encode(value).decode())
         bulk.insert(self._connection, tables.cursors, ("name", "value"), [row], on_conflict="replace")
 
     def add_journal(self, entries: Sequence[Entry]) -> None:
-        """See `EngineTransaction.add_journal`."""
         self._put(JOURNAL, entries, on_conflict="fail")
 
     def ledger(
         self, *, app: str | None = None, after: str = "", limit: int | None = None
     ) -> tuple[LedgerRow, ...]:
-        """See `EngineReader.ledger`."""
         self.settle()
         return super().ledger(app=app, after=after, limit=limit)
 
     def counts(self) -> Counts:
-        """See `EngineReader.counts`."""
         self.settle()
         return super().counts()
 
     def forget_events(self, ids: Collection[str]) -> int:
-        """See `EngineTransaction.forget_events`."""
         for id in ids:
             self._held.pop(id, None)
         return super().forget_events(ids)
 
     def take_back_events(self, ids: Collection[str]) -> int:
-        """See `EngineTransaction.take_back_events`."""
         for id in ids:
             self._held.pop(id, None)
         return super().take_back_events(ids)
 
     def set_back(self, now: datetime) -> None:
-        """See `EngineTransaction.set_back`."""
         super().set_back(now)
         self._held = {id: min(at, now) for id, at in self._held.items()}
 

@@ -22,13 +22,10 @@ class DeleteStaging(Value, kw_only=True):
     folder: str
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         return NOT_DONE if context.files.exists(self.folder) else DONE
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         context.files.delete(self.folder)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"delete {self.folder}"

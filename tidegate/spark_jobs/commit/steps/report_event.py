@@ -24,14 +24,11 @@ class ReportEvent(Value, kw_only=True):
     partitions: tuple[PartitionFact, ...]
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         return DONE if context.events.reported(self.commit, self.partitions) else NOT_DONE
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         context.events.report(self.commit, self.partitions)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         datasets = ", ".join(dict.fromkeys(part.dataset for part in self.partitions))
         return f"report {len(self.partitions)} partitions of {datasets}"

@@ -42,20 +42,18 @@ class SetWatermark(Value, kw_only=True):
     commit: str
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         # Only of this part: a source may have thousands of parts.
         return self._verify(context.watermarks.watermarks(self.consumer, self.source, self.part))
 
     @staticmethod
     def verify_all(steps: Sequence["SetWatermark"], context: CommitContext) -> tuple[Verified, ...]:
-        """See `JoinedStep.verify_all`."""
         followed = dict.fromkeys((step.consumer, step.source) for step in steps)
         marks = {both: context.watermarks.watermarks(*both) for both in followed}
         return tuple(step._verify(marks[step.consumer, step.source]) for step in steps)
 
     @staticmethod
     def execute_all(steps: Sequence["SetWatermark"], context: CommitContext) -> None:
-        """See `JoinedStep.execute_all`: in one transaction."""
+        """In one transaction."""
         context.watermarks.set_watermarks([step._move() for step in steps])
 
     def _verify(self, marks: Mapping[str, Watermark]) -> Verified:
@@ -70,7 +68,6 @@ class SetWatermark(Value, kw_only=True):
         return DONE
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         context.watermarks.set_watermark(*self._move())
 
     def _move(self) -> NewWatermark:
@@ -78,7 +75,6 @@ class SetWatermark(Value, kw_only=True):
         return NewWatermark(move, self.position, self.commit)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         shown = (
             self.position
             if len(self.position) <= SHOWN_CHARACTERS

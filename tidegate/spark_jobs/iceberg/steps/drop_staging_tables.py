@@ -33,7 +33,6 @@ class DropStagingTables(Value, kw_only=True):
     root: str
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         catalog = catalog_of(context.spark())
         folder = self._folder(catalog)
         left = staged_with(catalog, self.table, self.commit) or (
@@ -42,7 +41,6 @@ class DropStagingTables(Value, kw_only=True):
         return NOT_DONE if left else DONE
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         catalog = catalog_of(context.spark())
         folder = self._folder(catalog)
         names = () if folder is None else folder.names_of(self.table, self.commit)
@@ -73,5 +71,4 @@ class DropStagingTables(Value, kw_only=True):
         return None if ours is None else published_locations(table, ours.snapshot)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"remove what was staged for {sql_name(self.table)}"

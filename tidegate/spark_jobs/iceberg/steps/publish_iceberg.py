@@ -50,7 +50,6 @@ class PublishIceberg(PromisedPublish, kw_only=True):
     compares: ClassVar[bool] = True
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         catalog = catalog_of(context.spark())
         table = catalog.table(self.table)
         answer = self._logged(catalog, table)
@@ -77,7 +76,6 @@ class PublishIceberg(PromisedPublish, kw_only=True):
         return unknown(f"{sql_name(self.table)} does not list the commit, and {missing} does not exist")
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         last: StaleTable | None = None
         with Publisher(catalog_of(context.spark()), self) as publisher:
             for _ in range(CONFLICT_TRIES):
@@ -95,24 +93,19 @@ class PublishIceberg(PromisedPublish, kw_only=True):
 
     @property
     def repeatable(self) -> bool:
-        """See `PublishStep.repeatable`."""
         return self.mode != "append" and not self.reads
 
     def conflict(self, context: CommitContext) -> CommitConflict | None:
-        """See `PublishStep.conflict`."""
         return Publisher(catalog_of(context.spark()), self).conflict() if self.may_conflict else None
 
     def refuse(self, context: CommitContext) -> None:
-        """See `RefusableStep.refuse`."""
         catalog = catalog_of(context.spark())
         refuse_commit(catalog, self.table, self.commit, self.dimensions, create=not self.base)
 
     def owns(self, step: CommitStep) -> bool:
-        """See `OutputStep.owns`."""
         return step == self or (isinstance(step, DropStagingTables) and step.table == self.table)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"{self.mode.replace('_', ' ')} in {sql_name(self.table)}, {len(self.partitions)} partitions"
 
     def _logged(self, catalog: IcebergCatalog, table: Any | None) -> Verified:

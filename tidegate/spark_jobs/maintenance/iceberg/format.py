@@ -50,11 +50,9 @@ class MaintainedIceberg:
         now: datetime,
         warehouse: Warehouse | None,
     ) -> Health:
-        """See `MaintainedFormat.measure`."""
         return measure_iceberg(CatalogTable(spark, spark_name(table)), rules, now)
 
     def run(self, context: MaintenanceContext, request: OperationRequest, progress: Progress) -> None:
-        """See `MaintainedFormat.run`."""
         table = CatalogTable(context.spark(), spark_name(request.table))
         # An operation before this one may have died with its commit.
         table.mend_version_hint()

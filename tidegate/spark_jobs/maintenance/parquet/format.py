@@ -44,13 +44,11 @@ class MaintainedParquet:
         now: datetime,
         warehouse: Warehouse | None,
     ) -> Health:
-        """See `MaintainedFormat.measure`."""
         assert warehouse is not None, f"{table.name} is in a warehouse"
         assert table.ref is not None, "only a dataset is in Parquet"
         return measure_parquet(table.ref, warehouse, rules, now)
 
     def run(self, context: MaintenanceContext, request: OperationRequest, progress: Progress) -> None:
-        """See `MaintainedFormat.run`."""
         if request.operation in OPERATIONS:
             OPERATIONS[request.operation](request, context, progress)
         else:

@@ -39,7 +39,6 @@ class CopyFolder(Value, kw_only=True):
     digests: dict[str, str]
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         files = context.files
         if files.exists(f"{self.target}/{MARKER}"):
             fault = fault_of(files, self.target, self.marker)
@@ -62,7 +61,6 @@ class CopyFolder(Value, kw_only=True):
         return unknown(f"the staged folder {self.source} was changed: {fault}")
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         files = context.files
         found = data_files(files, self.target)
 
@@ -79,7 +77,6 @@ class CopyFolder(Value, kw_only=True):
         files.put_if_absent(f"{self.target}/{MARKER}", msgspec.json.encode(self.marker, order="sorted"))
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"copy {len(self.marker.files)} files to {self.target}"
 
 

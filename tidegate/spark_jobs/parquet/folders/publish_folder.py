@@ -53,7 +53,6 @@ class PublishFolder(Value, kw_only=True):
     marker: FolderMarker
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         files = context.files
         if files.exists(self.target):
             fault = fault_of(files, self.target, self.marker)
@@ -71,11 +70,9 @@ class PublishFolder(Value, kw_only=True):
         return unknown(f"the staged folder {self.source} was changed: {fault}")
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         context.files.rename(self.source, self.target)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"move {len(self.marker.files)} files to {self.target}"
 
 

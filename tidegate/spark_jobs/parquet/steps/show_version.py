@@ -29,7 +29,6 @@ class ShowVersion(Value, kw_only=True):
     commit: str
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         if context.files.local_path(self.root) is None:
             return DONE
         # In this order: the link never leads to a version that a later look at the log does not find.
@@ -41,9 +40,7 @@ class ShowVersion(Value, kw_only=True):
         return DONE if published <= (view_number(shown or "") or 0) < now.number else NOT_DONE
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         show_newest(context.files, self.root)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"show it to other readers at {current_folder(self.root)}"

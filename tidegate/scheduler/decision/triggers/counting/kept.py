@@ -28,13 +28,10 @@ class Nothing:
     """Of a job of which nothing is counted yet."""
 
     def keys(self, keys: Collection[str]) -> TalliedKeys:
-        """See `Kept.keys`."""
         return {}
 
     def events(self, leaf: str, after: datetime, limit: int) -> Sequence[Delivery]:
-        """See `Kept.events`."""
         return ()
 
     def newest(self, leaf: str, until: datetime) -> datetime | None:
-        """See `Kept.newest`."""
         return None

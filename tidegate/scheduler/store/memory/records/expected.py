@@ -10,34 +10,27 @@ from tidegate.scheduler.store.wanted import LateWanted
 
 
 class ExpectedReader:
-    """See `ExpectedRows`."""
-
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def expected_data(self, datasets: Collection[str] | None = None) -> tuple[ExpectedData, ...]:
-        """See `ExpectedRows.expected_data`."""
         found = sorted(self._tables.expected_data.items())
         return tuple(each for name, each in found if datasets is None or name in datasets)
 
     def due_data(self, now: datetime, limit: int) -> tuple[ExpectedData, ...]:
-        """See `ExpectedRows.due_data`."""
         found = [each for each in self._tables.expected_data.values() if each.due_at is not None]
         due = sorted((each.due_at, each.dataset) for each in found if each.due_at and each.due_at <= now)
         return tuple(self._tables.expected_data[name] for _, name in due[:limit])
 
     def next_due_data(self) -> datetime | None:
-        """See `ExpectedRows.next_due_data`."""
         found = [each.due_at for each in self._tables.expected_data.values() if each.due_at is not None]
         return min(found, default=None)
 
     def expected_periods(self, dataset: str, periods: Collection[str]) -> tuple[ExpectedPeriod, ...]:
-        """See `ExpectedRows.expected_periods`."""
         found = sorted(self._tables.expected_periods.items())
         return tuple(each for (name, key), each in found if name == dataset and key in periods)
 
     def late_periods(self, wanted: LateWanted, limit: int) -> tuple[ExpectedPeriod, ...]:
-        """See `ExpectedRows.late_periods`."""
         found = [
             (each.due_at, each)
             for _, each in sorted(self._tables.expected_periods.items())
@@ -51,21 +44,16 @@ class ExpectedReader:
         return tuple(each for _, each in newest[:limit])
 
     def late_totals(self, names: Collection[str] | None = None) -> tuple[LateTotal, ...]:
-        """See `ExpectedRows.late_totals`."""
         found = sorted(self._tables.late_totals.items())
         return tuple(each for (_, name), each in found if names is None or name in names)
 
 
 class ExpectedWriter(ExpectedReader):
-    """See `EngineTransaction`."""
-
     def put_expected_data(self, data: Sequence[ExpectedData]) -> None:
-        """See `EngineTransaction.put_expected_data`."""
         self._tables.own("expected_data")
         self._tables.expected_data.update({each.dataset: each for each in data})
 
     def drop_expected_data(self, datasets: Collection[str]) -> None:
-        """See `EngineTransaction.drop_expected_data`."""
         self._tables.own("expected_data", "expected_periods")
         for dataset in datasets:
             self._tables.expected_data.pop(dataset, None)
@@ -73,17 +61,14 @@ class ExpectedWriter(ExpectedReader):
             del self._tables.expected_periods[name, key]
 
     def put_expected_periods(self, periods: Sequence[ExpectedPeriod]) -> None:
-        """See `EngineTransaction.put_expected_periods`."""
         self._tables.own("expected_periods")
         self._tables.expected_periods.update({(each.dataset, each.period): each for each in periods})
 
     def drop_expected_periods(self, dataset: str, periods: Collection[str]) -> None:
-        """See `EngineTransaction.drop_expected_periods`."""
         self._tables.own("expected_periods")
         for period in periods:
             self._tables.expected_periods.pop((dataset, period), None)
 
     def put_late_totals(self, totals: Sequence[LateTotal]) -> None:
-        """See `EngineTransaction.put_late_totals`."""
         self._tables.own("late_totals")
         self._tables.late_totals.update({(each.kind, each.name): each for each in totals})

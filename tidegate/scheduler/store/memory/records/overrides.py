@@ -8,15 +8,12 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class OverrideReader:
-    """See `EngineReader`."""
-
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def overrides(
         self, *, app: str | None = None, refs: Collection[str] | None = None
     ) -> tuple[Override, ...]:
-        """See `EngineReader.overrides`."""
         return tuple(
             each
             for _, each in sorted(self._tables.overrides.items())
@@ -24,7 +21,6 @@ class OverrideReader:
         )
 
     def expiring(self, until: datetime, limit: int) -> tuple[Override, ...]:
-        """See `EngineReader.expiring`."""
         due = [
             (each.expires_at, each.ref, each.kind, each)
             for each in self._tables.overrides.values()
@@ -34,15 +30,11 @@ class OverrideReader:
 
 
 class OverrideWriter(OverrideReader):
-    """See `EngineTransaction`."""
-
     def put_overrides(self, overrides: Sequence[Override]) -> None:
-        """See `EngineTransaction.put_overrides`."""
         self._tables.own("overrides")
         self._tables.overrides.update({(each.ref, each.kind): each for each in overrides})
 
     def delete_overrides(self, overrides: Sequence[Override]) -> None:
-        """See `EngineTransaction.delete_overrides`."""
         self._tables.own("overrides")
         for each in overrides:
             self._tables.overrides.pop((each.ref, each.kind), None)

@@ -7,20 +7,14 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class PartitionsReportReader:
-    """See `EngineReader`."""
-
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def partitions_report(self, id: str) -> PartitionsReport | None:
-        """See `EngineReader.partitions_report`."""
         return self._tables.partitions_reports.get(id)
 
 
 class PartitionsReportWriter(PartitionsReportReader):
-    """See `EngineTransaction`."""
-
     def put_partitions_reports(self, reports: Sequence[PartitionsReport]) -> None:
-        """See `EngineTransaction.put_partitions_reports`."""
         self._tables.own("partitions_reports")
         self._tables.partitions_reports.update({each.id: each for each in reports})

@@ -7,13 +7,10 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class SpecificationReader:
-    """See `EngineReader`."""
-
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
-        """See `EngineReader.specifications`."""
         found: dict[str, Specification] = {}
         for (ref, number), each in sorted(self._tables.specifications.items()):
             if number <= until and (apps is None or each.app in apps):
@@ -22,9 +19,6 @@ class SpecificationReader:
 
 
 class SpecificationWriter(SpecificationReader):
-    """See `EngineTransaction`."""
-
     def put_specifications(self, specifications: Sequence[Specification]) -> None:
-        """See `EngineTransaction.put_specifications`."""
         self._tables.own("specifications")
         self._tables.specifications.update({(each.ref, each.number): each for each in specifications})

@@ -9,27 +9,21 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class TallyReader:
-    """See `TallyRows`."""
-
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def tallies(self, jobs: Collection[str]) -> dict[str, KeptTally]:
-        """See `TallyRows.tallies`."""
         return {job: self._tables.tallies[job] for job in sorted(jobs) if job in self._tables.tallies}
 
     def tallied_keys(self, job: str, keys: Collection[str]) -> dict[tuple[str, str], int]:
-        """See `TallyRows.tallied_keys`."""
         known = self._tables.tallied_keys.get(job, {})
         return {place: amount for place, amount in known.items() if place[1] in keys}
 
     def counted_events(self, job: str, leaf: str, after: datetime, limit: int) -> tuple[Event, ...]:
-        """See `TallyRows.counted_events`."""
         found = sorted((at, id) for where, at, id in self._counted(job) if where == leaf and at > after)
         return tuple([self._tables.events[id] for _, id in found if id in self._tables.events][:limit])
 
     def newest_counted(self, job: str, leaf: str, until: datetime) -> datetime | None:
-        """See `TallyRows.newest_counted`."""
         found = (at for where, at, _ in self._counted(job) if where == leaf and at <= until)
         return max(found, default=None)
 
@@ -38,22 +32,17 @@ class TallyReader:
 
 
 class TallyWriter(TallyReader):
-    """See `EngineTransaction`."""
-
     def put_tallies(self, tallies: Sequence[KeptTally]) -> None:
-        """See `EngineTransaction.put_tallies`."""
         self._tables.own("tallies")
         self._tables.tallies.update({kept.job: kept for kept in tallies})
 
     def put_tallied_keys(self, keys: Mapping[str, TalliedKeys]) -> None:
-        """See `EngineTransaction.put_tallied_keys`."""
         self._tables.own("tallied_keys")
         for job, changed in keys.items():
             known = {**self._tables.tallied_keys.get(job, {}), **changed}
             self._tables.tallied_keys[job] = {place: amount for place, amount in known.items() if amount}
 
     def put_counted_events(self, deliveries: Sequence[Delivery]) -> None:
-        """See `EngineTransaction.put_counted_events`."""
         self._tables.own("counted_events")
         for job, rows in _rows(deliveries).items():
             self._tables.counted_events[job] = self._counted(job) | rows
@@ -65,7 +54,6 @@ class TallyWriter(TallyReader):
             self._tables.counted_events[job] = self._counted(job) - rows
 
     def delete_tallies(self, jobs: Collection[str]) -> None:
-        """See `EngineTransaction.delete_tallies`."""
         self._tables.own("tallies", "tallied_keys", "counted_events")
         for job in jobs:
             if self._tables.tallies.pop(job, None) is not None:

@@ -7,20 +7,14 @@ from tidegate.scheduler.store.memory.tables import Tables
 
 
 class TokenReader:
-    """See `EngineReader`."""
-
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def tokens(self) -> tuple[Token, ...]:
-        """See `EngineReader.tokens`."""
         return tuple(token for _, token in sorted(self._tables.tokens.items()))
 
 
 class TokenWriter(TokenReader):
-    """See `EngineTransaction`."""
-
     def put_tokens(self, tokens: Sequence[Token]) -> None:
-        """See `EngineTransaction.put_tokens`."""
         self._tables.own("tokens")
         self._tables.tokens.update({token.name: token for token in tokens})

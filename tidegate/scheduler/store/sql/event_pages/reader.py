@@ -38,10 +38,7 @@ Place = tuple[Any, str]
 
 
 class EventPageReader(Queries):
-    """See `EngineReader`."""
-
     def events_page(self, wanted: EventsWanted, limit: int) -> tuple[Event, ...]:
-        """See `EngineReader.events_page`."""
         if not _sees(wanted, wanted.schedule):
             return ()
         places = self._places(wanted, _shape(self._dialect, wanted), limit)

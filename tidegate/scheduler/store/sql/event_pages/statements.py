@@ -72,12 +72,10 @@ class Shape(Value, kw_only=True):
 
     @property
     def has_outcome(self) -> bool:
-        """See `EventsWanted.has_outcome`."""
         return self.outcome is not None or self.reason
 
     @property
     def of_delivery(self) -> bool:
-        """See `EventsWanted.of_delivery`."""
         return self.has_outcome or self.schedule or self.job
 
     @property

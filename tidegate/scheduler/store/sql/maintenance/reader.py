@@ -88,28 +88,21 @@ KEYS_WRITTEN = _keys_written()
 
 
 class MaintenanceReader(Queries):
-    """See `MaintenanceRows`."""
-
     def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
-        """See `MaintenanceRows.tables`."""
         found = self._all(ALL_TABLES, TABLES.value, {_TABLES.name: names})
         return tuple(sorted(found, key=lambda table: table.name))
 
     def tables_wanted(self, limit: int) -> tuple[TableState, ...]:
-        """See `MaintenanceRows.tables_wanted`."""
         return tuple(self._all(WANTED, TABLES.value, limit=limit))
 
     def records(self, *, tables: Collection[str] | None = None) -> tuple[Record, ...]:
-        """See `MaintenanceRows.records`."""
         found = self._all(ALL_RECORDS, RECORDS.value, {_RECORDS.table: tables})
         return tuple(sorted(found, key=lambda record: (record.table, record.operation, record.policy)))
 
     def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
-        """See `MaintenanceRows.due_records`."""
         return tuple(self._all(DUE, RECORDS.value, now=now, limit=limit))
 
     def next_maintenance(self) -> datetime | None:
-        """See `MaintenanceRows.next_maintenance`."""
         found = self._connection.execute(FIRST).scalars()
         return min((each for each in found if each is not None), default=None)
 
@@ -123,7 +116,6 @@ class MaintenanceReader(Queries):
         before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[OperationRun, ...]:
-        """See `MaintenanceRows.operation_runs`."""
         query = _runs(
             running=running,
             since=started_since is not None,
@@ -138,15 +130,12 @@ class MaintenanceReader(Queries):
         return tuple(sorted(found, key=lambda run: (run.started_at, run.job)))
 
     def bytes_rewritten(self, since: datetime, until: datetime) -> int:
-        """See `MaintenanceRows.bytes_rewritten`."""
         return int(self._connection.execute(BYTES, {"since": since, "until": until}).scalar() or 0)
 
     def writing_jobs(self, app: str) -> tuple[Job, ...]:
-        """See `MaintenanceRows.writing_jobs`."""
         found = self._all(JOBS_OF_SCHEDULES, JOBS.value, {_JOBS.state: WRITING}, {_JOBS.app: app})
         return tuple(sorted(found, key=lambda job: job.id))
 
     def keys_written(self, dataset: str) -> tuple[str, ...]:
-        """See `MaintenanceRows.keys_written`."""
         found = self._connection.execute(KEYS_WRITTEN, {"key": f"{PARTITION_KEY}{dataset}"})
         return tuple(found.scalars())

@@ -9,21 +9,15 @@ from tidegate.scheduler.store.sql.statements.queries import Changes
 
 
 class MaintenanceWriter(Changes):
-    """See `EngineTransaction`."""
-
     def put_tables(self, tables: Sequence[TableState]) -> None:
-        """See `EngineTransaction.put_tables`."""
         self._put(TABLES, tables)
 
     def put_records(self, records: Sequence[Record]) -> None:
-        """See `EngineTransaction.put_records`."""
         self._put(RECORDS, records)
 
     def delete_records(self, records: Sequence[Record]) -> None:
-        """See `EngineTransaction.delete_records`."""
         keys = [(record.policy, str(record.operation), record.table) for record in records]
         bulk.delete(self._connection, RECORDS.table, RECORD_KEY, keys)
 
     def put_operation_runs(self, runs: Sequence[OperationRun]) -> None:
-        """See `EngineTransaction.put_operation_runs`."""
         self._put(OPERATION_RUNS, runs)

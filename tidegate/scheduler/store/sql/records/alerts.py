@@ -121,16 +121,12 @@ NEWEST = {
 
 
 class AlertReader(Queries):
-    """See `EngineReader`."""
-
     def deadline_schedules(self) -> tuple[ScheduleState, ...]:
-        """See `EngineReader.deadline_schedules`."""
         return tuple(self._all(DEADLINES, SCHEDULES.value))
 
     def entries_of(
         self, kinds: Collection[EntryKind], after: int, until: int, limit: int
     ) -> tuple[Numbered, ...]:
-        """See `EngineReader.entries_of`."""
         table = JOURNAL_TABLE.c
         query = (
             every(JOURNAL)
@@ -143,7 +139,6 @@ class AlertReader(Queries):
         return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
 
     def incidents(self, project: str) -> tuple[Incident, ...]:
-        """See `EngineReader.incidents`."""
         return tuple(self._all(ALL_INCIDENTS, INCIDENTS.value, equals={incidents.c.project: project}))
 
     def alerts(
@@ -157,7 +152,6 @@ class AlertReader(Queries):
         before: tuple[datetime, str] | None = None,
         limit: int | None = None,
     ) -> tuple[Alert, ...]:
-        """See `EngineReader.alerts`."""
         lists = {_ALERTS.id: ids, _ALERTS.state: None if states is None else [str(each) for each in states]}
         same = {_ALERTS.project: project, _ALERTS.channel: channel}
         bound: dict[str, Any] = {} if limit is None else {"limit": limit}
@@ -169,12 +163,10 @@ class AlertReader(Queries):
         return tuple(self._all(query, ALERTS.value, lists, equals=same, **bound))
 
     def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
-        """See `EngineReader.due_alerts`."""
         same = {_ALERTS.project: project}
         return tuple(self._all(DUE, ALERTS.value, equals=same, now=now, limit=limit))
 
     def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
-        """See `EngineReader.alert_counts`."""
         of = {} if app is None else {"of_app": f"{app}{SEPARATOR}"}
         query = COUNTS if app is None else COUNTS_OF_APP
         rows = self._connection.execute(query, {"project": project, **of}).all()
@@ -184,22 +176,16 @@ class AlertReader(Queries):
 
 
 class AlertWriter(AlertReader, Changes):
-    """See `EngineTransaction`."""
-
     def put_incidents(self, incidents: Sequence[Incident]) -> None:
-        """See `EngineTransaction.put_incidents`."""
         self._put(INCIDENTS, incidents)
 
     def drop_incidents(self, ids: Collection[str]) -> None:
-        """See `EngineTransaction.drop_incidents`."""
         self._delete(incidents.c.id, ids)
 
     def put_alerts(self, alerts: Sequence[Alert]) -> None:
-        """See `EngineTransaction.put_alerts`."""
         self._put(ALERTS, alerts)
 
     def drop_alerts(self, before: datetime, limit: int) -> int:
-        """See `EngineTransaction.drop_alerts`."""
         old = self._connection.execute(ENDED, {"before": before, "limit": limit}).scalars().all()
         self._delete(_ALERTS.id, old)
         return len(old)

@@ -121,70 +121,53 @@ LATE_JOBS = select(_LATE_OF, func.count()).where(_LATE_OF.is_not(None)).group_by
 
 
 class ExpectedReader(Queries):
-    """See `ExpectedRows`."""
-
     def expected_data(self, datasets: Collection[str] | None = None) -> tuple[ExpectedData, ...]:
-        """See `ExpectedRows.expected_data`."""
         return tuple(self._all(ALL_DATA, DATA.value, {expected_data.c.dataset: datasets}))
 
     def due_data(self, now: datetime, limit: int) -> tuple[ExpectedData, ...]:
-        """See `ExpectedRows.due_data`."""
         return tuple(self._all(DUE, DATA.value, now=now, limit=limit))
 
     def next_due_data(self) -> datetime | None:
-        """See `ExpectedRows.next_due_data`."""
         found: datetime | None = self._connection.execute(NEXT).scalar()
         return found
 
     def expected_periods(self, dataset: str, periods: Collection[str]) -> tuple[ExpectedPeriod, ...]:
-        """See `ExpectedRows.expected_periods`."""
         same = {_PERIODS.dataset: dataset}
         return tuple(self._all(ALL_PERIODS, PERIODS.value, {_PERIODS.period: periods}, same))
 
     def late_periods(self, wanted: LateWanted, limit: int) -> tuple[ExpectedPeriod, ...]:
-        """See `ExpectedRows.late_periods`."""
         query = LATE_NOW if wanted.now else LATE
         among, same = {_PERIODS.app: wanted.apps}, {_PERIODS.dataset: wanted.dataset}
         return tuple(self._all(query, PERIODS.value, among, same, limit=limit))
 
     def late_totals(self, names: Collection[str] | None = None) -> tuple[LateTotal, ...]:
-        """See `ExpectedRows.late_totals`."""
         return tuple(self._all(ALL_TOTALS, TOTALS.value, {late_totals.c.name: names}))
 
     def late_jobs(self) -> dict[str, int]:
-        """See `ExpectedRows.late_jobs`."""
         return {row[0]: row[1] for row in self._connection.execute(LATE_JOBS).all()}
 
 
 class ExpectedWriter(ExpectedReader, Changes):
-    """See `EngineTransaction`."""
-
     def put_expected_data(self, data: Sequence[ExpectedData]) -> None:
-        """See `EngineTransaction.put_expected_data`."""
         self._put(DATA, data)
 
     def drop_expected_data(self, datasets: Collection[str]) -> None:
-        """See `EngineTransaction.drop_expected_data`."""
         self._delete(expected_data.c.dataset, datasets)
         self._delete(_PERIODS.dataset, datasets)
 
     def put_expected_periods(self, periods: Sequence[ExpectedPeriod]) -> None:
-        """See `EngineTransaction.put_expected_periods`."""
         self._put(PERIODS, periods)
 
     def drop_expected_periods(self, dataset: str, periods: Collection[str]) -> None:
-        """See `EngineTransaction.drop_expected_periods`."""
         rows = [(dataset, period) for period in periods]
         bulk.delete(self._connection, expected_periods, ("dataset", "period"), rows)
 
     def drop_late_periods(self, before: datetime, limit: int) -> int:
-        """See `EngineTransaction.drop_late_periods`."""
         old = [tuple(row) for row in self._connection.execute(OLD, {"before": before, "limit": limit}).all()]
         bulk.delete(self._connection, expected_periods, ("dataset", "period"), old)
         return len(old)
 
     def put_late_totals(self, totals: Sequence[LateTotal]) -> None:
-        """See `EngineTransaction.put_late_totals`."""
         self._put(TOTALS, totals)
 
 

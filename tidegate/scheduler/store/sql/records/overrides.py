@@ -44,28 +44,20 @@ EXPIRING = (
 
 
 class OverrideReader(Queries):
-    """See `EngineReader`."""
-
     def overrides(
         self, *, app: str | None = None, refs: Collection[str] | None = None
     ) -> tuple[Override, ...]:
-        """See `EngineReader.overrides`."""
         lists, same = {overrides.c.ref: refs}, {overrides.c.app: app}
         return tuple(self._all(ALL_OVERRIDES, OVERRIDES.value, lists, same))
 
     def expiring(self, until: datetime, limit: int) -> tuple[Override, ...]:
-        """See `EngineReader.expiring`."""
         return tuple(self._all(EXPIRING, OVERRIDES.value, until=until, limit=limit))
 
 
 class OverrideWriter(OverrideReader, Changes):
-    """See `EngineTransaction`."""
-
     def put_overrides(self, overrides: Sequence[Override]) -> None:
-        """See `EngineTransaction.put_overrides`."""
         self._put(OVERRIDES, overrides)
 
     def delete_overrides(self, overrides: Sequence[Override]) -> None:
-        """See `EngineTransaction.delete_overrides`."""
         keys = sorted({(each.ref, each.kind) for each in overrides})
         bulk.delete(self._connection, OVERRIDES.table, ("ref", "kind"), keys)

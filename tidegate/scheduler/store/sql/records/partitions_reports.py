@@ -41,27 +41,19 @@ OLD = (
 
 
 class PartitionsReportReader(Queries):
-    """See `EngineReader`."""
-
     def partitions_report(self, id: str) -> PartitionsReport | None:
-        """See `EngineReader.partitions_report`."""
         return next(iter(self._all(ONE, REPORTS.value, equals={_TABLE.id: id})), None)
 
     def owed_reports(self, project: str, limit: int) -> tuple[PartitionsReport, ...]:
-        """See `EngineReader.owed_reports`."""
         same = {_TABLE.project: project}
         return tuple(self._all(OWED, REPORTS.value, equals=same, limit=limit))
 
 
 class PartitionsReportWriter(PartitionsReportReader, Changes):
-    """See `EngineTransaction`."""
-
     def put_partitions_reports(self, reports: Sequence[PartitionsReport]) -> None:
-        """See `EngineTransaction.put_partitions_reports`."""
         self._put(REPORTS, reports)
 
     def drop_partitions_reports(self, before: datetime, limit: int) -> int:
-        """See `EngineTransaction.drop_partitions_reports`."""
         old = self._connection.execute(OLD, {"before": before, "limit": limit}).scalars().all()
         self._delete(_TABLE.id, old)
         return len(old)

@@ -33,16 +33,10 @@ UNTIL = every(SPECIFICATIONS).where(_TABLE.number == _NEWEST).order_by(_TABLE.re
 
 
 class SpecificationReader(Queries):
-    """See `EngineReader`."""
-
     def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
-        """See `EngineReader.specifications`."""
         return tuple(self._all(UNTIL, SPECIFICATIONS.value, {_TABLE.app: apps}, until=until))
 
 
 class SpecificationWriter(SpecificationReader, Changes):
-    """See `EngineTransaction`."""
-
     def put_specifications(self, specifications: Sequence[Specification]) -> None:
-        """See `EngineTransaction.put_specifications`."""
         self._put(SPECIFICATIONS, specifications)

@@ -72,40 +72,30 @@ def _deleted(dialect: str) -> ReturningDelete[tuple[str]]:
 
 
 class TallyReader(Queries):
-    """See `TallyRows`."""
-
     def tallies(self, jobs: Collection[str]) -> dict[str, KeptTally]:
-        """See `TallyRows.tallies`."""
         found = self._all(ALL_TALLIES, TALLIES.value, {kept_tallies.c.job: jobs})
         return {kept.job: kept for kept in found}
 
     def tallied_keys(self, job: str, keys: Collection[str]) -> dict[tuple[str, str], int]:
-        """See `TallyRows.tallied_keys`."""
         table = keys_counted
         rows = self._all(KEYS, tuple[str, str, int], {table.c.key: keys}, {table.c.job: job})
         return {(leaf, key): amount for leaf, key, amount in rows}
 
     def counted_events(self, job: str, leaf: str, after: datetime, limit: int) -> tuple[Event, ...]:
-        """See `TallyRows.counted_events`."""
         equals = {events_counted.c.job: job, events_counted.c.leaf: leaf}
         return tuple(self._all(COUNTED, EVENTS.value, None, equals, after=after, limit=limit))
 
     def newest_counted(self, job: str, leaf: str, until: datetime) -> datetime | None:
-        """See `TallyRows.newest_counted`."""
         equals = {events_counted.c.job: job, events_counted.c.leaf: leaf}
         found = self._all(NEWEST_COUNTED, tuple[datetime], None, equals, until=until)
         return found[0][0] if found else None
 
 
 class TallyWriter(Changes):
-    """See `EngineTransaction`."""
-
     def put_tallies(self, tallies: Sequence[KeptTally]) -> None:
-        """See `EngineTransaction.put_tallies`."""
         self._put(TALLIES, tallies)
 
     def put_tallied_keys(self, keys: Mapping[str, TalliedKeys]) -> None:
-        """See `EngineTransaction.put_tallied_keys`."""
         rows = [
             (job, key, leaf, amount) for job, each in keys.items() for (leaf, key), amount in each.items()
         ]
@@ -115,7 +105,6 @@ class TallyWriter(Changes):
         bulk.delete(self._connection, keys_counted, names[:-1], gone)
 
     def put_counted_events(self, deliveries: Sequence[Delivery]) -> None:
-        """See `EngineTransaction.put_counted_events`."""
         rows = [_counted_row(each) for each in deliveries]
         bulk.insert(self._connection, events_counted, COUNTED_NAMES, rows, on_conflict="leave")
 
@@ -126,7 +115,6 @@ class TallyWriter(Changes):
         )
 
     def delete_tallies(self, jobs: Collection[str]) -> None:
-        """See `EngineTransaction.delete_tallies`."""
         if not jobs:
             return
         gone = self._connection.execute(_deleted(self._dialect), {"jobs": listed(self._dialect, jobs)})

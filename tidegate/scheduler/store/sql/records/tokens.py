@@ -25,16 +25,10 @@ ALL_TOKENS = every(TOKENS)
 
 
 class TokenReader(Queries):
-    """See `EngineReader`."""
-
     def tokens(self) -> tuple[Token, ...]:
-        """See `EngineReader.tokens`."""
         return tuple(sorted(self._all(ALL_TOKENS, TOKENS.value), key=lambda token: token.name))
 
 
 class TokenWriter(TokenReader, Changes):
-    """See `EngineTransaction`."""
-
     def put_tokens(self, tokens: Sequence[Token]) -> None:
-        """See `EngineTransaction.put_tokens`."""
         self._put(TOKENS, tokens)

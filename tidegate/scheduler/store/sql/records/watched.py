@@ -38,33 +38,24 @@ ALL_PARTITIONS = every(PARTITIONS).order_by(watched_partitions.c.key)
 
 
 class WatchedReader(Queries):
-    """See `EngineReader`."""
-
     def watched_folders(self, project: str) -> tuple[WatchedFolder, ...]:
-        """See `EngineReader.watched_folders`."""
         return tuple(self._all(ALL_FOLDERS, FOLDERS.value, equals={watched_folders.c.project: project}))
 
     def watched_partitions(
         self, dataset: str, keys: Collection[str] | None = None
     ) -> tuple[WatchedPartition, ...]:
-        """See `EngineReader.watched_partitions`."""
         among, same = {watched_partitions.c.key: keys}, {watched_partitions.c.dataset: dataset}
         return tuple(self._all(ALL_PARTITIONS, PARTITIONS.value, among, same))
 
 
 class WatchedWriter(WatchedReader, Changes):
-    """See `EngineTransaction`."""
-
     def put_watched_folders(self, folders: Sequence[WatchedFolder]) -> None:
-        """See `EngineTransaction.put_watched_folders`."""
         self._put(FOLDERS, folders)
 
     def put_watched_partitions(self, partitions: Sequence[WatchedPartition]) -> None:
-        """See `EngineTransaction.put_watched_partitions`."""
         self._put(PARTITIONS, partitions)
 
     def forget_watched(self, datasets: Collection[str]) -> None:
-        """See `EngineTransaction.forget_watched`."""
         self._delete(watched_folders.c.dataset, datasets)
         self._delete(watched_partitions.c.dataset, datasets)
 

@@ -145,22 +145,16 @@ NEWEST_SNAPSHOT = select(snapshots.c.number, snapshots.c.at, snapshots.c.state).
 
 
 class RetentionReader(Queries):
-    """See `EngineReader`."""
-
     def known_events(self, ids: Collection[str]) -> frozenset[str]:
-        """See `EngineReader.known_events`."""
         return self._named(_EVENTS.id, ids) | self._pruned(EVENT, ids)
 
     def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
-        """See `EngineReader.pruned_runs`."""
         return self._pruned(RUN, ids)
 
     def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
-        """See `EngineReader.pruned_discards`."""
         return self._pruned(DISCARDED_JOB, ids)
 
     def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
-        """See `EngineReader.old_jobs`."""
         rows = self._rows(_old_jobs(goes_on=after is not None), before, after, limit)
         return tuple(
             OldJob(job=JOBS.value(row), at_work=bool(row.at_work), waited_for=bool(row.waited_for))
@@ -168,24 +162,20 @@ class RetentionReader(Queries):
         )
 
     def open_instances(self) -> tuple[OpenInstance, ...]:
-        """See `EngineReader.open_instances`."""
         return tuple(
             OpenInstance(task=task, number=number, scheduled=scheduled)
             for task, number, scheduled in self._connection.execute(OPEN_INSTANCES).all()
         )
 
     def next_real(self, task: str, number: int, scheduled: datetime) -> datetime | None:
-        """See `EngineReader.next_real`."""
         given = {"task": task, "number": number, "scheduled": scheduled}
         return self._connection.execute(NEXT_REAL, given).scalar()
 
     def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
-        """See `EngineReader.tasks_waiting_for`."""
         found = self._connection.execute(LISTENERS, {"key": task_event_key(task)}).scalars()
         return tuple(sorted(set(found)))
 
     def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
-        """See `EngineReader.old_events`."""
         rows = self._rows(_old_events(goes_on=after is not None), before, after, limit)
         return tuple(
             OldEvent(
@@ -199,22 +189,18 @@ class RetentionReader(Queries):
         )
 
     def events_ahead(self, now: datetime) -> tuple[Event, ...]:
-        """See `EngineReader.events_ahead`."""
         rows = self._connection.execute(EVENTS_AHEAD, {"now": now})
         return tuple(EVENTS.value(row) for row in rows)
 
     def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
-        """See `EngineReader.old_runs`."""
         rows = self._rows(_old_runs(goes_on=after is not None), before, after, limit)
         return tuple(OldRun(run=RUNS.value(row), has_job=bool(row.has_job)) for row in rows)
 
     def old_launches(self, before: datetime, limit: int) -> tuple[str, ...]:
-        """See `EngineReader.old_launches`."""
         given = {"before": before, "limit": limit}
         return tuple(self._connection.execute(OLD_LAUNCHES, given).scalars())
 
     def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:
-        """See `EngineReader.events_of_jobs`."""
         query = counted(
             [among(self._dialect, _DELIVERIES.job, "jobs")],
             [func.coalesce(_JOBS.ended_at, _JOBS.opened_at).label("day")],
@@ -223,7 +209,6 @@ class RetentionReader(Queries):
         return summed((row.schedule, row.state, row.reason, row.day, row.events) for row in rows)
 
     def events_without_job(self, events: Collection[str]) -> tuple[LedgerSum, ...]:
-        """See `EngineReader.events_without_job`."""
         columns = (_DELIVERIES.schedule, _DELIVERIES.event)
         query = (
             select(
@@ -242,7 +227,6 @@ class RetentionReader(Queries):
     def journal_page(
         self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
     ) -> tuple[Numbered, ...]:
-        """See `EngineReader.journal_page`."""
         table = JOURNAL_TABLE.c
         query = every(JOURNAL).add_columns(table.number).where(table.number > after)
         if until is not None:
@@ -253,45 +237,37 @@ class RetentionReader(Queries):
         return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
 
     def renames(self) -> tuple[Numbered, ...]:
-        """See `EngineReader.renames`."""
         rows = self._connection.execute(RENAMES).all()
         return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
 
     def journal_ends(self) -> tuple[int, int]:
-        """See `EngineReader.journal_ends`."""
         first, last = self._connection.execute(ENDS).one()
         return first or 0, last or 0
 
     def snapshot(self, at: datetime | None = None) -> Snapshot | None:
-        """See `EngineReader.snapshot`."""
         query = NEWEST_SNAPSHOT if at is None else NEWEST_SNAPSHOT.where(snapshots.c.at <= at)
         row = self._connection.execute(query.limit(1)).one_or_none()
         return None if row is None else Snapshot(number=row.number, at=row.at, state=bytes(row.state))
 
     def snapshots(self) -> tuple[tuple[int, datetime], ...]:
-        """See `EngineReader.snapshots`."""
         return tuple((row.number, row.at) for row in self._connection.execute(SNAPSHOTS).all())
 
     def slot_holders(self) -> dict[str, tuple[str, ...]]:
-        """See `EngineReader.slot_holders`."""
         found: dict[str, list[str]] = {}
         for holder, resource in self._connection.execute(SLOTS).all():
             found.setdefault(holder, []).append(resource)
         return {holder: tuple(resources) for holder, resources in found.items()}
 
     def launched_since(self, since: datetime) -> tuple[Launched, ...]:
-        """See `EngineReader.launched_since`."""
         return tuple(self._all(LAUNCHED_SINCE, LAUNCHES.value, since=since))
 
     def newest_job(self, schedule: str, at: datetime) -> Job | None:
-        """See `EngineReader.newest_job`."""
         found: list[Job] = []
         for state in JobState:
             found += self._all(NEWEST_JOB, JOBS.value, schedule=schedule, state=state, at=at)
         return max(found, key=lambda job: (job.opened_at, job.id), default=None)
 
     def sizes(self) -> tuple[TableSize, ...]:
-        """See `EngineReader.sizes`."""
         return table_sizes(self._connection)
 
     def _rows(

@@ -39,10 +39,7 @@ def put_sums(connection: Connection, sums: Iterable[LedgerSum]) -> None:
 
 
 class RetentionWriter(RetentionReader, TotalWriter):
-    """See `EngineTransaction`."""
-
     def drop_jobs(self, ids: Collection[str]) -> None:
-        """See `EngineTransaction.drop_jobs`."""
         self._take_out(ids)
         jobs = tables.jobs.c
         discarded = select(jobs.id).where(
@@ -61,12 +58,10 @@ class RetentionWriter(RetentionReader, TotalWriter):
             self._delete(column, ids)
 
     def forget_events(self, ids: Collection[str]) -> int:
-        """See `EngineTransaction.forget_events`."""
         self._remember(EVENT, ids)
         return self.take_back_events(ids)
 
     def take_back_events(self, ids: Collection[str]) -> int:
-        """See `EngineTransaction.take_back_events`."""
         self._uncount_events(ids)
         statement = delete(tables.deliveries).where(among(self._dialect, tables.deliveries.c.event, "names"))
         removed = self._connection.execute(statement, {"names": listed(self._dialect, ids)}).rowcount
@@ -74,7 +69,6 @@ class RetentionWriter(RetentionReader, TotalWriter):
         return removed
 
     def set_back(self, now: datetime) -> None:
-        """See `EngineTransaction.set_back`."""
         events, deliveries, runs = tables.events.c, tables.deliveries, tables.runs.c
         ahead = select(events.id).where(events.arrived > now)
         statement = update(deliveries).where(deliveries.c.event.in_(ahead)).values(arrived=now)
@@ -96,35 +90,29 @@ class RetentionWriter(RetentionReader, TotalWriter):
             self._connection.execute(statement)
 
     def forget_runs(self, ids: Collection[str]) -> None:
-        """See `EngineTransaction.forget_runs`."""
         self._remember(RUN, ids)
         self._uncount_runs(ids)
         self._delete(tables.runs.c.run_id, ids)
 
     def drop_launches(self, holders: Collection[str]) -> None:
-        """See `EngineTransaction.drop_launches`."""
         self._uncount_launches(holders)
         self._delete(tables.launches.c.holder, holders)
 
     def drop_journal(self, numbers: Collection[int]) -> None:
-        """See `EngineTransaction.drop_journal`."""
         bulk.delete(self._connection, JOURNAL_TABLE, ("number",), [(number,) for number in sorted(numbers)])
 
     def add_sums(self, sums: Iterable[LedgerSum]) -> None:
-        """See `EngineTransaction.add_sums`."""
         found = list(sums)
         for each in found:
             self._count_outcome(each.schedule, each.events, each.outcome, each.reason)
         put_sums(self._connection, found)
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
-        """See `EngineTransaction.put_snapshot`."""
         self.drop_snapshots([snapshot.number])
         row = {"number": snapshot.number, "at": snapshot.at, "state": snapshot.state}
         self._connection.execute(snapshots.insert(), [row])
 
     def drop_snapshots(self, numbers: Sequence[int]) -> None:
-        """See `EngineTransaction.drop_snapshots`."""
         self._connection.execute(delete(snapshots).where(snapshots.c.number.in_(numbers)))
 
     def _remember(self, kind: str, ids: Collection[str]) -> None:

@@ -42,7 +42,6 @@ class TotalReader(Queries):
     def ledger(
         self, *, app: str | None = None, after: str = "", limit: int | None = None
     ) -> tuple[LedgerRow, ...]:
-        """See `EngineReader.ledger`."""
         prefix = "" if app is None else f"{app}/"
         until = f"{prefix}{LAST_CODE_POINT}"
         groups = [row for row in self._live(prefix, until) if row.schedule > after]

@@ -41,11 +41,9 @@ class PublishCompaction(Value, kw_only=True):
     partitions: dict[str, Compaction]
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         return seen_in_log(context.files, self.root, self.commit, self.base)
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         for _ in range(CONFLICT_TRIES):
             now = head(context.files, self.root)
             if now.refuses(self.commit) or self.commit in now.recent:
@@ -56,21 +54,18 @@ class PublishCompaction(Value, kw_only=True):
 
     @property
     def repeatable(self) -> bool:
-        """See `PublishStep.repeatable`: it adds no rows."""
+        """It adds no rows."""
         return True
 
     def conflict(self, context: CommitContext) -> CommitConflict | None:
-        """See `PublishStep.conflict`: what others have changed is left as it is."""
+        """What others have changed is left as it is."""
         return None
 
     def refuse(self, context: CommitContext) -> None:
-        """See `RefusableStep.refuse`."""
         refuse_commit(context.files, self.root, self.commit)
 
     def owns(self, step: CommitStep) -> bool:
-        """See `OutputStep.owns`."""
         return step == self or in_table(self.root, step)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"compact {len(self.partitions)} partitions of {self.root}"

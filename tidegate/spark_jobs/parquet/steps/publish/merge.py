@@ -66,11 +66,9 @@ class PublishMerge(Value, kw_only=True):
     reads: bool = False
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         return seen_in_log(context.files, self.root, self.commit, self.base)
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         merged_into: dict[str, PartitionEntry | None] = {}
         merged: dict[str, PartitionEntry] = {}
         for _ in range(CONFLICT_TRIES):
@@ -108,11 +106,10 @@ class PublishMerge(Value, kw_only=True):
 
     @property
     def repeatable(self) -> bool:
-        """See `PublishStep.repeatable`."""
         return not self.reads
 
     def conflict(self, context: CommitContext) -> CommitConflict | None:
-        """See `PublishStep.conflict`: the staged rows are still in the run's staging folder."""
+        """The staged rows are still in the run's staging folder."""
         now = head(context.files, self.root)
         if self.commit in now.recent:
             return None
@@ -122,15 +119,12 @@ class PublishMerge(Value, kw_only=True):
             raise OSError(f"the rows of {self.root} cannot be compared: {error}") from error
 
     def refuse(self, context: CommitContext) -> None:
-        """See `RefusableStep.refuse`."""
         refuse_commit(context.files, self.root, self.commit)
 
     def owns(self, step: CommitStep) -> bool:
-        """See `OutputStep.owns`."""
         return step == self or in_table(self.root, step)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"merge into {self.root}, {len(self.partitions)} partitions"
 
     def _conflict(

@@ -56,11 +56,9 @@ class PublishVersion(Value, kw_only=True):
     reads: bool = False
 
     def verify(self, context: CommitContext) -> Verified:
-        """See `CommitStep.verify`."""
         return seen_in_log(context.files, self.root, self.commit, self.base)
 
     def execute(self, context: CommitContext) -> None:
-        """See `CommitStep.execute`."""
         files = context.files
         for _ in range(CONFLICT_TRIES):
             now = head(files, self.root)
@@ -75,26 +73,22 @@ class PublishVersion(Value, kw_only=True):
 
     @property
     def repeatable(self) -> bool:
-        """See `PublishStep.repeatable`."""
         return self.mode != "append" and not self.reads
 
     def conflict(self, context: CommitContext) -> CommitConflict | None:
-        """See `PublishStep.conflict`: a run that does not read the table is fenced by tokens alone."""
+        """A run that does not read the table is fenced by tokens alone."""
         if not self.reads:
             return None
         now = head(context.files, self.root)
         return None if self.commit in now.recent else self._conflict(context, now)
 
     def refuse(self, context: CommitContext) -> None:
-        """See `RefusableStep.refuse`."""
         refuse_commit(context.files, self.root, self.commit)
 
     def owns(self, step: CommitStep) -> bool:
-        """See `OutputStep.owns`."""
         return step == self or in_table(self.root, step)
 
     def describe(self) -> str:
-        """See `CommitStep.describe`."""
         return f"{self.mode.replace('_', ' ')} in {self.root}, {len(self.partitions)} partitions"
 
     def _conflict(self, context: CommitContext, now: TableVersion) -> CommitConflict | None:
