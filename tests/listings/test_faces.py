@@ -22,6 +22,7 @@ COMMANDS = {
     "alerts": ("alerts", "list"),
     "commits": ("commits", "list"),
     "tables": ("maintenance", "tables"),
+    "tasks": ("tasks", "list"),
 }
 """The command of each list."""
 

@@ -10,7 +10,6 @@ UNTYPED = {
     "GET /v3/namespaces/{ns}/backfills",
     "GET /v3/namespaces/{ns}/backfills/{id}",
     "GET /v3/namespaces/{ns}/ledger",
-    "GET /v3/namespaces/{ns}/tasks",
     "POST /v3/namespaces/{ns}/backfills",
     "POST /v3/namespaces/{ns}/backfills/{id}/cancel",
 }

@@ -10,9 +10,10 @@ from tidegate.listings.late import LATE
 from tidegate.listings.listing import Listing
 from tidegate.listings.overrides import OVERRIDES
 from tidegate.listings.tables import TABLES
+from tidegate.listings.tasks import TASKS
 
 LISTINGS: dict[str, Listing] = {
     each.name: each
-    for each in (ALERTS, COMMITS, DEPLOYMENTS, EVENTS, INSTANCES, JOBS, LATE, OVERRIDES, TABLES)
+    for each in (ALERTS, COMMITS, DEPLOYMENTS, EVENTS, INSTANCES, JOBS, LATE, OVERRIDES, TABLES, TASKS)
 }
 """By name."""

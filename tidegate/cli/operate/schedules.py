@@ -58,7 +58,6 @@ def list_schedules(
 ) -> None:
     """List the deployed schedules and tasks; `tidegate tasks list` says more of tasks."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.explain.instances.task_facts import next_start
     from tidegate.scheduler.explain.names import find_app
     from tidegate.scheduler.model.job import WAITING
     from tidegate.scheduler.store.wanted import SchedulesWanted
@@ -89,7 +88,7 @@ def list_schedules(
                 state.status,
                 state.spec.program or "-",
                 state.spec.trigger.one_line(),
-                instant(next_start(state, now), state.spec.timezone),
+                instant(state.next_start(now), state.spec.timezone),
                 str(waiting[state.ref] or ""),
             ]
             for state in states
@@ -273,9 +272,9 @@ def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     yield ["status", f"{state.status}, set by {state.changed_by}"]
     if state.active_since is not None:
         yield ["active since", instant(state.active_since)]
-    if state.next_fire_at is not None:
-        name = "next fire" if state.spec.task is None else "next day is made"
-        yield [name, instant(state.next_fire_at)]
+    starts = state.next_start(datetime.now(UTC))
+    if starts is not None:
+        yield ["next fire" if state.spec.task is None else "next start", instant(starts)]
     yield ["deployed", instant(state.deployed_at)]
     if state.spec.at is not None:
         yield ["written in", str(state.spec.at)]

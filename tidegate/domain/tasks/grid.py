@@ -8,6 +8,7 @@ empty run on off days. Nothing here knows which instances exist: the engine make
 """
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
@@ -33,6 +34,9 @@ TIMES_KEPT = 512
 
 OVER_MIDNIGHT = timedelta(hours=3)
 """How far from midnight a configured time may truncate to an hour of another day, near a clock change."""
+
+LOOK_AHEAD_DAYS = 370
+"""A task of a year has a run at least once in so many days."""
 
 HOUR_MINUTES = 60
 DAY_MINUTES = 24 * HOUR_MINUTES
@@ -99,6 +103,15 @@ def slots_of_day(task: TaskTrigger, day: date) -> tuple[Slot, ...]:
     if task.calendar is not None and not is_business_day(task.calendar, day):
         return ()
     return _grid(task.timezone, task.cycle == "hour", task.times, day)
+
+
+def real_slots_after(task: TaskTrigger, instant: datetime) -> Iterator[Slot]:
+    """Yield the instances with a run that start after an instant, in their order; none after a year."""
+    today = local_day(task, instant)
+    for number in range(-1, LOOK_AHEAD_DAYS):
+        for slot in slots_of_day(task, today + timedelta(days=number)):
+            if slot.start > instant and not slot.empty:
+                yield slot
 
 
 def count_of_day(task: TaskTrigger, day: date) -> int:

@@ -108,9 +108,16 @@ def _explain_task(reader: EngineReader, state: ScheduleState, now: datetime) -> 
     if shown:
         return tuple(_explain_job(reader, job, state, now) for job in shown)
     headline = "no instance waits: `tidegate instances list` shows those that are over"
-    check = state.next_fire_at
+    starts = state.next_start(now)
     return (
-        Explanation(schedule=state.ref, at=now, status=state.status, headline=headline, next_check=check),
+        Explanation(
+            schedule=state.ref,
+            at=now,
+            status=state.status,
+            headline=headline,
+            next_check=starts,
+            can_run_at=starts if state.active else None,
+        ),
     )
 
 

@@ -13,6 +13,7 @@ import msgspec
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.part_name import DEFAULT_NAMESPACE
+from tidegate.domain.tasks.grid import real_slots_after
 from tidegate.domain.value import Value
 
 Status = Literal["active", "suspended"]
@@ -51,8 +52,8 @@ class ScheduleState(Value, kw_only=True):
         changed_by: what set the status last: "deploy", or an actor as `By.actor`.
         active_since: when it last became active; earlier fires and events do not count.
         fires_after: every fire up to this instant is an event already.
-        next_fire_at: the next fire of its crons and timers; None without one, and while it is
-            suspended and takes no events.
+        next_fire_at: the next fire of its crons and timers, of a task when instances are made next; None
+            without one, and while it is suspended and takes no events.
         clocks: by the path of a leaf. Of an `elapsed` one the start of its timer; absent while that is
             stopped. Of a cron whose zone has changed the last fire that does not happen again.
         revision: number of the changes of its specification and status, from 1.
@@ -87,6 +88,12 @@ class ScheduleState(Value, kw_only=True):
     @property
     def active(self) -> bool:
         return self.status == "active"
+
+    def next_start(self, now: datetime) -> datetime | None:
+        """Return the next fire, or of a task the start of its next instance, which is made long before."""
+        if self.spec.task is None:
+            return self.next_fire_at
+        return next((slot.start for slot in real_slots_after(self.spec.task, now)), None)
 
     @property
     def fires(self) -> bool:

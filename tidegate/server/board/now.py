@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import islice, takewhile
 
 from fastapi import APIRouter, Request, Response
 
 from tidegate.domain.part_name import app_of
+from tidegate.domain.tasks.grid import real_slots_after
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
@@ -41,6 +42,9 @@ RUNNING_SHOWN = 20
 AHEAD = timedelta(hours=24)
 AHEAD_SHOWN = 30
 """Schedules of the time line, those that fire first."""
+
+TASKS_READ = 1000
+"""Tasks whose starts are looked for: instances are made long before, so all of them are due each day."""
 
 FIRES_SHOWN = 96
 """Of one schedule: more of them would be one bar."""
@@ -193,17 +197,20 @@ def _order(group: Group) -> tuple[bool, int, JobState, str]:
 def _ahead(reader: EngineReader, now: datetime, apps: frozenset[str] | None) -> Iterable[Ahead]:
     """Yield what fires in the next hours, the earliest first."""
     until = now + AHEAD
-    due = [*reader.due_schedules(until, AHEAD_SHOWN), *reader.due_tasks(until, AHEAD_SHOWN)]
-    timed = {state.ref: state for state in due if state.next_fire_at is not None}
-    for state in sorted(timed.values(), key=lambda state: (state.next_fire_at, state.ref))[:AHEAD_SHOWN]:
-        if apps is None or state.app in apps:
-            times = tuple(_fires(state, now, until))
-            hours = tuple(round((time - now) / timedelta(hours=1), 3) for time in times)
-            yield Ahead(schedule=state.ref, times=times, hours=hours)
+    due = [*reader.due_schedules(until, AHEAD_SHOWN), *reader.due_tasks(until, TASKS_READ)]
+    seen = [state for state in due if apps is None or state.app in apps]
+    timed = {state.ref: times for state in seen if (times := tuple(_fires(state, now, until)))}
+    for ref, times in sorted(timed.items(), key=lambda each: (each[1][0], each[0]))[:AHEAD_SHOWN]:
+        hours = tuple(round((time - now) / timedelta(hours=1), 3) for time in times)
+        yield Ahead(schedule=ref, times=times, hours=hours)
 
 
 def _fires(state: ScheduleState, now: datetime, until: datetime) -> Iterable[datetime]:
-    clock = state.spec.trigger.wall_clock
+    """Return the fires of a schedule, or the starts of the instances of a task that is not suspended."""
+    clock, task = state.spec.trigger.wall_clock, state.spec.task
+    if task is not None:
+        starts = (slot.start for slot in real_slots_after(task, now)) if state.active else ()
+        return islice(takewhile(lambda start: start <= until, starts), FIRES_SHOWN)
     if clock is not None:
         return islice(fire_times.fires(clock, now, until), FIRES_SHOWN)
     return () if state.next_fire_at is None else (max(state.next_fire_at, now),)

@@ -30,6 +30,7 @@ PAGES = (
     ("/", "Now"),
     ("/board/schedules", "Schedules"),
     ("/board/jobs", "Jobs"),
+    ("/board/tasks", "Tasks"),
     ("/board/instances", "Instances"),
     ("/board/datasets", "Datasets"),
     ("/board/day", "Day"),

@@ -9,6 +9,7 @@ import yaml
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.compiler.render.written import written_schedule
+from tidegate.domain.tasks.grid import real_slots_after
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
@@ -86,7 +87,7 @@ class Shown(Value, kw_only=True):
     Attributes:
         yaml: its specification as it was written.
         place: where it was written, "file:line".
-        next_fires: the next ones of an active cron.
+        next_fires: the next one, or of a task the start of an instance; of an active cron or task more.
         jobs: the newest ones.
         history: the newest entries first.
         overrides: what was changed of it by hand.
@@ -138,7 +139,7 @@ def list_page(
         hold=next(iter(holds), None),
         status=status,
         program=program,
-        items=tuple(_line(state, overrides) for state in items),
+        items=tuple(_line(state, service.clock(), overrides) for state in items),
         next=cursor,
     )
     return page(request, service, "schedules", "Schedules", view, zone)
@@ -204,10 +205,13 @@ def act(
 
 
 def _next_fires(state: ScheduleState, now: datetime) -> Iterable[datetime]:
-    clock = state.spec.trigger.wall_clock
-    if not state.active or clock is None:
-        return ()
-    return islice(fire_times.fires(clock, now, now + FIRES_WITHIN), FIRES_SHOWN)
+    first, clock, task = state.next_start(now), state.spec.trigger.wall_clock, state.spec.task
+    following: Iterable[datetime] = ()
+    if state.active and task is not None:
+        following = (slot.start for slot in real_slots_after(task, now))
+    elif state.active and clock is not None:
+        following = fire_times.fires(clock, now, now + FIRES_WITHIN)
+    return sorted({*islice(following, FIRES_SHOWN), *(() if first is None else (first,))})
 
 
 def _after(page_of: Page, app: str) -> str | None:
@@ -215,13 +219,13 @@ def _after(page_of: Page, app: str) -> str | None:
     return None if name is None else f"{app}/{name}"
 
 
-def _line(state: ScheduleState, overrides: Iterable[engine.Override]) -> Line:
+def _line(state: ScheduleState, now: datetime, overrides: Iterable[engine.Override]) -> Line:
     return Line(
         ref=state.ref,
         program=state.spec.program,
         kind=state.spec.trigger.kind,
         status=state.status,
         owner=state.spec.owner,
-        next_fire_at=state.next_fire_at,
+        next_fire_at=state.next_start(now),
         overrides=tuple(override_line(each) for each in overrides if each.ref == state.ref),
     )

@@ -1,4 +1,4 @@
-"""Cycle tasks and their instances: lists in pages, one in full, and what people do to it."""
+"""Instances of cycle tasks: one in full, and what people do to it."""
 
 from typing import Annotated, Any
 
@@ -9,18 +9,14 @@ from tidegate.listings.queries.instances import shown_now
 from tidegate.listings.shown_instance import ChangedInstance, ShownInstance, shown_instance
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
-from tidegate.scheduler.explain.instances.task_facts import task_facts
-from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
-from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.server.access import OPERATE, READ, Called, Caller
+from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.body import as_form, read_optional
-from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
-from tidegate.server.page import Page, WholeNumber
+from tidegate.server.contract import contract, json_answer
+from tidegate.server.page import WholeNumber
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import Reasoned
-from tidegate.server.service import Here, Service
+from tidegate.server.service import Here
 from tidegate.server.tasks import check_tasks, instance_of, task_of
-from tidegate.server.visible import visible_apps
 
 router = APIRouter(tags=["tasks"])
 
@@ -38,16 +34,6 @@ ACTIONS: dict[str, tuple[Action, bool]] = {
     "rerun_downstream": (Action.RERUN, True),
 }
 """The actions of paths, and whether the consumers run again too."""
-
-
-@router.get("/tasks", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
-def list_tasks(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
-    """List the deployed tasks, each with its next instance, by app and name."""
-    with service.store.reading() as reader:
-        states = _tasks(service, reader, caller)
-    found, cursor = page.of(states, lambda state: (state.ref,))
-    now = service.clock()
-    return listed([task_facts(state, state.spec.as_task, now) for state in found], cursor)
 
 
 @router.get("/instances/{task}/{scheduled}", dependencies=[READ], **contract(ShownInstance, errors=(409,)))
@@ -95,8 +81,3 @@ def act_on_instance(
         check_tasks(service, transaction, caller, tuple(job.schedule for job in changed))
         shown = tuple(shown_now(transaction, job) for job in changed)
     return json_answer(ChangedInstance(**asdict(shown[0]), changed=shown))
-
-
-def _tasks(service: Service, reader: EngineReader, caller: Caller) -> list[ScheduleState]:
-    apps = visible_apps(service, reader, caller)
-    return [state for state in reader.schedules(kind=TASK_KIND) if apps is None or state.app in apps]

@@ -7,5 +7,5 @@ from tidegate.server.listing import add_route
 
 router = APIRouter()
 
-for name in ("alerts", "deployments", "events", "instances", "jobs", "late", "overrides", "commits"):
+for name in ("alerts", "deployments", "events", "instances", "jobs", "late", "overrides", "commits", "tasks"):
     add_route(router, LISTINGS[name])
