@@ -23,7 +23,7 @@ from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.domain.model import App, Budget, Maintenance, Operation, OperationPlan, Policy
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.intake.tables import TableFound, report_health, report_tables
-from tidegate.scheduler.launch.operation_end import end_operation
+from tidegate.scheduler.launch.run_report import end_operation
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health
 from tidegate.scheduler.store.protocol import Store

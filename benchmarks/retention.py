@@ -25,8 +25,8 @@ from tidegate.cli.main import application
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.retention import Keep, Pruned
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.retention.outlook import outlook

@@ -199,7 +199,7 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
     """
     from tests.java_names import ask_each_once
     from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
-    from tidegate.spark_jobs.java.classes import java_classes
+    from tidegate.spark_jobs.java.jvm import java_classes
     from tidegate.spark_jobs.session.session import SparkSettings, session
 
     ask_each_once()

@@ -18,8 +18,8 @@ from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.error import StoreError

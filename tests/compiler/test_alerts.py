@@ -7,7 +7,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.diff import HARMLESS
 from tidegate.compiler.reader import read
 from tidegate.compiler.rules.channels import channel_diagnostics
-from tidegate.domain.model.alerts import KINDS, channels_of
+from tidegate.domain.model.shared import KINDS, channels_of
 
 SCHEDULE = "s: {program: p, trigger: {partitions: {dataset: raw}}, alerts: %s}"
 

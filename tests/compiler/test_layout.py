@@ -11,8 +11,8 @@ from tests.effort import pick
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.layout import format as layout
+from tidegate.compiler.layout.blocks import BEFORE, PARTS, order_at
 from tidegate.compiler.layout.format import NotFormatted, format_file
-from tidegate.compiler.layout.order import BEFORE, PARTS, order_at
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "schedules").rglob("*.yaml"))

@@ -17,8 +17,7 @@ from tidegate.compiler.scenarios.expect.expectations import EXPECTATIONS
 from tidegate.compiler.scenarios.given.actions import ACTIONS
 from tidegate.compiler.schema import schema_text
 from tidegate.compiler.schema.check import MAX_SCHEMA_ERRORS
-from tidegate.compiler.schema.inline import inlined
-from tidegate.compiler.schema.validator import app_validator
+from tidegate.compiler.schema.validator import app_validator, inlined
 from tidegate.compiler.schema.wording import _WORDS, LATER
 from tidegate.scheduler.model.reason import Reason
 

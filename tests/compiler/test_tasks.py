@@ -9,7 +9,7 @@ import pytest
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.fingerprint import fingerprint
 from tidegate.compiler.plan.consequence import Consequence
-from tidegate.compiler.plan.task_form import task_form
+from tidegate.compiler.plan.forms import task_form
 from tidegate.compiler.render.diff_text import consequence_text
 from tidegate.domain.model import (
     NEVER,

@@ -24,7 +24,7 @@ from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.deployed.plan_state import deployed_plan
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import Store
 

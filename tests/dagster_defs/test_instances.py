@@ -13,7 +13,7 @@ from tests.dagster_defs.sample import location_of
 from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
-from tidegate.dagster_defs.dispatch.stopped import FORCED_AT, end_stopped
+from tidegate.dagster_defs.dispatch.steps import FORCED_AT, end_stopped
 from tidegate.dagster_defs.run import program_op
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -21,7 +21,7 @@ from tidegate.scheduler.commands.tasks.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.launch.stopped import FIRST_PAUSE
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind

@@ -10,9 +10,8 @@ from tidegate.demo.project import make_project, replacements
 from tidegate.demo.run import Demo
 from tidegate.demo.summary import print_compaction
 from tidegate.domain.error import UserError
-from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim, end_operation
 from tidegate.scheduler.model.maintenance import Ended, Ending
 
 pytestmark = [pytest.mark.dagster, pytest.mark.store]

@@ -13,7 +13,7 @@ from tests.worlds.world import World, at
 from tidegate.cli.operate.health.findings import Engine, engine_findings
 from tidegate.scheduler.alerts.collect import collect
 from tidegate.scheduler.alerts.outbox import take
-from tidegate.scheduler.explain.silent import silent_crons
+from tidegate.scheduler.explain.missed import silent_crons
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.records.alert import AlertRules
 

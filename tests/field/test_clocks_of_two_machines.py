@@ -10,7 +10,7 @@ import pytest
 
 from tests.worlds.world import at
 from tidegate.cli.operate.health.findings import Engine, Finding, Health, engine_findings
-from tidegate.scheduler.explain.last_tick import last_tick_line
+from tidegate.scheduler.explain.missed import last_tick_line
 from tidegate.scheduler.launch.active_host import LEASE, RENEWED_WITHIN, ActiveHost, Lookout
 
 NOW = at("12:00")

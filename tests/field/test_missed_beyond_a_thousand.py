@@ -10,7 +10,7 @@ import pytest
 from tests.worlds.world import World, at
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import CronTrigger
-from tidegate.domain.time.fire_count import count_fires
+from tidegate.domain.time.fire_times import count_fires
 from tidegate.scheduler.decision import missed
 from tidegate.scheduler.simulation.play import play
 

@@ -21,8 +21,8 @@ from tests.spark_jobs.without_spark import rows_of
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
-from tidegate.spark_jobs.programs.calling import ProgramExited
 from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.programs.program import ProgramExited
 from tidegate.spark_jobs.runner import run_program
 
 pytestmark = pytest.mark.spark

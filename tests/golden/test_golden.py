@@ -37,7 +37,7 @@ from tidegate.compiler.render.diff_json import diff_json
 from tidegate.compiler.render.diff_text import diff_text
 from tidegate.compiler.rules.house import NO_RULES
 from tidegate.project.imports import check_imports
-from tidegate.project.settings.house_rules import house_rules
+from tidegate.project.settings.engine_values import house_rules
 from tidegate.project.settings.language import LintSection
 from tidegate.project.settings.literal_secrets import literal_secrets
 from tidegate.project.yaml_files import compile_paths

@@ -20,7 +20,7 @@ from tidegate.dagster_defs.deployed.tags import LAUNCH
 from tidegate.dagster_defs.internals.launching import WorkerStatus
 from tidegate.dagster_defs.run.dead_runs import SETTLED_SECONDS, end_dead_runs
 from tidegate.launcher.config import LauncherConfig
-from tidegate.launcher.liveness import LaunchNote
+from tidegate.launcher.launcher import LaunchNote
 from tidegate.project.location import location_of
 from tidegate.scheduler.launch.owners import owners
 from tidegate.spark_jobs.commit.process import ProcessState, is_gone
@@ -43,7 +43,7 @@ def test_a_run_whose_launcher_was_killed_right_after_its_start_is_found(
     quick: Quick, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The note of the launcher comes first, so the run does not hold its slots for `START_SECONDS`."""
-    monkeypatch.setattr("tidegate.launcher.liveness.this_process", of_a_dead_process)
+    monkeypatch.setattr("tidegate.launcher.launcher.this_process", of_a_dead_process)
     monkeypatch.setattr(type(quick.instance), "submit_run", lambda *_: None)
     run_id = quick.launch("done")
     quick.launcher.note_launch(quick.run(run_id))

@@ -10,7 +10,7 @@ from dagster import DagsterRun
 from tests.doubles.dead_process import DEAD, process_of
 from tidegate.dagster_defs.deployed.tags import LAUNCH
 from tidegate.launcher.config import LauncherConfig
-from tidegate.launcher.liveness import NO_SERVER, LaunchNote, liveness_of, note_of_launch
+from tidegate.launcher.launcher import NO_SERVER, LaunchNote, liveness_of, note_of_launch
 from tidegate.launcher.place import Place
 from tidegate.launcher.records import NO_PROCESS, Records, RunRecord
 from tidegate.spark_jobs.commit.process import ProcessState, this_process

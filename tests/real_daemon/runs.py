@@ -23,7 +23,7 @@ from dagster._core.execution import context_creation_job
 from dagster._core.execution.api import execute_run_iterator
 
 from tests.real_daemon import scripted_time
-from tidegate.dagster_defs.definitions.native_schedule import ALL_ASSETS_JOB
+from tidegate.dagster_defs.definitions.shown_schedules import ALL_ASSETS_JOB
 from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
 from tidegate.dagster_defs.run import program_op
 from tidegate.dagster_defs.run.commit_events import CommitEvents

@@ -10,8 +10,7 @@ from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
-from tidegate.scheduler.intake.published import PublishedEvents
-from tidegate.scheduler.intake.recovered import observe_recovered
+from tidegate.scheduler.intake.published import PublishedEvents, observe_recovered
 from tidegate.scheduler.model.journal import EntryKind
 
 SUCCEEDED = ("SUCCEEDED", None)

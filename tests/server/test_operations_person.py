@@ -22,9 +22,8 @@ from tidegate.cli.main import application
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.alerts.collect import collect
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim, note_failure
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.tick.tick import tick

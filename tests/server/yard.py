@@ -6,9 +6,8 @@ from tests.server.sales import deployed
 from tests.server.serving import Served
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.scheduler.intake.tables import TableFound, report_gone, report_health, report_tables
-from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim, end_operation
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health
 
 API = "/api/v1"

@@ -19,9 +19,9 @@ from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.intake.recovered import observe_recovered
-from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.intake.published import observe_recovered
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reject
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import RunStatus

@@ -7,7 +7,7 @@ from py4j.clientserver import ClientServerConnection
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes
 
 pytestmark = pytest.mark.spark
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.domain.launch_input import Fired, PartitionInput
-from tidegate.domain.upstream_run import UpstreamRun
+from tidegate.domain.launch_input import Fired, PartitionInput, UpstreamRun
 from tidegate.spark_jobs.programs.params import Params
 
 PAGE = (Path(__file__).parents[2] / "docs" / "programs.md").read_text()

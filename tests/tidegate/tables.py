@@ -10,9 +10,8 @@ from tests.tidegate.project import Project
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.intake.tables import TableFound, report_gone, report_health, report_tables
-from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim, end_operation
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health

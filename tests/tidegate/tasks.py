@@ -15,8 +15,8 @@ from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.tick.tick import tick

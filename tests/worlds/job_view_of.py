@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from tests.worlds.world import at
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import App, Dataset, PartitionsTrigger, Program, Schedule
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.view.job_view import JobView, resources_of
 from tidegate.scheduler.model.event import Delivery, Event, EventKind, partition_event_key, run_event_key
 from tidegate.scheduler.model.job import Job

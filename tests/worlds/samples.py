@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import App, CronTrigger, Operation, Schedule
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import Job

@@ -23,9 +23,8 @@ from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.tables import TableFound, report_gone, report_health, report_tables
-from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim, end_operation
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By, Entry
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health, OperationRun, Record, TableState

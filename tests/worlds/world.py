@@ -15,9 +15,9 @@ from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, 
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import Claim, claim
 from tidegate.scheduler.launch.dead_letter import requeue, retry
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
+from tidegate.scheduler.launch.run_report import Claim, claim
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry

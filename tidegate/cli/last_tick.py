@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from tidegate.scheduler.explain.last_tick import last_tick_line, minutes_ago
+from tidegate.scheduler.explain.missed import last_tick_line, minutes_ago
 
 if TYPE_CHECKING:
     from tidegate.processes.alive import DagsterState, Dispatcher

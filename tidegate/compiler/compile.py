@@ -14,18 +14,22 @@ from tidegate.compiler.builders.app import build_app, offered_app
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Related
 from tidegate.compiler.reader import MappingNode, plain, read
 from tidegate.compiler.reader.json_text import JsonText
+from tidegate.compiler.rules.across_apps import (
+    Limits,
+    check_auto_pools,
+    check_group_limits,
+    check_one_maintenance,
+    check_unused,
+    used_programs,
+)
 from tidegate.compiler.rules.cycles.schedules import check_cycles_across
 from tidegate.compiler.rules.cycles.tasks import check_task_cycles
 from tidegate.compiler.rules.datasets.own_folder import Folders
 from tidegate.compiler.rules.former_names import check_former_app
-from tidegate.compiler.rules.group_limits import Limits, check_auto_pools, check_group_limits
 from tidegate.compiler.rules.lost_parts import check_lost_parts
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
-from tidegate.compiler.rules.one_maintenance import check_one_maintenance
-from tidegate.compiler.rules.times.day_fields import check_day_fields
-from tidegate.compiler.rules.times.daylight_saving import check_daylight_saving
+from tidegate.compiler.rules.times.daylight_saving import check_day_fields, check_daylight_saving
 from tidegate.compiler.rules.times.polls import check_polls
-from tidegate.compiler.rules.unused import check_unused, used_programs
 from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.schema.check import Broken, check_app

@@ -15,7 +15,7 @@ from tidegate.compiler.builders.dependencies import DependsOn, Named, read_depen
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scope.others import Others
-from tidegate.compiler.values.renamed_from import renamed_from
+from tidegate.compiler.values.texts import renamed_from
 from tidegate.domain.model import App, Day, Dependency, Schedule, TaskTrigger
 from tidegate.domain.part_name import app_of, is_of_other, name_in, whole_name
 from tidegate.domain.suggest import did_you_mean

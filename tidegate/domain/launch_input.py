@@ -1,8 +1,27 @@
 """What a run was launched with, besides keys: sizes and times of partitions, and what of its trigger held."""
 
 from datetime import datetime
+from typing import Any
 
 from tidegate.domain.value import Value
+
+
+class UpstreamRun(Value, kw_only=True, rename={"id": "run_id"}):
+    """A run that satisfied a `run` trigger of the job. In JSON its id is "run_id".
+
+    Attributes:
+        id: id of the run.
+        program: "app/program".
+        status: succeeded, failed, cancelled or started.
+        args: its arguments; empty for an external run.
+        outputs: the partition keys of its outputs, by dataset.
+    """
+
+    id: str
+    program: str
+    status: str
+    args: dict[str, Any] = {}
+    outputs: dict[str, tuple[str, ...]] = {}
 
 
 class PartitionInput(Value, kw_only=True, array_like=True):

@@ -16,26 +16,51 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
-from dagster import deserialize_value
+from dagster import DagsterInstance, DagsterRunStatus, deserialize_value
 
 from tidegate.dagster_defs.internals.instance import InstanceRef
+from tidegate.dagster_defs.run.dead_runs import report_dead
+from tidegate.domain.error import UserError
 from tidegate.launcher.children import Children, ended_text
 from tidegate.launcher.client import PLACE_FILE
 from tidegate.launcher.config import Mode
-from tidegate.launcher.dead_run import report
 from tidegate.launcher.execution import Outcome, execute
-from tidegate.launcher.loaded_files import changed_file, loaded_files
 from tidegate.launcher.place import Place, environment_of
-from tidegate.launcher.preload import preload, preload_instance
+from tidegate.launcher.preload import changed_file, loaded_files, preload, preload_instance
 from tidegate.launcher.protocol import SOCKET, Answer, Cancel, Launch, Request, address, receive_line, send
 from tidegate.launcher.records import NO_PROCESS, Records, RunRecord
 from tidegate.launcher.warm.messages import Done
 from tidegate.launcher.warm.pool import Pool
 from tidegate.launcher.warm.worker import Worker
+from tidegate.project.location import location_of
+from tidegate.project.settings.settings import load_settings
 from tidegate.spark_jobs.commit.process import is_gone, shown, this_process
+
+
+def report(run_id: str, instance_ref: str, text: str) -> None:
+    """Report a run as failed, or as cancelled if that was asked for, unless it has ended.
+
+    Args:
+        text: what became of its process.
+    """
+    with DagsterInstance.from_ref(deserialize_value(instance_ref, InstanceRef)) as instance:
+        run = instance.get_run_by_id(run_id)
+        if run is None or run.is_finished:
+            return
+        if run.status is DagsterRunStatus.CANCELING:
+            instance.report_run_canceled(run, text)
+            return
+        try:
+            report_dead(instance, location_of(load_settings()), run, text, datetime.now(UTC), print)
+        except UserError as error:
+            # The engine learns it from Dagster, once it has its store again.
+            print(f"run {run_id}: {error}")
+            instance.report_run_failed(run, f"the run died: {text}")
+
 
 LOOK_SECONDS = 1.0
 """From one look for the runs of dead servers, and for the folder, to the next."""

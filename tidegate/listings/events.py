@@ -1,7 +1,7 @@
 """*Events*: what has happened, what became of it in each schedule, and reports that were refused."""
 
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.part_name import app_of
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.listings.listing import Column, Filter, Instant, Listing
 

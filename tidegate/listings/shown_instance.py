@@ -10,8 +10,7 @@ from tidegate.listings.shown_job import JournalLine
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.view.partitions import written
 from tidegate.scheduler.decision.view.upstream import diagnostics_of
-from tidegate.scheduler.explain.attempts import Attempt, attempts
-from tidegate.scheduler.explain.history import history_of
+from tidegate.scheduler.explain.history import Attempt, attempts, history_of
 from tidegate.scheduler.explain.instances.awaited import (
     Awaited,
     awaited,

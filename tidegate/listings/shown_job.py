@@ -8,8 +8,7 @@ from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
 from tidegate.listings.listing import Instant
 from tidegate.listings.queries.jobs import public_job
-from tidegate.scheduler.explain.attempts import Attempt, attempts
-from tidegate.scheduler.explain.history import NEWEST_MAX, history_of
+from tidegate.scheduler.explain.history import NEWEST_MAX, Attempt, attempts, history_of
 from tidegate.scheduler.model import job as engine
 from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.store.listing_reader import ListingReader

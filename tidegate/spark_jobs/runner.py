@@ -30,7 +30,6 @@ from tidegate.spark_jobs.datasets.row_refusal import refused_rows
 from tidegate.spark_jobs.errors import OutputError, ProgramError
 from tidegate.spark_jobs.incremental.lost_rows import refuse_lost_rows
 from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
-from tidegate.spark_jobs.programs.calling import call_program
 from tidegate.spark_jobs.programs.loading import load_program
 from tidegate.spark_jobs.programs.own_session import (
     frame_in,
@@ -39,7 +38,7 @@ from tidegate.spark_jobs.programs.own_session import (
     settings_of,
 )
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.programs.program import outputs_of
+from tidegate.spark_jobs.programs.program import call_program, outputs_of
 from tidegate.spark_jobs.publication.evaluate_once import evaluated_once
 from tidegate.spark_jobs.publication.table import (
     Publication,

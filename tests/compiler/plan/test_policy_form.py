@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.compiler.policy_apps import maintenance, policy
-from tidegate.compiler.plan.policy_form import maintenance_form, policy_form
+from tidegate.compiler.plan.forms import maintenance_form, policy_form
 from tidegate.domain.model import (
     Conditions,
     HealthRules,

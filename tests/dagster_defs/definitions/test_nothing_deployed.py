@@ -12,7 +12,7 @@ from dagster._core.test_utils import instance_for_test
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of, sample_app
 from tests.doubles.reference.store import ReferenceStore
-from tidegate.dagster_defs.definitions.nothing_deployed import RELOAD_TEXT
+from tidegate.dagster_defs.definitions.definitions import RELOAD_TEXT
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import DISPATCHER, NOTHING_DEPLOYED, RECOVERY
 from tidegate.dagster_defs.deployed.plan_state import NOTHING_DEPLOYED_TEXT

@@ -17,7 +17,7 @@ from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.ingest.holes import HOLE_SECONDS
 from tidegate.dagster_defs.ingest.intake import Intake, ingest
 from tidegate.dagster_defs.ingest.reconcile import reconcile
-from tidegate.scheduler.intake.refused_reports import refused_reports
+from tidegate.scheduler.intake.report import refused_reports
 from tidegate.scheduler.model.event import Event
 
 pytestmark = pytest.mark.dagster

@@ -11,11 +11,11 @@ from tests.doubles.dead_process import of_a_dead_process
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import MAINTENANCE, MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT
-from tidegate.dagster_defs.dispatch.stopped import FORCED_AT, end_stopped
+from tidegate.dagster_defs.dispatch.steps import FORCED_AT, end_stopped
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run.dead_runs import START_SECONDS
-from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.owners import RunOwner, own
+from tidegate.scheduler.launch.run_report import end_operation
 from tidegate.scheduler.launch.stopped import FIRST_PAUSE, TIMEOUT_GRACE
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind

@@ -7,7 +7,7 @@ import pytest
 from tests.dagster_defs.maintenance.shop import Shop
 from tidegate.dagster_defs.maintenance.control import ASK_SECONDS, RunControl
 from tidegate.domain.model import Priority
-from tidegate.scheduler.launch.operation_end import end_operation
+from tidegate.scheduler.launch.run_report import end_operation
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.maintenance import Ended, Ending
 from tidegate.scheduler.model.reason import Reason

@@ -20,8 +20,8 @@ from tidegate.dagster_defs.run import program_op, run_lease
 from tidegate.dagster_defs.run.dead_runs import SETTLED_SECONDS, START_SECONDS
 from tidegate.domain.model import App
 from tidegate.launcher.launcher import TidegateRunLauncher
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.owners import RunOwner, own, owners
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.job import JobState
 from tidegate.spark_jobs.commit.lease import Heartbeat
 from tidegate.spark_jobs.commit.process import ProcessState, this_process

@@ -12,10 +12,9 @@ from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_ap
 from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
-from tidegate.domain.launch_input import Fired
+from tidegate.domain.launch_input import Fired, UpstreamRun
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.programs.params import Params

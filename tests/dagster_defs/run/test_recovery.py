@@ -30,8 +30,8 @@ from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run import cleaning, recovery
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.owners import RunOwner, own
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import RunStatus

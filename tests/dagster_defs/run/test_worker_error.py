@@ -9,8 +9,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 
 from tests.dagster_defs.run import row_program
 from tests.dagster_defs.run.test_failure_text import caught
-from tidegate.dagster_defs.run.failure_text import failure_text
-from tidegate.dagster_defs.run.worker_error import in_text, worker_error
+from tidegate.dagster_defs.run.failure_text import failure_text, in_text, worker_error
 
 pytestmark = pytest.mark.spark
 

@@ -9,8 +9,8 @@ import pytest
 from tests.worlds.world import DATASETS, World, app_of, at
 from tidegate.alerts.texts import lines
 from tidegate.scheduler.alerts.collect import BlockedCommit, collect
-from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, reject
+from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertRules
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
 

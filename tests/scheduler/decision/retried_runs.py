@@ -1,7 +1,7 @@
 """A small world with one job of a schedule with `retries`, whose runs begin and end on request."""
 
 from tests.worlds.world import World, at
-from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.model.job import Job
 
 S = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}"

@@ -5,7 +5,7 @@ import pytest
 
 from tests.worlds.job_view_of import job_view_of, partition, upstream
 from tests.worlds.world import World, at
-from tidegate.domain.upstream_run import UpstreamRun
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.launch.references import values_of
 from tidegate.scheduler.model.job import LaunchPlan

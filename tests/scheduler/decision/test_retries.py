@@ -9,7 +9,7 @@ from tests.worlds.witness import Witness
 from tests.worlds.world import at
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
-from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.model.refused import Refused
 
 

@@ -10,8 +10,8 @@ from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.explain.why import explain, waiting_line
-from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.outbox import reject
+from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.model.refused import Refused
 
 S = """

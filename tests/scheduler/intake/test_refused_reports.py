@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tidegate.scheduler.intake.refused_reports import (
+from tidegate.scheduler.intake.report import (
     MAX_REFUSED,
     RefusedReport,
     note_refused,

@@ -4,7 +4,7 @@ import pytest
 
 from tests.worlds.world import World, at
 from tidegate.scheduler.explain.past.store_at import store_at
-from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.launch.run_report import note_failure
 
 SAID = "ValueError: no fares (fares.py:3)"
 

@@ -8,7 +8,7 @@ import pytest
 from tests.server.board.board import DAYS, HTML, fill, job_of, report, shown
 from tests.server.sales import SCHEDULES, SPEC, deployed
 from tests.server.serving import NS, Served, problem
-from tidegate.scheduler.intake.refused_reports import RefusedReport, note_refused
+from tidegate.scheduler.intake.report import RefusedReport, note_refused
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.records.token import Role
 

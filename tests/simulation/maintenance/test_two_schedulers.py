@@ -23,9 +23,8 @@ from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.intake.tables import TableFound, report_tables
-from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim, end_operation
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.maintenance import Ended, Ending
 from tidegate.scheduler.store.engine_reader import EngineReader

@@ -21,8 +21,8 @@ from tidegate.domain.maintenance.measures import DAY, HEALTHY
 from tidegate.domain.model import Operation
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.intake.tables import TableFound, report_gone, report_health, report_tables
-from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import LaunchRequest
+from tidegate.scheduler.launch.run_report import end_operation
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health

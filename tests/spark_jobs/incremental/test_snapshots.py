@@ -15,7 +15,7 @@ from tidegate.spark_jobs.datasets.increment import IncrementalRead
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.programs.params import Params
 
 pytestmark = pytest.mark.spark

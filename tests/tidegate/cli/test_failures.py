@@ -7,10 +7,9 @@ import pytest
 from tests.tidegate.project import Project
 from tidegate.processes.lock import project_lock
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.intake.recovered import observe_recovered
-from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.intake.published import observe_recovered
 from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.launch.run_report import claim, note_failure
 from tidegate.scheduler.model.run import RunStatus
 
 pytestmark = pytest.mark.slow  # whole commands

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tidegate.cli.printing import instant
 
 if TYPE_CHECKING:
-    from tidegate.scheduler.explain.attempts import Attempt
+    from tidegate.scheduler.explain.history import Attempt
 
 COLUMNS = ["attempt", "run", "status", "started", "ended", "because"]
 

@@ -72,7 +72,7 @@ def show_job(
     from tidegate.cli.operate.attempts import COLUMNS, rows
     from tidegate.cli.operate.history import print_history
     from tidegate.listings.shown_job import shown_job
-    from tidegate.processes.run_address import run_address
+    from tidegate.processes.server_address import run_address
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.history import NEWEST_MAX

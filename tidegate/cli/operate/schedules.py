@@ -267,7 +267,7 @@ def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     import msgspec
 
     from tidegate.compiler.fingerprint import canonical
-    from tidegate.compiler.plan.task_form import task_form
+    from tidegate.compiler.plan.forms import task_form
 
     yield ["status", f"{state.status}, set by {state.changed_by}"]
     if state.active_since is not None:

@@ -26,8 +26,7 @@ from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import OtherApp, Others, handed_over
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.calendar import build_calendar
-from tidegate.compiler.values.renamed_from import renamed_from
-from tidegate.compiler.values.zone import zone_of
+from tidegate.compiler.values.texts import renamed_from, zone_of
 from tidegate.domain.model import App, OnUpdate
 from tidegate.domain.model.others import with_others
 from tidegate.domain.part_name import is_of_other

@@ -9,7 +9,7 @@ from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.duration import duration_at
+from tidegate.compiler.values.texts import duration_at
 from tidegate.domain.duration import DurationError, parse_duration
 from tidegate.domain.model import Day, Dependency, Select
 from tidegate.domain.model.triggers.task import Period

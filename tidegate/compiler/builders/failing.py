@@ -11,9 +11,9 @@ from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.duration import duration_at
+from tidegate.compiler.values.texts import duration_at
 from tidegate.domain.model import Deadline, Retries
-from tidegate.domain.model.alerts import KINDS, Routes
+from tidegate.domain.model.shared import KINDS, Routes
 from tidegate.domain.wording import shown
 
 NO_WAIT = timedelta(0)

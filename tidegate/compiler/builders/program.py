@@ -9,8 +9,7 @@ from typing import Any
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.duration import optional_duration
-from tidegate.compiler.values.renamed_from import renamed_from
+from tidegate.compiler.values.texts import optional_duration, renamed_from
 from tidegate.domain.model import Program
 from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.domain.part_name import name_in

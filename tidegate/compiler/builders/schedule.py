@@ -10,27 +10,27 @@ from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.rules.datasets.output_partition import output_partition
 from tidegate.compiler.rules.references import RUN_OUTPUT, check_member_names, check_references
 from tidegate.compiler.rules.times.caught_up import check_caught_up
-from tidegate.compiler.rules.times.closed_window import check_closed_window
 from tidegate.compiler.rules.times.deadline import check_deadline
-from tidegate.compiler.rules.times.held_date import check_held_date
 from tidegate.compiler.rules.times.never_launched import check_windows
 from tidegate.compiler.rules.times.never_written import check_never_written
 from tidegate.compiler.rules.times.not_begun import check_schedule_begun
-from tidegate.compiler.rules.times.timeout import check_delay, check_timeout
+from tidegate.compiler.rules.times.timeout import (
+    check_closed_window,
+    check_delay,
+    check_held_date,
+    check_timeout,
+)
 from tidegate.compiler.rules.triggers.batch import (
     check_batch,
     check_batching,
     check_collect_within,
     default_batching,
 )
-from tidegate.compiler.rules.triggers.collect_existing import check_collect_existing
-from tidegate.compiler.rules.triggers.doubled import check_doubled
 from tidegate.compiler.rules.triggers.for_each import check_for_each
-from tidegate.compiler.rules.triggers.waiting import check_waiting
+from tidegate.compiler.rules.triggers.members import check_collect_existing, check_doubled, check_waiting
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers import build_trigger
-from tidegate.compiler.values.duration import duration_at, optional_duration
-from tidegate.compiler.values.renamed_from import renamed_from
+from tidegate.compiler.values.texts import duration_at, optional_duration, renamed_from
 from tidegate.domain.model import Constraint, Priority, Program, Schedule, Timeout
 
 _LAUNCH_HINT = "write the schedule in that app, or give this app a program with the same `run`"

@@ -12,17 +12,13 @@ from tidegate.compiler.builders.schedule import build_constraints, build_timeout
 from tidegate.compiler.builders.task_times import build_times
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.rules.references import check_references
-from tidegate.compiler.rules.tasks.business_date import check_business_date
 from tidegate.compiler.rules.tasks.outputs import task_output_partition
-from tidegate.compiler.rules.tasks.types import check_source_cycle, check_type, update_of
-from tidegate.compiler.rules.times.closed_window import check_closed_window
+from tidegate.compiler.rules.tasks.types import check_business_date, check_source_cycle, check_type, update_of
 from tidegate.compiler.rules.times.never_launched import check_windows
-from tidegate.compiler.rules.times.timeout import check_delay, check_timeout
+from tidegate.compiler.rules.times.timeout import check_closed_window, check_delay, check_timeout
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.calendar import calendar_at, parsed_day
-from tidegate.compiler.values.duration import optional_duration
-from tidegate.compiler.values.renamed_from import renamed_from
-from tidegate.compiler.values.zone import zone_of
+from tidegate.compiler.values.texts import optional_duration, renamed_from, zone_of
 from tidegate.domain.model import (
     NEVER,
     Constraint,

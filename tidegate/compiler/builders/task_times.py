@@ -5,7 +5,7 @@ from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.duration import duration_at
+from tidegate.compiler.values.texts import duration_at
 from tidegate.domain.model import Cycle, Day
 from tidegate.domain.model.triggers.task import LAST_DAY, TaskTimes
 from tidegate.domain.time.calendar import DAY_NAMES

@@ -3,7 +3,7 @@
 from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of
 from tidegate.compiler.reader.node import MappingNode, Node
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.duration import duration_at
+from tidegate.compiler.values.texts import duration_at
 from tidegate.domain.model import At, SinceLastRunConstraint
 
 

@@ -7,7 +7,7 @@ from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, Node
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.calendar import calendar_at
-from tidegate.compiler.values.zone import zone_of
+from tidegate.compiler.values.texts import zone_of
 from tidegate.domain.model import At, WindowConstraint
 from tidegate.domain.time.calendar import ever_a_business_day
 from tidegate.domain.wording import listed, shown

@@ -7,10 +7,8 @@ code has a golden file under tests/golden.
 """
 
 from tidegate.compiler.diagnostics.entry import Entry, Severity, error, note, warning
-from tidegate.compiler.diagnostics.maintenance_codes import MAINTENANCE_CODES
-from tidegate.compiler.diagnostics.name_codes import NAME_CODES
-from tidegate.compiler.diagnostics.settings_codes import DATASET_CODES, HOUSE_CODES
-from tidegate.compiler.diagnostics.task_codes import TASK_CODES
+from tidegate.compiler.diagnostics.surrounding_codes import DATASET_CODES, HOUSE_CODES, NAME_CODES
+from tidegate.compiler.diagnostics.task_codes import MAINTENANCE_CODES, TASK_CODES
 
 __all__ = ["CATALOGUE", "Entry", "Severity"]
 

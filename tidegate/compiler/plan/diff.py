@@ -13,11 +13,10 @@ import msgspec
 
 from tidegate.compiler.plan.blocked import Blocked
 from tidegate.compiler.plan.consequence import Action, Consequence, Effect, consequences
-from tidegate.compiler.plan.field_change import FieldChange, field_changes
 from tidegate.compiler.plan.left_behind import LeftBehind
 from tidegate.compiler.plan.override_change import OverrideChange
 from tidegate.compiler.plan.ownership import TakenApp
-from tidegate.compiler.plan.part_change import PartChange, form_of, part_changes
+from tidegate.compiler.plan.part_change import FieldChange, PartChange, field_changes, form_of, part_changes
 from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.business_date import BY_THE_CLOCK

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Literal
 
-from tidegate.compiler.plan.field_change import field_changes
+from tidegate.compiler.plan.part_change import field_changes
 from tidegate.domain.value import Value
 
 Fate = Literal["kept", "replaced", "deleted"]

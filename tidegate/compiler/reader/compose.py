@@ -12,9 +12,8 @@ import yaml
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
-from tidegate.compiler.reader.scalar import ScalarError, resolve, resolve_option
+from tidegate.compiler.reader.scalar import ScalarError, resolve, resolve_option, with_variables
 from tidegate.compiler.reader.text import decode
-from tidegate.compiler.reader.variables import with_variables
 from tidegate.domain.model import At
 from tidegate.domain.variables import names_in
 from tidegate.domain.wording import shown

@@ -17,11 +17,10 @@ from tidegate.compiler.plan.diff import (
     Diff,
     ScheduleChange,
 )
-from tidegate.compiler.plan.field_change import FieldChange
-from tidegate.compiler.plan.part_change import PartChange
+from tidegate.compiler.plan.forms import task_form
+from tidegate.compiler.plan.part_change import FieldChange, PartChange
 from tidegate.compiler.plan.refusal import Refusal
 from tidegate.compiler.plan.renames import Renames
-from tidegate.compiler.plan.task_form import task_form
 from tidegate.compiler.render.overrides_text import overrides_text
 from tidegate.compiler.render.trigger_yaml import yaml_lines
 from tidegate.domain.model import App, Schedule

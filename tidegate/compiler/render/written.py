@@ -7,7 +7,7 @@ same, and defaults that were written out are left out. An app has to be deployed
 from typing import Any, cast
 
 from tidegate.compiler.fingerprint import canonical
-from tidegate.compiler.plan.task_form import task_form
+from tidegate.compiler.plan.forms import task_form
 from tidegate.compiler.render.trigger_yaml import OF_THE_APP, written_trigger
 from tidegate.domain.model import App, Schedule
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.rules.namespaces import Namespaces
-from tidegate.compiler.values.renamed_from import former_name, former_names, renamed_from
+from tidegate.compiler.values.texts import former_name, former_names, renamed_from
 from tidegate.domain.part_name import app_of, namespace_and_app, without_namespace
 from tidegate.domain.wording import shown, with_article
 

@@ -7,7 +7,7 @@ from tidegate.compiler.reader.node import MappingNode, Node
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers import all, any, at_least, cron, elapsed, partitions, run, sequence, size
 from tidegate.compiler.triggers.kind import Options, TriggerKind, Written
-from tidegate.compiler.values.duration import optional_duration
+from tidegate.compiler.values.texts import optional_duration
 from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Trigger
 from tidegate.domain.wording import shown

@@ -10,9 +10,7 @@ from tidegate.compiler.reader.node import MappingNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.compiler.values.calendar import calendar_at
-from tidegate.compiler.values.cron import cron_of
-from tidegate.compiler.values.duration import optional_duration
-from tidegate.compiler.values.zone import zone_of
+from tidegate.compiler.values.texts import cron_of, optional_duration, zone_of
 from tidegate.domain.model import Calendar, CronTrigger
 from tidegate.domain.time.cron import MAX_YEARS_APART
 from tidegate.domain.time.fire_times import fires_on, next_fire

@@ -6,7 +6,7 @@ The run is the last one of the schedule's program, the event the last one of a d
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
-from tidegate.compiler.values.duration import duration_at
+from tidegate.compiler.values.texts import duration_at
 from tidegate.domain.model import ElapsedTrigger
 
 

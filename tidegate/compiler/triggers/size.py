@@ -3,7 +3,7 @@
 from tidegate.compiler.reader.node import ScalarNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
-from tidegate.compiler.values.size import size_at
+from tidegate.compiler.values.texts import size_at
 from tidegate.domain.model import SizeTrigger
 from tidegate.domain.wording import shown
 

@@ -7,22 +7,35 @@ store, and it has no sensors or schedules because a run does not need them.
 A code server asks for them twice: first it loads the module, then it reconstructs the
 definitions as a run's process does. Building ten thousand assets takes seconds, so the second
 pass gets what the first one has built.
+
+What a code location shows while nothing is deployed: one sensor, whose ticks say what to do. Dagster shows
+an empty location without a word. The sensor launches nothing. Once something is deployed, its ticks ask for
+a reload, after which the dispatchers take its place.
 """
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dagster import Definitions, JobDefinition, in_process_executor
+from dagster import (
+    DefaultSensorStatus,
+    Definitions,
+    JobDefinition,
+    SensorDefinition,
+    SensorEvaluationContext,
+    SkipReason,
+    in_process_executor,
+)
 
 from tidegate.dagster_defs.definitions.assets import build_assets
-from tidegate.dagster_defs.definitions.nothing_deployed import nothing_deployed
 from tidegate.dagster_defs.definitions.once import compute_once
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope, current_scope
 from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.names import NOTHING_DEPLOYED
 from tidegate.dagster_defs.deployed.plan_state import (
+    NOTHING_DEPLOYED_TEXT,
     Plan,
     deployed_plan,
     reconstructed_plan,
@@ -34,6 +47,30 @@ from tidegate.dagster_defs.maintenance.jobs import apps_with_policies, measuring
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreMissing
+
+RELOAD_TEXT = "something is deployed now: reload the code location"
+LOOK_SECONDS = 30
+
+
+def nothing_deployed(location: Location) -> SensorDefinition:
+    """The sensor of a code location without apps."""
+
+    def look(_context: SensorEvaluationContext) -> SkipReason:
+        try:
+            with location.open_store().reading() as reader:
+                own = deployed_plan(reader, location.project).apps
+            return SkipReason(RELOAD_TEXT if own else NOTHING_DEPLOYED_TEXT)
+        except StoreMissing:
+            return SkipReason(NOTHING_DEPLOYED_TEXT)
+
+    return SensorDefinition(
+        name=NOTHING_DEPLOYED,
+        evaluation_fn=look,
+        minimum_interval_seconds=LOOK_SECONDS,
+        default_status=DefaultSensorStatus.RUNNING,
+        description=NOTHING_DEPLOYED_TEXT,
+    )
+
 
 MANY_PROGRAMS = 1_000
 

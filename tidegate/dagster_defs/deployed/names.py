@@ -35,7 +35,7 @@ DISPATCHER = "tidegate_dispatcher"
 """The sensor that drives the engine for all apps of a project: see `dagster_defs.dispatch.dispatcher`."""
 
 NOTHING_DEPLOYED = "tidegate_nothing_deployed"
-"""The sensor of a code location without apps: see `dagster_defs.definitions.nothing_deployed`."""
+"""The sensor of a code location without apps: see `dagster_defs.definitions.definitions`."""
 
 RESERVED = frozenset(
     {"context", "conf", "config", "meta", "arg_dict", "dict", "input_arg_dict", "output_arg_dict"}

@@ -36,7 +36,7 @@ EVENT = "tidegate/event"
 """Key in the metadata of a materialisation that the engine has reported to Dagster: the id of its event."""
 
 LAUNCH = ".dagster/tidegate_launch"
-"""Key of a tag that Dagster's UI does not show: who launches the run (`launcher.liveness`)."""
+"""Key of a tag that Dagster's UI does not show: who launches the run (`launcher.launcher`)."""
 
 DATA_VERSION_TAG = "dagster/data_version"
 DAGSTER_PRIORITY = "dagster/priority"

@@ -6,13 +6,23 @@
 Returning a run request does not launch a job: a job counts as launched when its run is
 observed. So a tick that is lost, repeated, or overlaps the next one is harmless.
 "Preview tick result" in the UI also runs the body, which then changes nothing.
+
+The distinction between a real tick and "Preview tick result" in the UI, which runs the same body. The
+daemon's log key ends in the id of the tick; the log key of a preview ends in a time stamp with an
+underscore; an evaluation in a test does not have a log key. Only a real tick may change state.
+
+The targets of a dispatcher: assets, or jobs by name where its app has policies. A sensor with an asset
+selection starts nothing but assets: Dagster gives each of its requests the job of all assets. A sensor with
+several jobs must have their definitions, but the job of all assets is Dagster's own and has only a name
+when the sensor is made. So such a sensor gets its targets by name, as one of one job does.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from dagster import (
     AssetSelection,
@@ -28,21 +38,46 @@ from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER, MAINTENANCE, MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT
-from tidegate.dagster_defs.dispatch.host_text import host_text
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
-from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.dispatch.skip_reason import skip_reason, waiting_jobs
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
-from tidegate.dagster_defs.dispatch.targets import sensor_of
 from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
+from tidegate.dagster_defs.internals.sensor_target import AutomationTarget
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, host_of
 from tidegate.scheduler.launch.versions import CODE_SERVER, note_version
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.upkeep import UpkeepStore
-from tidegate.spark_jobs.commit.process import this_process
+from tidegate.spark_jobs.commit.process import shown, this_process
+
+PREVIEW_TEXT = "preview only, nothing was changed"
+
+
+def is_real_tick(log_key: Sequence[str] | None) -> bool:
+    """Return whether the daemon evaluates this tick and acts on its result."""
+    return bool(log_key) and log_key is not None and log_key[-1].isdigit()
+
+
+def sensor_of(jobs: Sequence[str], **settings: Any) -> SensorDefinition:
+    """Return a sensor.
+
+    Args:
+        jobs: names of the jobs that it starts, of which each request names one; empty for a sensor that
+            materialises assets.
+        settings: as for `SensorDefinition`.
+    """
+    made = SensorDefinition(**settings)
+    if jobs:
+        made._targets = [AutomationTarget(resolvable_to_job=name) for name in jobs]
+    return made
+
+
+def host_text(host: ActiveHost) -> str:
+    """Return one line on the active host."""
+    return f"the host drives the engine: {shown(host.process)}, since {host.since:%Y-%m-%d %H:%M:%SZ}"
+
 
 RELOAD_TEXT = "a newer deployment is not loaded: reload the code location"
 

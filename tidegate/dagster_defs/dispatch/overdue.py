@@ -18,7 +18,7 @@ from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id
 from tidegate.domain.duration import duration_text
-from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.model.run import Run
 from tidegate.scheduler.store.protocol import Store
 

@@ -30,7 +30,7 @@ from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_EVENT, obser
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.intake.refused_reports import RefusedReport, note_refused
+from tidegate.scheduler.intake.report import RefusedReport, note_refused
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import Store

@@ -19,7 +19,7 @@ from tidegate.dagster_defs.ingest.event_log import instant_of
 from tidegate.dagster_defs.ingest.position import content_id
 from tidegate.domain.model import Dataset
 from tidegate.domain.partition_key import validate_key
-from tidegate.scheduler.intake.refused_reports import RefusedReport
+from tidegate.scheduler.intake.report import RefusedReport
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
 
 BYTES_KEYS = ("bytes", "dagster/size_bytes", "size_bytes")

@@ -16,11 +16,11 @@ from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog
 from tidegate.dagster_defs.ingest.intake import RUNS_PER_QUERY, Log, cursor_name, translate
 from tidegate.dagster_defs.ingest.position import decode_position
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id, record_observations
-from tidegate.domain.time.recent import is_recent
+from tidegate.domain.time.instant import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.intake.refused_reports import note_refused
+from tidegate.scheduler.intake.report import note_refused
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import Run, RunStatus
 from tidegate.scheduler.store.engine_reader import EngineReader

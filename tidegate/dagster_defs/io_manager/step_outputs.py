@@ -5,26 +5,72 @@
 
 If the code fails between two outputs, nothing was published and Dagster shows no materialisation.
 An output that an earlier attempt published is reported again at once.
+
+The commit id of the outputs of a step: run, step and partitions. The run is the one whose work is done
+(`run.commit_id.origin_of`), so a retried step and a re-execution after a failure find what the first
+attempt published. The outputs are part of the id only if an earlier attempt published others of the same
+step (`spark_jobs.attempt`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dagster import AssetMaterialization, AssetSpec, OutputContext
+from dagster import AssetMaterialization, AssetSpec, DagsterInstance, DagsterRun, OutputContext
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.dagster_defs.io_manager import dagster_step
-from tidegate.dagster_defs.io_manager.commit_id import step_commit_id
 from tidegate.dagster_defs.io_manager.dagster_step import StepExecutionContext
 from tidegate.dagster_defs.run.commit_events import CommitEvents
+from tidegate.dagster_defs.run.commit_id import origin_of
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.store.patience import patiently
 from tidegate.spark_jobs.attempt import Output, OutputAttempt, PublishedOutput
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
+
+ID_CHARACTERS = 200
+"""A longer id ends with a digest: it is the primary key of a table, and shown in lists."""
+DIGEST_DIGITS = 16
+
+
+def step_commit_id(
+    run: DagsterRun,
+    instance: DagsterInstance,
+    step: str,
+    refs: Iterable[DatasetRef],
+    keys: Sequence[str],
+) -> str:
+    """Return the commit id of a step's outputs.
+
+    Args:
+        step: the step's key.
+        refs: the datasets that it publishes.
+        keys: the partitions that the run writes; empty for outputs without partitions.
+    """
+    origin = origin_of(run, instance, adds=any(ref.write == "append" for ref in refs))
+    return bounded(".".join((origin.run_id, step, *_named(keys))))
+
+
+def bounded(text: str) -> str:
+    """Return an id of at most `ID_CHARACTERS`, different for different texts."""
+    return text if len(text) <= ID_CHARACTERS else f"{text[:ID_CHARACTERS]}~{_digest([text])}"
+
+
+def _named(keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the part of the id that names the partitions."""
+    if len(keys) < 2:
+        return tuple(keys)
+    # The exact partitions count: a dynamic partition may have been added between two that are named.
+    return (f"{keys[0]}...{keys[-1]}", _digest(keys))
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:DIGEST_DIGITS]
+
 
 CODE_VERSION_TAG = "dagster/code_version"
 

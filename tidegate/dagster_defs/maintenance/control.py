@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
-from tidegate.scheduler.launch.operation_end import goes_on, should_yield
+from tidegate.scheduler.launch.run_report import goes_on, should_yield
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.protocol import Store

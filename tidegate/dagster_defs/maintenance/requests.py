@@ -22,7 +22,7 @@ from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.dagster_defs.run.recovery import is_running
 from tidegate.dagster_defs.run.run_request import Invalid, job_tags
 from tidegate.domain.model import App
-from tidegate.domain.time.recent import is_recent
+from tidegate.domain.time.instant import is_recent
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.store.protocol import EngineTransaction

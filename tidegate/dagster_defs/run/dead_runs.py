@@ -29,9 +29,9 @@ from tidegate.dagster_defs.deployed.tags import JOB, LAUNCH, PROJECT, commit_of,
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import programs_of
-from tidegate.scheduler.intake.recovered import observe_recovered
-from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.intake.published import observe_recovered
 from tidegate.scheduler.launch.owners import RunOwner, disown, owners
+from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.process import ProcessState, has_ended, shown
 from tidegate.spark_jobs.commit.state import commit_to_publish

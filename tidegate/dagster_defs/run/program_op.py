@@ -35,7 +35,7 @@ from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition
-from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patiently
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, RunOver, SparkJobError, SparkLost

@@ -18,7 +18,7 @@ from tidegate.dagster_defs.run.commit_id import Origin, adds_rows, origin_of, ow
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.explain.instances.no_edge import no_edge_line
 from tidegate.scheduler.launch.by_hand import args_by_hand
-from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.state import commit_to_publish

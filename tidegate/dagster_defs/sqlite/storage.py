@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from dagster import DagsterInstance, StringSource
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from tidegate.dagster_defs.internals.instance import (
     ConfigurableClass,
@@ -33,9 +33,29 @@ from tidegate.dagster_defs.internals.sqlite_storage import (
 )
 from tidegate.dagster_defs.sqlite.connections import Connections
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
-from tidegate.dagster_defs.sqlite.kept import KeptRunStorage, KeptScheduleStorage
 from tidegate.domain.error import UserError
 from tidegate.scheduler.store.lock_holder import ANOTHER, lock_holder
+
+
+class _OnKeptConnections:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        super().__init__(connections.url)  # pyright: ignore[reportCallIssue] -- Dagster's storage has it
+
+    @contextmanager
+    def connect(self) -> Generator[Connection]:
+        """Yield a connection in a transaction."""
+        with self._connections.connect() as connection:
+            yield connection
+
+
+class KeptRunStorage(_OnKeptConnections, SqliteRunStorage):
+    """Runs in SQLite, with connections that are kept."""
+
+
+class KeptScheduleStorage(_OnKeptConnections, SqliteScheduleStorage):
+    """Ticks and switches in SQLite, with connections that are kept."""
+
 
 HISTORY = "history"
 SHARDS = Path(HISTORY, "runs")

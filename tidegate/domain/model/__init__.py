@@ -13,10 +13,6 @@ from tidegate.domain.model.app import (
     App,
     encode,
 )
-from tidegate.domain.model.calendar import (
-    Calendar,
-    Day,
-)
 from tidegate.domain.model.constraint import (
     DEFAULT_TIMEOUT,
     NEVER,
@@ -42,7 +38,6 @@ from tidegate.domain.model.dataset import (
     Watch,
     WriteMode,
 )
-from tidegate.domain.model.deadline import Deadline
 from tidegate.domain.model.maintenance import (
     Budget,
     Conditions,
@@ -56,9 +51,6 @@ from tidegate.domain.model.maintenance import (
     Throttle,
 )
 from tidegate.domain.model.operation import Operation
-from tidegate.domain.model.place import (
-    At,
-)
 from tidegate.domain.model.schedule import (
     Batching,
     OnSuspend,
@@ -67,6 +59,12 @@ from tidegate.domain.model.schedule import (
     Priority,
     Retries,
     Schedule,
+)
+from tidegate.domain.model.shared import (
+    At,
+    Calendar,
+    Day,
+    Deadline,
 )
 from tidegate.domain.model.triggers.cron import (
     CronTrigger,

@@ -8,12 +8,10 @@ from typing import Any
 
 import msgspec
 
-from tidegate.domain.model.alerts import Routes
-from tidegate.domain.model.calendar import Calendar
 from tidegate.domain.model.dataset import Dataset, Program
 from tidegate.domain.model.maintenance import Maintenance, Policy
-from tidegate.domain.model.place import At
 from tidegate.domain.model.schedule import Schedule
+from tidegate.domain.model.shared import At, Calendar, Routes
 from tidegate.domain.value import Value
 
 

@@ -9,8 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from tidegate.domain.model.calendar import Calendar, Day
-from tidegate.domain.model.place import At
+from tidegate.domain.model.shared import At, Calendar, Day
 from tidegate.domain.value import Value
 
 DEFAULT_TIMEOUT = timedelta(hours=24)

@@ -6,10 +6,7 @@
 from datetime import timedelta
 from typing import Literal
 
-from tidegate.domain.model.alerts import Routes
-from tidegate.domain.model.calendar import Day
-from tidegate.domain.model.deadline import Deadline
-from tidegate.domain.model.place import At
+from tidegate.domain.model.shared import At, Day, Deadline, Routes
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.value import Value
 

@@ -7,7 +7,7 @@ import msgspec
 
 from tidegate.domain.model.constraint import WindowConstraint
 from tidegate.domain.model.operation import Operation
-from tidegate.domain.model.place import At
+from tidegate.domain.model.shared import At
 from tidegate.domain.size import GB, MB
 from tidegate.domain.value import Value
 

@@ -9,11 +9,9 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from tidegate.domain.back_off import back_off
-from tidegate.domain.model.alerts import Routes
 from tidegate.domain.model.constraint import Constraint, Timeout
 from tidegate.domain.model.dataset import Cycle
-from tidegate.domain.model.deadline import Deadline
-from tidegate.domain.model.place import At
+from tidegate.domain.model.shared import At, Deadline, Routes
 from tidegate.domain.model.triggers.task import TaskTrigger
 from tidegate.domain.model.triggers.tree import Trigger
 from tidegate.domain.value import Value

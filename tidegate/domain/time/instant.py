@@ -1,8 +1,18 @@
-"""An instant as people and callers write it: ISO 8601 with a zone or an offset. Pure."""
+"""An instant as people and callers write it: ISO 8601 with a zone or an offset. Pure.
 
-from datetime import UTC, datetime
+Recent: whether something has happened a short time ago, by a clock that may have been ahead meanwhile. What
+the clock showed while it was ahead is not recent: else nothing would happen again until that time comes.
+"""
+
+from datetime import UTC, datetime, timedelta
 
 from tidegate.domain.error import WrongUsage
+
+
+def is_recent(at: datetime, now: datetime, within: timedelta) -> bool:
+    """Return whether an instant is less than a span away from now; two clocks may differ by some of it."""
+    return abs(now - at) < within
+
 
 HINT = "write for example 2026-03-10T22:00:00Z or 2026-03-10T18:00:00-04:00"
 

@@ -19,7 +19,7 @@ import msgspec
 
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.execution import Outcome, execute
-from tidegate.launcher.loaded_files import changed_file, loaded_files
+from tidegate.launcher.preload import changed_file, loaded_files
 from tidegate.launcher.protocol import Launch, receive_line
 from tidegate.launcher.warm.messages import Done, Message, Refused, RunOver
 from tidegate.launcher.warm.process_state import ProcessState, seed

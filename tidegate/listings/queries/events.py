@@ -7,7 +7,7 @@ import msgspec
 from tidegate.domain.part_name import app_of
 from tidegate.listings.events import Event, Received
 from tidegate.listings.read import Asked
-from tidegate.scheduler.intake.refused_reports import RefusedReport, refused_reports
+from tidegate.scheduler.intake.report import RefusedReport, refused_reports
 from tidegate.scheduler.model import event as engine
 from tidegate.scheduler.model.event import Delivery, app_of_key, partition_event_key
 from tidegate.scheduler.model.job import Job, JobState

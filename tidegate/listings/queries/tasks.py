@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tidegate.compiler.plan.task_form import task_form
+from tidegate.compiler.plan.forms import task_form
 from tidegate.domain.duration import duration_text
 from tidegate.domain.tasks.grid import real_slots_after
 from tidegate.domain.tasks.key import scheduled_key

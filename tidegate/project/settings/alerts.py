@@ -8,7 +8,7 @@ import msgspec
 
 from tidegate.alerts.channel import Alerting, Channel, Command, Mail, Webhook
 from tidegate.domain.duration import DurationError, parse_duration
-from tidegate.domain.model.alerts import KINDS
+from tidegate.domain.model.shared import KINDS
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import shown
 from tidegate.project.settings.language import AlertsSection, SettingsError

@@ -206,8 +206,7 @@ def find_settings_file(start: Path | None = None) -> Path:
 def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: bool) -> Settings:
     # Not at the top: `--help` does not read settings and must not import their checks.
     from tidegate.project.settings.alerts import alerts_of
-    from tidegate.project.settings.house_rules import house_rules
-    from tidegate.project.settings.retention import kept
+    from tidegate.project.settings.engine_values import house_rules, kept
     from tidegate.spark_jobs.files.scheme import scheme_of
     from tidegate.spark_jobs.iceberg.catalog.options import catalog_fault
 

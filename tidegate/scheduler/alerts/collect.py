@@ -16,7 +16,7 @@ import msgspec
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import Dataset
-from tidegate.domain.model.alerts import Routes, channels_of
+from tidegate.domain.model.shared import Routes, channels_of
 from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.alerts.happenings import (

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.model import WallClock
 from tidegate.domain.time import fire_times
-from tidegate.domain.time.fire_count import count_fires
+from tidegate.domain.time.fire_times import count_fires
 from tidegate.domain.value import Value
 
 MISSED_AFTER = timedelta(seconds=120)

@@ -17,9 +17,8 @@ from tidegate.scheduler.decision.launch.plan import business_dates
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of
-from tidegate.scheduler.explain.attempts import failure_texts
 from tidegate.scheduler.explain.explanation import Explanation
-from tidegate.scheduler.explain.history import history_of
+from tidegate.scheduler.explain.history import failure_texts, history_of
 from tidegate.scheduler.explain.instances.awaited import awaited, upstream_of
 from tidegate.scheduler.explain.instances.roots import roots
 from tidegate.scheduler.explain.instant_text import instant_text

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.domain.upstream_run import UpstreamRun
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.recovered import as_success
@@ -57,7 +57,7 @@ class RunObservation(Value, kw_only=True):
         job, attempt: from the run's tags; None for an external run.
         at: when it happened, by the source's clock.
         died: of a failed run: the source does not know why it failed, so it died unless it has noted a
-            failure (`scheduler.launch.failure`).
+            failure (`scheduler.launch.run_report`).
         args, outputs: of an external run, if known; see `UpstreamRun`.
     """
 

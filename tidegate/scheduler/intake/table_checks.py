@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.domain.time.recent import is_recent
+from tidegate.domain.time.instant import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import Store

@@ -6,7 +6,7 @@
 
 A run of an instance is fenced (`scheduler.store.commits.fence`): it works, but publishes nothing any more. A
 run of an operation stops by itself between two of its commits, if it can. The dispatcher ends both in Dagster
-(`dagster_defs.dispatch.stopped`), so that they do not work for nothing. It asks once, and again with growing
+(`dagster_defs.dispatch.steps`), so that they do not work for nothing. It asks once, and again with growing
 pauses as long as the run is active.
 """
 

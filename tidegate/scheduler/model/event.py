@@ -10,9 +10,9 @@ import json
 from datetime import datetime
 from enum import StrEnum
 
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import Leaf
 from tidegate.domain.part_name import app_of, whole_name
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import task_event_key
 

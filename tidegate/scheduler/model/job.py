@@ -21,9 +21,8 @@ from typing import Any
 
 import msgspec
 
-from tidegate.domain.launch_input import Fired, PartitionInput
+from tidegate.domain.launch_input import Fired, PartitionInput, UpstreamRun
 from tidegate.domain.model import Priority
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.maintenance import Work

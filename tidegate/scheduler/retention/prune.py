@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from tidegate.domain.time.recent import is_recent
+from tidegate.domain.time.instant import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.retention import (
     RATES,

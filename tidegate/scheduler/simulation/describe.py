@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import assert_never
 
-from tidegate.compiler.plan.policy_form import measured_form
+from tidegate.compiler.plan.forms import measured_form
 from tidegate.compiler.scenarios.model.maintenance import (
     DisablePolicy,
     MaintainByHand,

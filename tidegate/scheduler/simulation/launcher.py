@@ -15,8 +15,8 @@ from tidegate.domain.partition_key import validate_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.intake.observe import RunObservation
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import LaunchRequest, reject
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.model.run import RunStatus

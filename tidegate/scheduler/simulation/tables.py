@@ -13,9 +13,8 @@ from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.intake.tables import report_health
-from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import LaunchRequest
+from tidegate.scheduler.launch.run_report import claim, end_operation
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health, TableState, Work
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.maintenance.end import close_overdue

@@ -2,18 +2,24 @@
 
 It decides nothing: decisions come from `scheduler.decision.decide`, launch plans from
 `scheduler.decision.launch.plan`. An error in the decision about one job postpones only that job.
+
+Inputs: the upstream instances of an instance that is about to be launched, read by their ids. Part of the
+shell. They are loaded at a launch only: an instance that waits for its constraints may have thousands of
+upstream instances. `scheduler.decision.instances.inputs` says which partitions they are about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 import msgspec
 
+from tidegate.domain.part_name import app_of
 from tidegate.scheduler.decision.decide import decide, decide_again
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job, reported_entry
 from tidegate.scheduler.decision.instances.decide import began_at
+from tidegate.scheduler.decision.instances.inputs import Inputs, datasets_of_sources
 from tidegate.scheduler.decision.launch.dates import date_of_job
 from tidegate.scheduler.decision.launch.input import with_input
 from tidegate.scheduler.decision.launch.plan import plan_launch
@@ -22,15 +28,37 @@ from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass,
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of, edges_of
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery
-from tidegate.scheduler.model.instance import instance_resource
+from tidegate.scheduler.model.instance import Instance, instance_resource
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import Launched
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.tick.inputs import load_inputs
 from tidegate.scheduler.tick.working_set import WorkingSet
+
+
+class Rows(Protocol):
+    """The rows that are read; see `scheduler.store.protocol.Reader` for each method."""
+
+    def apps(self, *, names: Collection[str]) -> Sequence[DeployedApp]: ...
+
+    def schedules(self, *, refs: Collection[str]) -> Sequence[ScheduleState]: ...
+
+    def jobs(self, *, ids: Collection[str]) -> Sequence[Job]: ...
+
+
+def load_inputs(rows: Rows, view: JobView, instance: Instance) -> Inputs:
+    """Return the upstream instances: those that were recorded, or have just been picked."""
+    jobs = [job for each in view.upstream if each.recorded for job in each.picked]
+    if instance.upstream:
+        jobs = list(rows.jobs(ids={edge.job for edge in instance.upstream}))
+    tasks = {state.ref: state for state in rows.schedules(refs={job.schedule for job in jobs})}
+    names = {job.app for job in jobs} | {app_of(each) for each in datasets_of_sources(tasks.values())}
+    apps = {deployed.name: deployed.app for deployed in rows.apps(names=names)} if names else {}
+    return Inputs(jobs=tuple(jobs), tasks=tasks, apps=apps)
+
 
 RETRY_AFTER_ERROR = timedelta(minutes=5)
 """A job whose decision raised an error (a bug) is decided again after this time."""

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from tidegate.compiler.plan.diff import Diff, ScheduleChange
-from tidegate.compiler.plan.field_change import FieldChange
-from tidegate.compiler.plan.part_change import PartChange
+from tidegate.compiler.plan.part_change import FieldChange, PartChange
 from tidegate.compiler.render.diff_text import field_lines
 from tidegate.domain.value import Value
 from tidegate.listings.deployments import LoggedDeployment

@@ -12,13 +12,13 @@ from tidegate.listings.jobs import JOBS
 from tidegate.listings.listing import load
 from tidegate.listings.shown_job import ShownJob, shown_job
 from tidegate.processes.explained import explained
-from tidegate.processes.run_address import run_address
+from tidegate.processes.server_address import run_address
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.commands.tasks.instances import InstanceName
 from tidegate.scheduler.commands.tasks.instances import act as act_on
 from tidegate.scheduler.decision.instances.actions import ALLOWED, status_of
-from tidegate.scheduler.explain.attempts import Attempt
 from tidegate.scheduler.explain.explanation import Explanation
+from tidegate.scheduler.explain.history import Attempt
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By

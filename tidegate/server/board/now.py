@@ -14,7 +14,7 @@ from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
 from tidegate.listings.queries.jobs import public_job
 from tidegate.project.local_time import common_zone
-from tidegate.scheduler.explain.last_tick import last_tick_line
+from tidegate.scheduler.explain.missed import last_tick_line
 from tidegate.scheduler.explain.work import LATE_READ, RECENTLY, count_late
 from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.model.deployed import ScheduleState

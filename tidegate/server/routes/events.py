@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Response
 
 from tidegate.domain.partition_key import WrittenKey
 from tidegate.domain.value import Value
-from tidegate.scheduler.intake.accepted_report import Accepted, accepted
+from tidegate.scheduler.intake.report import Accepted, accepted
 from tidegate.scheduler.intake.report_partitions import (
     Landed,
     ReportRefused,

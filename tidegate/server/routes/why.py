@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from tidegate.processes.explained import Explain, address_of, explained, explanation_json, past_instant
-from tidegate.scheduler.explain.last_tick import last_tick_line
+from tidegate.scheduler.explain.missed import last_tick_line
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.tick.on_time import is_late
 from tidegate.scheduler.tick.tick import last_tick

@@ -33,7 +33,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, folder_value
 from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.row_refusal import refusal
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes
 
 FOOTERS_AT_ONCE = 1_000
 """How many footers the JVM reads before their texts are handed over: some 2 kB each."""

@@ -17,7 +17,7 @@ from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampT
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.programs.own_session import frame_of_plan
 
 NO_VALUE = "(null)"

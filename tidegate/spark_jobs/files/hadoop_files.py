@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.filesystem import Entry, LocalFiles
 from tidegate.spark_jobs.files.scheme import promises_of, scheme_of
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes
 
 MISSING = ("java.io.FileNotFoundException", "java.nio.file.NoSuchFileException")
 TAKEN = ("org.apache.hadoop.fs.FileAlreadyExistsException", "java.nio.file.FileAlreadyExistsException")

@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.domain.partition_key import validate_key
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.programs.calling import call_program
 from tidegate.spark_jobs.programs.loading import load_source
+from tidegate.spark_jobs.programs.program import call_program
 
 Offset = int | str
 

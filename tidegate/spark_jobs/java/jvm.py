@@ -1,9 +1,10 @@
-"""The JVM of this process's Spark: whether it has ended, whether it answers, and how it is ended.
+"""Calls into the JVM, the classes of Java and Scala that we use, and the messages of its exceptions.
 
-A JVM that was killed (often by the system, for its memory) takes its session along: no later call can work.
-One that hangs answers nothing, and blocks the thread that called it. Both are asked here without a call
-through the session: the process table, and a connection of its own with a time limit. Where this process has
-no JVM, nothing has ended and nothing hangs. Does not import PySpark: most processes with leases have none.
+Java's classes by their full names, without a question to the JVM for each part of a name. With PySpark's
+`_jvm.org.apache.hadoop.fs.Path`, Python asks for `org`, `org.apache` and so on, and each time the JVM
+searches all its jars for a class of that name: a tenth of a small publish was spent on that. Here a part
+that begins with a capital letter is a class, as Java's naming conventions have it, and what comes before it
+are packages. A class that does not exist fails when it is used. A static method is asked for once.
 """
 
 import os
@@ -13,7 +14,112 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from time import monotonic, sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from py4j.java_gateway import JavaClass, JavaMember, JavaObject
+from py4j.protocol import (
+    CALL_COMMAND_NAME,
+    END_COMMAND_PART,
+    Py4JError,
+    Py4JJavaError,
+    get_command_part,
+    get_return_value,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def call_java(method: JavaMember, argument: JavaObject) -> Any:
+    """Call a Java method with one Java object, which may fail, such as the load of a table that is not there.
+
+    PySpark makes a Python exception of each Java exception, and for that asks the JVM seventy times what kind
+    of exception it is; for half of the questions the JVM searches all its jars. Recovering new tables spent
+    two fifths of the JVM's time on it. Here the exception is Py4J's own, which costs one call.
+
+    Raises:
+        Py4JJavaError: the method has failed, whatever the kind of failure.
+        Py4JError: the JVM does not answer.
+    """
+    client: Any = method.gateway_client
+    command = f"{CALL_COMMAND_NAME}{method.command_header}{get_command_part(argument)}{END_COMMAND_PART}"
+    # Not the function of this name in `py4j.java_gateway`, which PySpark has replaced.
+    return get_return_value(client.send_command(command), client, method.target_id, method.name)
+
+
+def send_without_delay(spark: "SparkSession") -> None:
+    """Switch Nagle's algorithm off for what the JVM sends to this Python thread.
+
+    Py4J's Java side writes an answer of more than 8 KB in several pieces, and the second one waits until the
+    first is acknowledged, for which Linux takes 40 ms. The log of an Iceberg table is that long after some
+    forty publishes, and a publish reads it four times.
+
+    Where PySpark does not give each thread its own connection (PYSPARK_PIN_THREAD=false), nothing changes.
+    """
+    gateway: Any = spark.sparkContext._gateway
+    with suppress(Py4JError, AttributeError):
+        connection = gateway.java_gateway_server.getCallbackClient().getPerThreadConnection()
+        connection.getSocket().setTcpNoDelay(True)
+
+
+class _Class(JavaClass):
+    # Its static methods are kept: otherwise Python asks the JVM for one at each access.
+
+    __doc__ = None  # pyright: ignore[reportIncompatibleMethodOverride] -- Py4J's asks Java
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        if isinstance(found, JavaMember):
+            setattr(self, name, found)
+        return found
+
+
+class Package:
+    """A Java package; its attributes are the packages and classes in it."""
+
+    def __init__(self, client: Any, name: str = "") -> None:
+        self._client = client
+        self._name = name
+
+    def __getattr__(self, part: str) -> Any:
+        if part.startswith("_"):
+            raise AttributeError(part)
+        name = f"{self._name}.{part}" if self._name else part
+        found = _Class(name, self._client) if part[0].isupper() else Package(self._client, name)
+        # The next access finds the attribute and does not come here.
+        setattr(self, part, found)
+        return found
+
+
+_of_gateways: WeakKeyDictionary[Any, Package] = WeakKeyDictionary()
+
+
+def java_classes(spark: "SparkSession") -> Any:
+    """Return the root of all packages of a session's JVM: `java_classes(spark).java.io.File` is a class."""
+    gateway: Any = spark.sparkContext._gateway
+    found = _of_gateways.get(gateway)
+    if found is None:
+        found = _of_gateways[gateway] = Package(gateway._gateway_client)
+    return found
+
+
+FAILURE_CHARACTERS = 500
+"""How much of a failure is kept: errors of Java contain long stack traces."""
+
+
+def java_message(error: Py4JError) -> str:
+    """Return the message of a failure in the JVM, after the name of its class."""
+    if isinstance(error, Py4JJavaError):
+        return f"{error.java_exception.getClass().getSimpleName()}: {error.java_exception.getMessage()}"
+    return str(error)
+
+
+def failure_text(error: Exception) -> str:
+    """Return a failure as one short text for people."""
+    text = java_message(error) if isinstance(error, Py4JError) else str(error)
+    return f"{type(error).__name__}: {text}"[:FAILURE_CHARACTERS]
+
 
 ANSWER_SECONDS = 20
 """A collection of garbage takes a second or two, on a machine that swaps perhaps ten."""

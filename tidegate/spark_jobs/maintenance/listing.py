@@ -15,8 +15,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
 from tidegate.domain.value import Value
-from tidegate.spark_jobs.java.classes import java_classes
-from tidegate.spark_jobs.java.message import failure_text
+from tidegate.spark_jobs.java.jvm import failure_text, java_classes
 
 OURS = "_tidegate_"
 """Begins the names of the namespaces in which Tidegate keeps staging and locks."""

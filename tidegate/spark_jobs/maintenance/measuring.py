@@ -13,8 +13,7 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.java import jvm
-from tidegate.spark_jobs.java.classes import java_classes
-from tidegate.spark_jobs.java.message import failure_text
+from tidegate.spark_jobs.java.jvm import failure_text, java_classes
 from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.progress import TableGone
 from tidegate.spark_jobs.maintenance.target import Gone, TableTarget

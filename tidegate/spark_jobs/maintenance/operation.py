@@ -12,7 +12,7 @@ from tidegate.domain.error import UserError
 from tidegate.domain.maintenance.reported import Ended, Ending, Health
 from tidegate.spark_jobs.errors import CommitBusy, CommitConflict, CommitFenced
 from tidegate.spark_jobs.java import jvm
-from tidegate.spark_jobs.java.message import failure_text
+from tidegate.spark_jobs.java.jvm import failure_text
 from tidegate.spark_jobs.maintenance.deadline import ended_by
 from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.measuring import measure

@@ -22,7 +22,7 @@ from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder, digests_of
 from tidegate.spark_jobs.parquet.folders.publish_folder import FolderMarker, PublishFolder, write_marker
 from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.spark_conf import CATALOGS, FIXED
 from tidegate.spark_jobs.errors import ProgramError
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes
 
 OURS = frozenset(FIXED) | {
     "spark.sql.ansi.enabled",

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tidegate.domain.launch_input import Fired, PartitionInput
-from tidegate.domain.upstream_run import UpstreamRun
+from tidegate.domain.launch_input import Fired, PartitionInput, UpstreamRun
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -25,7 +25,7 @@ from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings, iceberg_conf
 from tidegate.spark_jobs.java import jvm
-from tidegate.spark_jobs.java.call import send_without_delay
+from tidegate.spark_jobs.java.jvm import send_without_delay
 from tidegate.spark_jobs.session.java import java_home
 
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")

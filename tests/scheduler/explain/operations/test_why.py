@@ -9,7 +9,7 @@ from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.operations.why import explain_operations
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.model.run import RunStatus
 
 X = "w.a.x"

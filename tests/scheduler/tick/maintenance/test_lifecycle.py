@@ -6,8 +6,8 @@ from tests.worlds.tables import BY, EXPIRE, HOURLY, REWRITE, TableWorld, shown
 from tests.worlds.tables import store as store
 from tests.worlds.world import at
 from tidegate.domain.maintenance.reported import Ended, Ending
-from tidegate.scheduler.launch.operation_end import end_operation, goes_on
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject
+from tidegate.scheduler.launch.run_report import end_operation, goes_on
 from tidegate.scheduler.model.journal import EntryKind
 
 

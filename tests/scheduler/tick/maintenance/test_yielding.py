@@ -3,7 +3,7 @@
 import pytest
 
 from tests.worlds.tables import HOURLY, TableWorld
-from tidegate.scheduler.launch.operation_end import should_yield
+from tidegate.scheduler.launch.run_report import should_yield
 
 
 @pytest.mark.parametrize(

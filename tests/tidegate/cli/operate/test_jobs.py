@@ -6,7 +6,7 @@ import pytest
 
 from tests.tidegate.project import Project
 from tidegate.cli.operate import jobs
-from tidegate.scheduler.intake.refused_reports import RefusedReport, note_refused
+from tidegate.scheduler.intake.report import RefusedReport, note_refused
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.tick.tick import tick

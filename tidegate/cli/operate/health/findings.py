@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
-from tidegate.scheduler.explain.silent import SilentCron
+from tidegate.scheduler.explain.missed import SilentCron
 from tidegate.scheduler.intake.table_checks import TableChecks
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.records.watched import WatchedFolder

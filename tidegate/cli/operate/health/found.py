@@ -89,7 +89,7 @@ def _store(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.health.channels import newest_alerts
     from tidegate.release import release
-    from tidegate.scheduler.explain.silent import silent_crons
+    from tidegate.scheduler.explain.missed import silent_crons
     from tidegate.scheduler.explain.work import work_of
     from tidegate.scheduler.intake.table_checks import table_checks
     from tidegate.scheduler.launch.active_host import host_of

@@ -60,7 +60,7 @@ def show_instance(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.shown import print_shown
     from tidegate.listings.shown_instance import shown_instance
-    from tidegate.processes.run_address import run_address
+    from tidegate.processes.server_address import run_address
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named

@@ -19,7 +19,7 @@ from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, p
 if TYPE_CHECKING:
     from tidegate.domain.model import App
     from tidegate.project.settings.settings import Settings
-    from tidegate.scheduler.intake.accepted_report import Accepted
+    from tidegate.scheduler.intake.report import Accepted
     from tidegate.scheduler.intake.report_partitions import Landed
     from tidegate.scheduler.model.journal import By
 
@@ -146,7 +146,7 @@ def _report_partitions(name: str, landed: "list[Landed]", request: str, by: "By"
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.names import find_dataset
-    from tidegate.scheduler.intake.accepted_report import accepted
+    from tidegate.scheduler.intake.report import accepted
     from tidegate.scheduler.intake.report_partitions import report_partitions
 
     settings = load_settings()

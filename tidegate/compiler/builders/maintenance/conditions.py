@@ -3,8 +3,7 @@
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.duration import duration_at, optional_duration
-from tidegate.compiler.values.size import size_at
+from tidegate.compiler.values.texts import duration_at, optional_duration, size_at
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.model import Conditions, Threshold
 from tidegate.domain.wording import shown

@@ -1,14 +1,138 @@
-"""The builder of a policy: its patterns, its operations and its rules of health."""
+"""The builder of a policy: its patterns, its operations with their options, and its rules of health."""
 
-from tidegate.compiler.builders.maintenance.health import build_health
-from tidegate.compiler.builders.maintenance.operation import build_operation
-from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from datetime import timedelta
+from typing import Any
+
+from tidegate.compiler.builders.maintenance.conditions import build_conditions, refuse_both, value_of
+from tidegate.compiler.constraints import window
+from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
 from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.texts import cron_of, duration_at, optional_duration, size_at, zone_of
+from tidegate.domain.duration import duration_text
 from tidegate.domain.maintenance.pattern import PatternError, parse_pattern
-from tidegate.domain.model import Operation, OperationPlan, Policy
+from tidegate.domain.model import HealthRules, Operation, OperationPlan, Policy, WindowConstraint
+from tidegate.domain.model.maintenance import OPERATION_TIMEOUT
+from tidegate.domain.model.operation import Kind, Option, Values
 from tidegate.domain.part_name import SEPARATOR
+from tidegate.domain.size import size_text
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import shown
+
+
+def build_options(operation: Operation, node: MappingNode | None, scope: Scope) -> Values:
+    """Build the options of an operation: what is written, and the defaults of the rest."""
+    written = {
+        name: value
+        for name, option in operation.options.items()
+        if node is not None and name in node.values
+        if (value := _value(option.kind, node.values[name], scope)) is not None
+    }
+    for name in written:
+        _check_age(name, operation.options[name], node, written[name], scope)
+    return operation.with_defaults(written)
+
+
+def _value(kind: Kind, node: Node, scope: Scope) -> Any:
+    """Return a value in the unit of its kind; None after reporting a wrong one."""
+    if kind == "size":
+        return size_at(node, scope)
+    if kind == "duration":
+        duration = duration_at(node, scope)
+        return None if duration is None else duration.total_seconds()
+    return node.value if isinstance(node, ScalarNode) else None
+
+
+def _check_age(name: str, option: Option, node: MappingNode | None, seconds: Any, scope: Scope) -> None:
+    """Report an age below which files are not removed."""
+    least = option.least_age
+    if node is not None and least is not None and timedelta(seconds=seconds) < least:
+        scope.findings.add(
+            "V252",
+            node.values[name],
+            f"files that are removed are at least {duration_text(least)} old, got {shown(node.text(name))}",
+            f"write {duration_text(least)} or more;"
+            f" the default is {duration_text(timedelta(seconds=option.default))}",
+        )
+
+
+def build_operation(operation: Operation, key: ScalarNode, node: Node, scope: Scope) -> OperationPlan:
+    """Build an operation of a policy; report wrong values, and leave them out."""
+    written = node if isinstance(node, MappingNode) else MappingNode({}, {}, node.line, node.column)
+    refuse_both(written, "cron", "interval", "an operation is due by a cron or after an interval", scope)
+    cron = cron_of(written, scope)
+    if "timezone" in written.values and "cron" not in written.values:
+        scope.findings.add(
+            "V209",
+            written.keys["timezone"],
+            f"`timezone` is that of `cron`, got {shown(written.text('timezone'))} without a `cron`",
+            "delete it; a window has a `timezone` of its own",
+        )
+    return OperationPlan(
+        operation=operation,
+        enabled=written.flag("enabled", True),
+        cron=cron,
+        interval=optional_duration(written, "interval", scope),
+        timezone=zone_of(written, scope),
+        window=_window(written, scope),
+        timeout=optional_duration(written, "timeout", scope) or OPERATION_TIMEOUT,
+        options=build_options(operation, written.mapping("options"), scope),
+        when=build_conditions(written.mapping("when"), scope),
+        at=scope.at(key),
+    )
+
+
+def _window(operation: MappingNode, scope: Scope) -> WindowConstraint | None:
+    hours = operation.mapping("window")
+    return None if hours is None else window.build_window(hours, scope.at(operation.keys["window"]), scope)
+
+
+def build_health(policy: MappingNode, scope: Scope) -> HealthRules | None:
+    """Build the rules of health of a policy; None if it says nothing of health."""
+    node = policy.mapping("health")
+    if node is None:
+        return None
+    default = HealthRules()
+    small = size_at(node.get("small_file"), scope) or default.small_file
+    large = size_at(node.get("large_file"), scope) or default.large_file
+    if small >= large:
+        scope.findings.add(
+            "V253",
+            node.values.get("small_file", node.values.get("large_file", node)),
+            f"`small_file` is below `large_file`, got {size_text(small)} and {size_text(large)}",
+            "change one of the two: a file between them is neither small nor large",
+        )
+    return HealthRules(
+        small_file=small,
+        large_file=large,
+        thresholds=_thresholds(node.mapping("thresholds"), scope),
+        sample=node.number("sample", 1) if "sample" in node.values else None,
+    )
+
+
+def _thresholds(node: MappingNode | None, scope: Scope) -> dict[str, tuple[float, float]]:
+    pairs = {
+        measure: _pair(measure, limits, scope)
+        for measure, limits in (node.values.items() if node is not None else ())
+    }
+    return {measure: pair for measure, pair in pairs.items() if pair is not None}
+
+
+def _pair(measure: str, limits: Node, scope: Scope) -> tuple[float, float] | None:
+    """Return from where on a measure is a warning, and critical; None after reporting a wrong value."""
+    places = limits.items if isinstance(limits, SequenceNode) else ()
+    values = [value_of(measure, each, scope) for each in places]
+    warning, critical = values if len(values) == 2 else (None, None)
+    if warning is None or critical is None:
+        return None
+    if warning > critical:
+        first, second = plain(limits)
+        scope.findings.add(
+            "V253",
+            limits,
+            f"the warning of `{measure}` is not above its critical value, got {first} and {second}",
+            "write the smaller value first",
+        )
+    return warning, critical
 
 
 def build_policy(key: ScalarNode, node: MappingNode, scope: Scope) -> Policy:

@@ -4,8 +4,7 @@ from datetime import timedelta
 
 from tidegate.compiler.reader.node import MappingNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.duration import duration_at, optional_duration
-from tidegate.compiler.values.size import size_at
+from tidegate.compiler.values.texts import duration_at, optional_duration, size_at
 from tidegate.domain.model import Budget, DebtWeights, Maintenance, MaintenanceBackOff, Throttle
 
 MIN_POLL = timedelta(seconds=1)

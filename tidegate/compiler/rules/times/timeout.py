@@ -3,6 +3,16 @@
 A job is discarded by its timeout, or launched by it with `then: run`. A `delay` that is longer never ends,
 and neither does a `quiet` or `wait_at_most` that is longer than a timeout from the first event. A `delay`
 with `otherwise: skip` is judged when everything else holds, so without another wait it is always unmet.
+
+The rule for constraints that can hold a business date for longer than the default timeout. With `batching:
+date` each date waits for itself, and one that waits longer than the timeout is discarded (rule 5): no other
+job writes it. How long a run takes, or a gauge is too high, only the user knows. The warning is given only
+with the default timeout: a written timeout is deliberate. Windows have a rule of their own
+(`compiler.rules.times.timeout`).
+
+The rule for a window that stays closed for longer than the default timeout. With `days` or a calendar a
+window is closed at least over the weekend, and a job that becomes ready on Friday evening is discarded on
+Saturday (rule 5). The warning is given only with the default timeout: a written timeout is deliberate.
 """
 
 from collections.abc import Iterator
@@ -12,7 +22,76 @@ from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.rules.triggers.batch import any_event_satisfies
 from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.duration import duration_text
-from tidegate.domain.model import Composite, DelayConstraint, Schedule, Trigger
+from tidegate.domain.model import Composite, DelayConstraint, Program, Schedule, Trigger, WindowConstraint
+from tidegate.domain.time.calendar import DAY_NAMES
+
+
+def check_held_date(schedule: Schedule, program: Program, place: Place, scope: Scope) -> None:
+    """Warn of the first constraint that can hold a date for longer than the default timeout."""
+    if schedule.timeout.at is not None or not schedule.keyed_by_date:
+        return
+    for constraint in schedule.constraints:
+        if constraint.otherwise == "skip" or constraint.hours is not None or constraint.delayed is not None:
+            continue
+        longest = constraint.longest_wait(program.timeout)
+        if longest is not None and longest <= schedule.timeout.after:
+            continue
+        least = "7d" if longest is None else duration_text(longest)
+        scope.findings.add(
+            "L413",
+            constraint.at if constraint.at is not None else place,
+            "without a `timeout` a date that waits is discarded after 24h,"
+            f" got `{constraint.kind}`, which can hold it for longer",
+            f"write `timeout: {least}` or more beside `constraints`, so that no date is lost",
+        )
+        return
+
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+
+def check_closed_window(schedule: Schedule, place: Place, scope: Scope) -> None:
+    """Warn of windows that stay closed for longer than the default timeout."""
+    if schedule.timeout.at is not None:
+        return
+    for constraint in schedule.constraints:
+        window = constraint.hours
+        if window is None or constraint.otherwise == "skip":
+            continue
+        closed = longest_closed(window)
+        if closed <= schedule.timeout.after:
+            continue
+        hours, days = -(-closed // HOUR), -(-closed // DAY)
+        scope.findings.add(
+            "L413",
+            constraint.at if constraint.at is not None else place,
+            f"without a `timeout` a job is discarded after 24h, got a window that stays closed for {hours}h",
+            f"write `timeout: {days}d` beside `constraints`, or `timeout: {{after: {days}d, then: run}}`",
+        )
+
+
+def longest_closed(window: WindowConstraint) -> timedelta:
+    """Return the longest closed time of a window in a week without holidays."""
+    weekend = () if window.calendar is None else window.calendar.weekend
+    opens = [
+        number
+        for number, day in enumerate(DAY_NAMES)
+        if day not in weekend and (not window.days or day in window.days)
+    ]
+    if not opens:
+        # It opens only on dates in the calendar's `open`.
+        return len(DAY_NAMES) * DAY
+    following = [*opens[1:], opens[0] + len(DAY_NAMES)]
+    apart = max(after - before for before, after in zip(opens, following, strict=True))
+    return apart * DAY - _length(window)
+
+
+def _length(window: WindowConstraint) -> timedelta:
+    """Return how long the window is open, on a day on which no clock changes."""
+    minutes = (window.to.hour - window.from_.hour) * 60 + window.to.minute - window.from_.minute
+    return timedelta(minutes=minutes) % DAY
+
 
 NO_WAIT = timedelta()
 

@@ -13,7 +13,7 @@ from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.domain.maintenance.pattern import Pattern, parse_pattern
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
-from tidegate.domain.time.recent import is_recent
+from tidegate.domain.time.instant import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.store.engine_reader import EngineReader

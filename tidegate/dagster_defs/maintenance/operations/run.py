@@ -34,8 +34,7 @@ from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.domain.model import App, HealthRules
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.intake.tables import report_gone
-from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.operation_end import end_operation, goes_on
+from tidegate.scheduler.launch.run_report import claim, end_operation, goes_on
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.maintenance import Ended, Ending
 from tidegate.scheduler.store.patience import patiently

@@ -2,7 +2,7 @@
 
 from datetime import time, timedelta
 
-from tidegate.domain.model.calendar import Calendar
+from tidegate.domain.model.shared import Calendar
 from tidegate.domain.model.triggers.facts import CatchUp, LeafTrigger, WallClock
 
 

@@ -10,9 +10,8 @@ from typing import Literal, Protocol, Self
 
 import msgspec
 
-from tidegate.domain.model.calendar import Calendar
 from tidegate.domain.model.dataset import Cycle
-from tidegate.domain.model.place import At
+from tidegate.domain.model.shared import At, Calendar
 from tidegate.domain.value import Value
 
 Renaming = Callable[[str], str]

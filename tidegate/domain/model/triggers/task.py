@@ -11,8 +11,8 @@ from typing import Literal, Self
 
 import msgspec
 
-from tidegate.domain.model.calendar import Calendar, Day
 from tidegate.domain.model.dataset import Cycle
+from tidegate.domain.model.shared import Calendar, Day
 from tidegate.domain.model.triggers.facts import LeafTrigger, Renaming
 from tidegate.domain.value import Value
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Literal, assert_never
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.hold import hold, release
+from tidegate.scheduler.decision.timeout import hold, release
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason

@@ -12,7 +12,7 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.domain.upstream_run import UpstreamRun
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import RunStatus

@@ -7,7 +7,7 @@
 
 Every further attempt has the launch plan and so the commit id of the first one: what an earlier attempt has
 published is found, not repeated. A person who retries a job makes the same step
-(`scheduler.decision.fold.by_hand`). Pure.
+(`scheduler.decision.fold.after`). Pure.
 """
 
 from datetime import datetime, timedelta

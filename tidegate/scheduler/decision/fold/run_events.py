@@ -7,7 +7,7 @@ follows: `succeeded`, `failed` and `completed` say how the job ended (rule 26). 
 from datetime import datetime
 from typing import assert_never
 
-from tidegate.domain.upstream_run import UpstreamRun
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.scheduler.model.event import Event, EventKind, run_event_key
 from tidegate.scheduler.model.run import RunStatus
 

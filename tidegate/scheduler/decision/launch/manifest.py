@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.part_name import app_of, name_in, whole_name
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.event import PARTITION_KEY, Delivery, Event, EventKind
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import Trigger, named_members
 from tidegate.domain.part_name import app_of, name_in
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.launch.manifest import manifest_of, upstream_of
 from tidegate.scheduler.decision.triggers.collected import is_below
 from tidegate.scheduler.model.event import Delivery, Event, EventKind

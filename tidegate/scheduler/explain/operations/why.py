@@ -5,16 +5,19 @@ In a past that `scheduler.explain.past` has rebuilt there are jobs, but no recor
 is its state and its reason.
 """
 
+from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
+
+import msgspec
 
 from tidegate.domain.model import Operation, OperationPlan
 from tidegate.domain.model.operation import ORDER
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.judge import Asked
 from tidegate.scheduler.explain.explanation import Explanation
+from tidegate.scheduler.explain.holders import resources_held
 from tidegate.scheduler.explain.instant_text import instant_text
-from tidegate.scheduler.explain.operations.around import load_around, with_writers
 from tidegate.scheduler.explain.operations.checks import Around, checks, checks_by_hand, due
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.explain.outcome import outcome_line
@@ -22,9 +25,50 @@ from tidegate.scheduler.explain.unblock import missing_of
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.maintenance import Record, TableState, Work, policy_ref
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.tick.maintenance.by_hand import writers_of
+from tidegate.scheduler.tick.maintenance.look import free_slots, spent
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
+
+
+def load_around(reader: EngineReader, policies: Policies, table: TableState, now: datetime) -> Around:
+    """Return what decides about each operation on a table at an instant, but for what pipelines write."""
+    slots = free_slots(reader, policies)
+    full = [pool for pool, free in slots.items() if free <= 0]
+    active = reader.jobs(states=ACTIVE) if full else ()
+    return Around(
+        run=next(iter(reader.operation_runs(tables=(table.name,), running=True)), None),
+        spent=spent(reader, policies, now),
+        slots=slots,
+        holders={pool: tuple(_holders(reader, active, group_resource(pool))) for pool in full},
+    )
+
+
+def with_writers(
+    reader: EngineReader, policies: Policies, around: Around, table: TableState, now: datetime
+) -> Around:
+    """Return the same with what pipelines write of the table, which decides about what rewrites its data."""
+    busy = writers_of(reader, policies, table, now)
+    writers = reader.jobs(ids=busy.jobs) if busy.jobs else ()
+    return msgspec.structs.replace(around, busy=busy, writers=tuple(_line(job) for job in writers))
+
+
+def _holders(reader: EngineReader, active: tuple[Job, ...], resource: str) -> Iterator[str]:
+    """Yield each job, and each run without a job, that holds a slot of a resource."""
+    for job in active:
+        if resource in job.resources and not job.gave_back:
+            yield _line(job)
+    for run in reader.runs(active=True):
+        if run.job is None and resource in resources_held(reader, run):
+            yield f"run {run.run_id} of {run.program}, {run.status}"
+
+
+def _line(job: Job) -> str:
+    name = f"{job.schedule}[{job.key}]" if job.key else job.schedule
+    return f"job {job.id} of {name}, {job.state}"
+
 
 UNFINISHED = frozenset(JobState) - FINISHED
 

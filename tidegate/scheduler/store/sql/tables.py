@@ -9,8 +9,8 @@ from datetime import datetime
 
 from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text
 
+from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import App, Priority, Schedule
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.event import EventKind
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan

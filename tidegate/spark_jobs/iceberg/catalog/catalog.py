@@ -25,8 +25,7 @@ from tidegate.spark_jobs.iceberg.catalog.options import opening_fault
 from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
 from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
-from tidegate.spark_jobs.java.call import call_java, send_without_delay
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import call_java, java_classes, send_without_delay
 
 STAGING_NAMESPACE = "_tidegate_staging"
 """No app has this name: names of apps begin with a letter."""

@@ -13,7 +13,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes
 
 HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
 

@@ -21,7 +21,7 @@ from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
 from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
 from tidegate.spark_jobs.iceberg.catalog.version_hint import mend_version_hint
-from tidegate.spark_jobs.java.classes import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.maintenance.progress import TableGone
 
 SESSION_CATALOG = "spark_catalog"

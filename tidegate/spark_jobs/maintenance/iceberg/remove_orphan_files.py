@@ -12,26 +12,67 @@ too young. Iceberg finds the orphans and deletes nothing; the files are deleted 
 Iceberg compares names of files, and one folder can have several names. So the place of the table must be
 the one that its metadata names, and what the newest metadata reaches is never deleted (`orphans.reached`),
 nor what may belong to another table (`orphans.other_tables`).
+
+The folders of published data files in a dataset's table, which Iceberg never sweeps. A run stages its files
+in a folder whose name begins with an underscore, and publishes them where they are. So Iceberg's own search
+for orphans passes all of them over. Here these folders are searched too, except those of names under which
+something is staged: it may still be published.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from py4j.java_gateway import is_instance_of
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
 
 from tidegate.domain.model.operation import LEAST_ORPHAN_AGE
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.half_created import STAGING_TABLE
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.catalog.table_files import HADOOP_IO, TableFiles
+from tidegate.spark_jobs.iceberg.orphans import staged_items
+from tidegate.spark_jobs.iceberg.staging.names import data_root
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import GARBAGE_COLLECTION, collects_garbage
 from tidegate.spark_jobs.maintenance.iceberg.orphans.other_tables import OtherTables, other_places
 from tidegate.spark_jobs.maintenance.iceberg.orphans.reached import reached_among
 from tidegate.spark_jobs.maintenance.iceberg.orphans.real_places import RealPlaces
-from tidegate.spark_jobs.maintenance.iceberg.staged_folders import published_files, unpublished
 from tidegate.spark_jobs.maintenance.progress import MaintenanceRefused, Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
+
+_FOLDER = re.compile(rf"_{STAGING_TABLE.pattern}")
+
+
+def unpublished(table: CatalogTable, ref: DatasetRef) -> frozenset[str]:
+    """Return the names of the staging folders of a dataset that some run may still publish."""
+    orphans = staged_items([ref], catalog_of(table.spark))
+    return frozenset(f"_{one.table}" for one in orphans)
+
+
+def published_files(table: CatalogTable, java: Any, waiting: Collection[str]) -> DataFrame | None:
+    """Return the files in the staging folders of a table, with their times, as Iceberg wants a list of files.
+
+    Args:
+        waiting: folders to leave out, from `unpublished`, which must be read first.
+
+    Returns:
+        None where there are none, or where the store of the table can only be listed by Iceberg.
+    """
+    root = data_root(java)
+    if java.io().getClass().getName() != HADOOP_IO:
+        return None
+    names = catalog_of(table.spark).files.folders_in(root)
+    folders = [f"{root}/{name}" for name in names if _FOLDER.fullmatch(name) and name not in waiting]
+    if not folders:
+        return None
+    listed = table.spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folders)
+    return listed.select(sf.col("path").alias("file_path"), sf.col("modificationTime").alias("last_modified"))
+
 
 LOT_FILES = 1_000
 SHOWN_FILES = 20

@@ -13,7 +13,7 @@ import logging
 from py4j.protocol import Py4JJavaError
 
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
-from tidegate.spark_jobs.java.message import java_message
+from tidegate.spark_jobs.java.jvm import java_message
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race
 from tidegate.spark_jobs.maintenance.iceberg.plan import Group, Plan, plan_groups
 from tidegate.spark_jobs.maintenance.iceberg.replacement import commit_slice

@@ -9,9 +9,9 @@ import pytest
 from tests.doubles.dead_process import DEAD, of_a_dead_process, process_of
 from tests.tidegate.project import Project
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.launch.owners import RunOwner, own
+from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.spark_jobs.commit.lease import LEASE
 from tidegate.spark_jobs.commit.process import this_process

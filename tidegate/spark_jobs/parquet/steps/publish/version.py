@@ -19,8 +19,7 @@ from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.changes import Begun, written_meanwhile
 from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
-from tidegate.spark_jobs.parquet.refusal import refuse_commit
-from tidegate.spark_jobs.parquet.steps.owned import in_table
+from tidegate.spark_jobs.parquet.steps.owned import in_table, refuse_commit
 from tidegate.spark_jobs.parquet.version_log import RECENT_COMMITS, TableVersion, head, put_version
 
 CONFLICT_TRIES = 1000

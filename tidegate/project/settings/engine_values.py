@@ -1,12 +1,35 @@
-"""The section `[retention]`: how long the store keeps old rows, as a value of the engine."""
+"""The sections `[lint]` and `[retention]`, as values of the compiler and of the engine."""
 
 import re
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
+
+from tidegate.compiler.rules.house import HouseRules
 from tidegate.domain.wording import shown
-from tidegate.project.settings.language import RetentionSection, SettingsError
+from tidegate.project.settings.language import LintSection, RetentionSection, SettingsError
 from tidegate.scheduler.model.retention import Keep
+
+
+def house_rules(file: Path, section: LintSection) -> HouseRules:
+    """Return the rules of `[lint.rules]`.
+
+    Raises:
+        SettingsError: there is no such rule, or its value is wrong.
+    """
+    hint = "see `tidegate docs settings`, and docs/operating.md for an example of each rule"
+    try:
+        rules = msgspec.convert(section.rules, HouseRules)
+    except msgspec.ValidationError as error:
+        raise SettingsError(f"{file}: lint.rules: {error}", hint) from error
+    if rules.name is not None:
+        try:
+            re.compile(rules.name.pattern)
+        except re.error as error:
+            raise SettingsError(f"{file}: lint.rules.name is not a pattern: {error}", hint) from error
+    return rules
+
 
 DAYS_MAX = 36_500
 """A hundred years; `forever` is longer."""
