@@ -23,6 +23,7 @@ COMMANDS = {
     "commits": ("commits", "list"),
     "tables": ("maintenance", "tables"),
     "tasks": ("tasks", "list"),
+    "backfills": ("backfill", "status"),
 }
 """The command of each list."""
 

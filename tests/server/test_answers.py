@@ -7,11 +7,7 @@ from tidegate.server.application import assemble
 
 UNTYPED = {
     "GET /openapi.json",
-    "GET /v3/namespaces/{ns}/backfills",
-    "GET /v3/namespaces/{ns}/backfills/{id}",
     "GET /v3/namespaces/{ns}/ledger",
-    "POST /v3/namespaces/{ns}/backfills",
-    "POST /v3/namespaces/{ns}/backfills/{id}/cancel",
 }
 """Operations whose answer is any object still. The list only shrinks; the document itself is any object."""
 

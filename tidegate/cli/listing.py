@@ -202,6 +202,9 @@ def _cell(column: Column, item: Any) -> str:
             from tidegate.scheduler.explain.operations.measure_text import age_text
 
             return f"{age_text(timedelta(seconds=value))} ago"
+        case "counts":
+            parts = [f"{number:,} {status.replace('_', ' ')}" for status, number in value.items() if number]
+            return ", ".join(parts) or "none left"
         case "list":
             return ", ".join(value[:NAMED]) + (", …" if len(value) > NAMED else "")
         case _:

@@ -1,6 +1,7 @@
 """All lists. A new one is its declaration, its query and a line here."""
 
 from tidegate.listings.alerts import ALERTS
+from tidegate.listings.backfills import BACKFILLS
 from tidegate.listings.commits import COMMITS
 from tidegate.listings.deployments import DEPLOYMENTS
 from tidegate.listings.events import EVENTS
@@ -14,6 +15,18 @@ from tidegate.listings.tasks import TASKS
 
 LISTINGS: dict[str, Listing] = {
     each.name: each
-    for each in (ALERTS, COMMITS, DEPLOYMENTS, EVENTS, INSTANCES, JOBS, LATE, OVERRIDES, TABLES, TASKS)
+    for each in (
+        ALERTS,
+        BACKFILLS,
+        COMMITS,
+        DEPLOYMENTS,
+        EVENTS,
+        INSTANCES,
+        JOBS,
+        LATE,
+        OVERRIDES,
+        TABLES,
+        TASKS,
+    )
 }
 """By name."""

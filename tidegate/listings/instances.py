@@ -74,6 +74,7 @@ INSTANCES = Listing(
             of="tidegate.listings.queries.instances:Listed",
         ),
         Filter("backfill", "number", "Only those of the backfill of this number."),
+        Filter("empty", "flag", "Only empty runs of off days, or only the others."),
     ),
     columns=(
         Column("task", "schedule", 1),

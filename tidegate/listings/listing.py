@@ -47,6 +47,8 @@ ShownAs = Literal[
     "changes",
     "deliveries",
     "table",
+    "backfill",
+    "counts",
     "measure",
     "age",
 ]

@@ -46,13 +46,13 @@ def test_a_backfill_shows_what_each_count_counts(served: Served):
 
     view = shown(served, f"{PAGE}/1")
 
-    assert view["by_date"]["2026-03-02"] == {"not_run": 1}
+    assert view["line"]["by_date"]["2026-03-02"] == {"not_run": 1}
     assert len(view["items"]) == view["line"]["total"] == 3
     assert len(shown(served, f"{PAGE}/1?status=not_run")["items"]) == 3
     assert shown(served, f"{PAGE}/1?status=failed")["items"] == []
     first = shown(served, f"{PAGE}/1?limit=2")
     assert len(shown(served, f"{PAGE}/1?limit=2&cursor={first['next']}")["items"]) == 1
-    assert f'href="/board/jobs/{first["items"][0]["id"]}"' in served.client.get(f"{PAGE}/1").text
+    assert f'href="/board/jobs/{first["items"][0]["job"]}"' in served.client.get(f"{PAGE}/1").text
 
 
 def test_a_button_cancels_it_once(served: Served):

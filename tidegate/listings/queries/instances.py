@@ -87,4 +87,10 @@ def list_instances(asked: Asked) -> list[TaskInstance]:
     else:
         of_status = [state for state in JobState if status_in(state) in statuses]
         jobs = list(reader.jobs(schedules=tasks, states=of_status)) if tasks else []
-    return [shown_now(reader, job) for job in jobs if job.instance is not None and status_of(job) in statuses]
+    return [
+        shown_now(reader, job)
+        for job in jobs
+        if job.instance is not None
+        and status_of(job) in statuses
+        and wanted.get("empty", job.instance.empty) == job.instance.empty
+    ]

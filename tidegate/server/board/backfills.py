@@ -10,23 +10,22 @@ import msgspec
 from fastapi import APIRouter, Depends, Request, Response
 
 from tidegate.domain.value import Value
-from tidegate.listings.jobs import Job
-from tidegate.listings.queries.jobs import public_job
+from tidegate.listings.backfills import ShownBackfill
+from tidegate.listings.instances import INSTANCES, TaskInstance
+from tidegate.listings.queries.backfills import shown_backfill
 from tidegate.project.local_time import common_zone
-from tidegate.scheduler.commands.tasks.backfills import Backfill, Progress, progress
-from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.explain.instances.backfill_facts import counted, state_of
+from tidegate.scheduler.commands.tasks.backfills import progress
 from tidegate.scheduler.model.instance import Status
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import as_form, read_form
-from tidegate.server.page import Page, instant_key
+from tidegate.server.listing import read_seen
+from tidegate.server.page import LIMIT, Cursor, Limit
 from tidegate.server.problem import Problem, unknown_value
 from tidegate.server.routes.backfills import (
     BackfillBody,
     Number,
-    backfills_page,
     cancelled,
     check_backfill,
     started,
@@ -40,56 +39,21 @@ STATUSES = tuple(str(status) for status in Status if status is not Status.ABSENT
 Form = Annotated[dict[str, str], Depends(read_form)]
 
 
-class Line(Value, kw_only=True):
-    """A backfill.
-
-    Attributes:
-        state: what it is doing, in a word or two.
-        counts: its instances by status.
-    """
-
-    backfill: Backfill
-    state: str
-    total: int
-    counts: dict[str, int]
-
-
-class Listed(Value, kw_only=True):
-    """The list, the newest first."""
-
-    items: tuple[Line, ...]
-    next: str | None
-
-
 class Shown(Value, kw_only=True):
     """One backfill.
 
     Attributes:
-        by_date: its instances by business date and status, without empty runs.
         status: the only status whose instances are listed; "" for all.
         left: whether something is left to cancel.
         items: its instances, without empty runs.
     """
 
-    line: Line
-    by_date: dict[str, dict[str, int]]
+    line: ShownBackfill
     status: str
     statuses: tuple[str, ...]
     left: bool
-    items: tuple[Job, ...]
+    items: tuple[TaskInstance, ...]
     next: str | None
-
-
-@router.get("", dependencies=[READ])
-def list_page(
-    request: Request, service: Here, caller: Called, page_of: Annotated[Page, Depends(Page)]
-) -> Response:
-    """List the backfills."""
-    found, cursor = backfills_page(service, caller, page_of)
-    with service.store.reading() as reader:
-        zone = common_zone(reader, {each.backfill.app for each in found})
-    view = Listed(items=tuple(_line(each) for each in found), next=cursor)
-    return page(request, service, "backfills", "Backfills", view, zone)
 
 
 @router.get("/{number}", dependencies=[READ])
@@ -98,7 +62,8 @@ def show_page(
     request: Request,
     service: Here,
     caller: Called,
-    page_of: Annotated[Page, Depends(Page)],
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
     status: str = "",
 ) -> Response:
     """Show how far a backfill is, and its instances."""
@@ -106,19 +71,18 @@ def show_page(
         raise unknown_value("status", status, STATUSES)
     with service.store.reading() as reader:
         check_backfill(service, reader, caller, number)
-        found, jobs = progress(reader, number), reader.backfill(number)
-        zone = common_zone(reader, {found.backfill.app})
-    real = [job for job in jobs if not job.of_task.empty and status in ("", str(status_of(job)))]
-    items, cursor = page_of.of(real, lambda job: instant_key(job.of_task.scheduled, job.id))
-    waiting = (Status.NOT_RUN, Status.WAITING, Status.PAUSED)
+        found = shown_backfill(reader, progress(reader, number))
+        zone = common_zone(reader, {found.app})
+    given = {"task": "", "backfill": number, "status": status, "empty": False}
+    rows = read_seen(service, caller, INSTANCES, given, limit, cursor)
+    waiting = found.backfill.cancelled_at is None and ("not_run", "waiting", "paused")
     view = Shown(
-        line=_line(found),
-        by_date=counted(jobs, False),
+        line=found,
         status=status,
         statuses=STATUSES,
-        left=found.backfill.cancelled_at is None and any(status_of(job) in waiting for job in jobs),
-        items=tuple(map(public_job, items)),
-        next=cursor,
+        left=any(found.counts[each] for each in waiting or ()),
+        items=tuple(rows.items),
+        next=rows.next,
     )
     return page(request, service, "backfill", f"Backfill {number}", view, zone)
 
@@ -126,8 +90,8 @@ def show_page(
 @router.post("", dependencies=[OPERATE])
 def start(service: Here, caller: Called, form: Form) -> Response:
     """Start a backfill of a task, or of all tasks of an app."""
-    done = started(service, caller, as_form(_asked(form), BackfillBody))
-    return back(f"/board/backfills/{done['id']}", f"backfill {done['id']} is started")
+    done, _ = started(service, caller, as_form(_asked(form), BackfillBody))
+    return back(f"/board/backfills/{done.id}", f"backfill {done.id} is started")
 
 
 @router.post("/{number}/cancel", dependencies=[OPERATE])
@@ -148,7 +112,3 @@ def _asked(form: dict[str, str]) -> dict[str, Any]:
     except msgspec.ValidationError as error:
         raise Problem(400, f"a lot is a whole number of business dates, got {given['lot']!r:.100}") from error
     return {**body, "lot": lot, "upstream": given.get("upstream") == "on"}
-
-
-def _line(found: Progress) -> Line:
-    return Line(backfill=found.backfill, state=state_of(found), total=found.total, counts=found.counts)

@@ -110,5 +110,6 @@ def _query(given: dict[str, Any], cursor: str) -> list[tuple[str, str]]:
 
 for _name in ("jobs", "instances", "late", "overrides", "commits", "tasks"):
     add_page(LISTINGS[_name])
+add_page(LISTINGS["backfills"], template="backfills")
 add_page(LISTINGS["events"], template="events")
 add_page(LISTINGS["tables"], "/maintenance")

@@ -1,37 +1,33 @@
 """Backfills: start one, see how far it is, and cancel it."""
 
-from itertools import islice
 from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Depends, Path, Response
+from msgspec.structs import asdict
 
 from tidegate.domain.model import Priority
-from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
+from tidegate.listings.backfills import ShownBackfill
+from tidegate.listings.queries.backfills import shown_backfill
 from tidegate.scheduler.commands.tasks.backfills import (
-    Progress,
     Wanted,
     backfill_of,
     cancel_backfill,
-    newest_backfills,
     progress,
-    progress_of,
     start_backfill_once,
 )
-from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts, counted
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object, read_optional
-from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
+from tidegate.server.contract import contract, json_answer
 from tidegate.server.deployed import check_name, own_apps
-from tidegate.server.page import Page, WholeNumber, before_number
+from tidegate.server.page import WholeNumber
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import Reasoned
 from tidegate.server.routes.task_reports import Request
 from tidegate.server.service import Here, Service
 from tidegate.server.tasks import check_tasks, task_of, whole_ref
-from tidegate.server.visible import visible_apps
 
 router = APIRouter(prefix="/backfills", tags=["backfills"])
 
@@ -68,6 +64,16 @@ class BackfillBody(Value, kw_only=True, forbid_unknown_fields=True, rename={"fro
     reason: str = ""
 
 
+class RepeatedBackfill(ShownBackfill, kw_only=True):
+    """A backfill that an earlier call with the same `request` has started.
+
+    Attributes:
+        repeated: always true.
+    """
+
+    repeated: bool = True
+
+
 EXAMPLE = {
     "task": "shop.daily_revenue",
     "from": "2026-03-01",
@@ -81,7 +87,12 @@ EXAMPLE = {
     "",
     dependencies=[OPERATE],
     **contract(
-        ANY_OBJECT, status=202, body=BackfillBody, example=EXAMPLE, errors=(409,), also={200: ANY_OBJECT}
+        ShownBackfill,
+        status=202,
+        body=BackfillBody,
+        example=EXAMPLE,
+        errors=(409,),
+        also={200: RepeatedBackfill},
     ),
 )
 def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_object)]) -> Response:
@@ -89,12 +100,12 @@ def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends
 
     The same `request` again starts nothing, and answers how far the backfill is.
     """
-    answer = started(service, caller, as_form(body, BackfillBody))
-    return json_answer(answer, 200 if "repeated" in answer else 202)
+    answer, repeated = started(service, caller, as_form(body, BackfillBody))
+    return json_answer(RepeatedBackfill(**asdict(answer)), 200) if repeated else json_answer(answer, 202)
 
 
-def started(service: Service, caller: Caller, asked: BackfillBody) -> dict[str, Any]:
-    """Start a backfill, and return it, with `repeated` if an earlier call with its `request` has started it.
+def started(service: Service, caller: Caller, asked: BackfillBody) -> tuple[ShownBackfill, bool]:
+    """Start a backfill, and return it, and whether an earlier call with its `request` has started it.
 
     Raises:
         Problem: 400, 403, 404 or 409; nothing has been started.
@@ -115,43 +126,22 @@ def started(service: Service, caller: Caller, asked: BackfillBody) -> dict[str, 
             now, by = service.clock(), caller.by(asked.reason)
             made, repeated = start_backfill_once(transaction, wanted, now, by, asked.request or "")
         check_tasks(service, transaction, caller, made.tasks)
-        shown = _shown(transaction, progress(transaction, made.number))
-        return {**shown, "repeated": True} if repeated else shown
+        return shown_backfill(transaction, progress(transaction, made.number)), repeated
 
 
-@router.get("", dependencies=[READ], **contract(page_of(ANY_OBJECT)))
-def list_backfills(service: Here, caller: Called, page: Annotated[Page, Depends(Page)]) -> Response:
-    """List the backfills, the newest first: what was asked for, its state, and its instances by status."""
-    found, cursor = backfills_page(service, caller, page)
-    return listed([{"id": each.backfill.number, **backfill_facts(each)} for each in found], cursor)
-
-
-def backfills_page(service: Service, caller: Caller, page: Page) -> tuple[list[Progress], str | None]:
-    """Return a page of the backfills whose tasks a caller sees, and the cursor of the next one."""
-    with service.store.reading() as reader:
-        apps = visible_apps(service, reader, caller)
-        seen = (
-            each
-            for each in newest_backfills(reader, before_number(page, NUMBER_MAX))
-            if apps is None or {app_of(ref) for ref in each.tasks} <= apps
-        )
-        found, cursor = page.cut(list(islice(seen, page.limit + 1)), lambda each: (each.number,))
-        return list(progress_of(reader, found)), cursor
-
-
-@router.get("/{id}", dependencies=[READ], **contract(ANY_OBJECT))
+@router.get("/{id}", dependencies=[READ], **contract(ShownBackfill))
 def show(id: Number, service: Here, caller: Called) -> Response:
     """Show how far a backfill is, as a whole and by business date."""
     with service.store.reading() as reader:
         check_backfill(service, reader, caller, id)
-        return json_answer(_shown(reader, progress(reader, id)))
+        return json_answer(shown_backfill(reader, progress(reader, id)))
 
 
 @router.post(
     "/{id}/cancel",
     dependencies=[OPERATE],
     **contract(
-        ANY_OBJECT, body=Reasoned, optional=True, errors=(409,), example={"reason": "the wrong dates"}
+        ShownBackfill, body=Reasoned, optional=True, errors=(409,), example={"reason": "the wrong dates"}
     ),
 )
 def cancel(
@@ -161,7 +151,7 @@ def cancel(
     return json_answer(cancelled(service, caller, id, as_form(body, Reasoned).reason))
 
 
-def cancelled(service: Service, caller: Caller, number: int, reason: str) -> dict[str, Any]:
+def cancelled(service: Service, caller: Caller, number: int, reason: str) -> ShownBackfill:
     """Cancel a backfill, and return what is left of it.
 
     Raises:
@@ -171,7 +161,7 @@ def cancelled(service: Service, caller: Caller, number: int, reason: str) -> dic
         check_backfill(service, transaction, caller, number)
         with refused_as(409):
             left = cancel_backfill(transaction, number, service.clock(), caller.by(reason))
-        return _shown(transaction, left)
+        return shown_backfill(transaction, left)
 
 
 def _target(service: Service, reader: EngineReader, caller: Caller, asked: BackfillBody) -> dict[str, str]:
@@ -194,8 +184,3 @@ def check_backfill(service: Service, reader: EngineReader, caller: Caller, numbe
     """
     with refused_as(404):
         check_tasks(service, reader, caller, backfill_of(reader, number).tasks)
-
-
-def _shown(reader: EngineReader, of: Progress) -> dict[str, Any]:
-    number = of.backfill.number
-    return {"id": number, **backfill_facts(of), "by_date": counted(reader.backfill(number), False)}

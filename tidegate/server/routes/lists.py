@@ -7,5 +7,16 @@ from tidegate.server.listing import add_route
 
 router = APIRouter()
 
-for name in ("alerts", "deployments", "events", "instances", "jobs", "late", "overrides", "commits", "tasks"):
+for name in (
+    "alerts",
+    "backfills",
+    "deployments",
+    "events",
+    "instances",
+    "jobs",
+    "late",
+    "overrides",
+    "commits",
+    "tasks",
+):
     add_route(router, LISTINGS[name])

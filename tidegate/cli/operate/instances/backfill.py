@@ -1,16 +1,17 @@
 """`tidegate backfill`: run tasks for business dates of the past, in lots, and follow how far they are."""
 
+import inspect
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
+from msgspec.structs import asdict
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_table
-
-if TYPE_CHECKING:
-    from tidegate.scheduler.model.job import Job
+from tidegate.cli.listing import Part, Parts, list_command
+from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json
+from tidegate.listings.backfills import BACKFILLS
 
 app = typer.Typer(no_args_is_help=True, help="Run tasks for business dates of the past.")
 
@@ -59,8 +60,8 @@ def start(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.instances.backfill_text import print_started
     from tidegate.domain.model import Priority
+    from tidegate.listings.queries.backfills import public_backfill
     from tidegate.scheduler.commands.tasks.backfills import Wanted, progress, start_backfill_once
-    from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
     from tidegate.scheduler.explain.names import find_app, find_task
 
     if (task is None) == (app is None):
@@ -80,61 +81,68 @@ def start(
         )
         by = by_hand(reason)
         started, _ = start_backfill_once(transaction, wanted, datetime.now(UTC), by, request)
-        found = progress(transaction, started.number)
+        found = public_backfill(progress(transaction, started.number))
         held = [each.ref for each in transaction.schedules(refs=started.tasks) if not each.active]
     if format is Format.JSON:
-        print_json(backfill_facts(found))
+        print_json(found)
         return
     print_started(found, held)
 
 
-@app.command("status")
-def status(
+_listed = list_command(
+    BACKFILLS,
+    lambda given, _: Parts(
+        [Part("", given)], "No backfills; start one with: tidegate backfill start TASK --from DATE --to DATE"
+    ),
+    limit=NUMBER_MAX,
+    oldest_first=True,
+)
+
+
+def _status(
     number: Annotated[
         int | None, typer.Argument(min=1, max=NUMBER_MAX, help="One backfill. Default: list all.")
     ] = None,
     by: Annotated[Rows, typer.Option(help="A row for each business date, or for each task.")] = Rows.DATE,
-    format: FormatOption = Format.TEXT,
+    **options: Any,
 ) -> None:
     """Show how far the backfills are, or one of them by business date or task."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.instances.backfill_text import COUNTS, print_progress, row
-    from tidegate.scheduler.commands.tasks.backfills import backfill_of, backfills, progress_of
-    from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts, counted
+    from tidegate.cli.operate.instances.backfill_text import print_progress
+    from tidegate.listings.queries.backfills import counted, public_backfill
+    from tidegate.scheduler.commands.tasks.backfills import progress
 
-    jobs: tuple[Job, ...] = ()
+    if number is None:
+        return _listed(**options)
     with opened_store() as store, store.reading() as reader:
-        asked = backfills(reader) if number is None else [backfill_of(reader, number)]
-        found = progress_of(reader, asked)
-        if number is not None:
-            jobs = reader.backfill(number)
-    if number is not None:
-        parts = counted(jobs, by is Rows.TASK)
-        if format is Format.JSON:
-            print_json({**backfill_facts(found[0]), f"by_{by}": parts})
-        else:
-            print_progress(found[0], parts, str(by))
-        return
-    if format is Format.JSON:
-        print_json([backfill_facts(each) for each in found])
-    elif not found:
-        typer.echo("No backfills; start one with: tidegate backfill start TASK --from DATE --to DATE")
+        found = public_backfill(progress(reader, number))
+        parts = counted(reader.backfill(number), by is Rows.TASK)
+    if options["format"] is Format.JSON:
+        print_json({**asdict(found), f"by_{by}": parts})
     else:
-        columns = ["backfill", "of", "business dates", "lot", "state", *COUNTS]
-        print_table(columns, [row(each) for each in found], right=["backfill", "lot", *COUNTS])
+        print_progress(found, parts, str(by))
+
+
+vars(_status)["__signature__"] = inspect.Signature(
+    [
+        *list(inspect.signature(_status).parameters.values())[:2],
+        *inspect.signature(_listed).parameters.values(),
+    ]
+)
+app.command("status")(_status)
 
 
 @app.command("cancel")
 def cancel(number: NumberArgument, reason: ReasonOption = "", format: FormatOption = Format.TEXT) -> None:
     """Cancel a backfill: what does not run yet is discarded, what runs or is done stays."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.listings.queries.backfills import public_backfill
     from tidegate.scheduler.commands.tasks.backfills import cancel_backfill
-    from tidegate.scheduler.explain.instances.backfill_facts import backfill_facts
 
     with opened_store() as store, store.transaction() as transaction:
-        left = cancel_backfill(transaction, number, datetime.now(UTC), by_hand(reason))
+        left = public_backfill(cancel_backfill(transaction, number, datetime.now(UTC), by_hand(reason)))
     if format is Format.JSON:
-        print_json(backfill_facts(left))
+        print_json(left)
         return
     typer.echo(
         f"backfill {number} is cancelled: {left.counts['successful']} instances are done, "

@@ -1,12 +1,17 @@
 """What a backfill is doing, in a word, and its instances by business day and by task."""
 
+from datetime import timedelta
+from urllib.parse import quote
+
 import msgspec
 import pytest
 
+from tests.server.serving import Served, problem
+from tests.server.shop import BACKFILLS, shop
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import at
+from tidegate.listings.queries.backfills import counted, state_of
 from tidegate.scheduler.commands.tasks.backfills import Backfill, Progress
-from tidegate.scheduler.explain.instances.backfill_facts import counted, state_of
 from tidegate.scheduler.model.instance import Status
 
 
@@ -43,3 +48,19 @@ def test_instances_are_counted_by_day_and_by_task_without_empty_runs() -> None:
         (second.of_task.business_date, {"not_run": 1}),
     ]
     assert counted(jobs, by_task=True) == {"a/daily": {"not_run": 2}}
+
+
+def test_filters_narrow_the_list(server: Served) -> None:
+    shop(server)
+    for task in ("shop.revenue", "shop.feed"):
+        body = {"task": task, "from": "2026-03-01", "to": "2026-03-03"}
+        assert server.client.post(BACKFILLS, json=body).status_code == 202
+        server.pass_time(timedelta(minutes=1))
+
+    def found(query: str) -> list[int]:
+        return [each["id"] for each in server.client.get(f"{BACKFILLS}?{query}").json()["items"]]
+
+    assert found("") == found("app=shop") == [2, 1]
+    assert found("task=shop.revenue") == found("task=revenue") == [1]
+    assert found(f"since={quote(server.now.isoformat())}") == []
+    problem(server.client.get(f"{BACKFILLS}?app=none"), 400)

@@ -1,0 +1,126 @@
+"""*Backfills*: tasks that are run for business dates of the past, and how far each is."""
+
+from tidegate.domain.value import Value
+from tidegate.domain.wording import plural
+from tidegate.listings.listing import Column, Filter, Instant, Listing
+
+
+class BackfillRequest(Value, kw_only=True):
+    """What was asked for.
+
+    Attributes:
+        number: of the backfill, from 1 in the order of the requests.
+        task: the task that was asked for; null for a whole app.
+        app: its app.
+        tasks: all tasks ("app/name") that have instances in it.
+        disabled: tasks of the app, or upstream ones, that are left out because they are disabled.
+        from_: the first business date.
+        to: the last one, included.
+        lot: how many business dates run at once.
+        priority: of its instances among all ready jobs; null comes after all others.
+        by: who asked for it.
+        requested_at: when.
+        cancelled_at: when it was cancelled; null if it was not.
+    """
+
+    number: int
+    task: str | None
+    app: str
+    tasks: tuple[str, ...]
+    disabled: tuple[str, ...]
+    from_: str
+    to: str
+    lot: int
+    priority: str | None
+    by: str
+    requested_at: Instant
+    cancelled_at: Instant | None
+
+
+class BackfillProgress(Value, kw_only=True):
+    """A backfill, and how far it is.
+
+    Attributes:
+        id: its number.
+        backfill: what was asked for.
+        state: what it is doing: running, done, stopped by a failure, cancelled, or cancelled, ends.
+        total: how many instances it has, without empty runs.
+        counts: the same by status.
+    """
+
+    id: int
+    backfill: BackfillRequest
+    state: str
+    total: int
+    counts: dict[str, int]
+
+    @property
+    def app(self) -> str:
+        return self.backfill.app
+
+    @property
+    def of(self) -> str:
+        """What was asked for, in words."""
+        one = self.backfill
+        if one.task is None:
+            return f"app {one.app}"
+        ref = one.task if "/" in one.task else f"{one.app}/{one.task}"
+        others = sum(task != ref for task in one.tasks)
+        return f"{ref} and {plural(others, 'other task')}" if others else ref
+
+    @property
+    def dates(self) -> str:
+        """Its business dates, in words."""
+        return f"{self.backfill.from_} to {self.backfill.to}"
+
+    @property
+    def lot(self) -> int:
+        return self.backfill.lot
+
+    @property
+    def requested_at(self) -> Instant:
+        return self.backfill.requested_at
+
+    @property
+    def by(self) -> str:
+        return self.backfill.by
+
+
+class ShownBackfill(BackfillProgress, kw_only=True):
+    """A backfill, and how far it is by business date.
+
+    Attributes:
+        id: its number.
+        backfill: what was asked for.
+        state: what it is doing: running, done, stopped by a failure, cancelled, or cancelled, ends.
+        total: how many instances it has, without empty runs.
+        counts: the same by status.
+        by_date: the same by business date and status.
+    """
+
+    by_date: dict[str, dict[str, int]]
+
+
+BACKFILLS = Listing(
+    name="backfills",
+    title="Backfills",
+    help="List the backfills, the newest first: what was asked for, its state, and its instances by status.",
+    item=BackfillProgress,
+    query="tidegate.listings.queries.backfills:list_backfills",
+    filters=(
+        Filter("app", "app", "Only those of this app."),
+        Filter("task", "task", 'Only those with this task: "app/task", or its name if one app has it.'),
+        Filter("since", "instant", "Only those that were asked for at or after this instant."),
+    ),
+    columns=(
+        Column("id", "backfill", 1, "backfill"),
+        Column("of", "text", 1),
+        Column("dates", "text", 1, "business dates"),
+        Column("lot", "number", 1),
+        Column("state", "text", 1),
+        Column("counts", "counts", 1, "instances"),
+        Column("requested_at", "instant", 3),
+        Column("by", "text", 3),
+    ),
+    order=("-id",),
+)
