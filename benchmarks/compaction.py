@@ -26,8 +26,7 @@ from tidegate.domain.model import Operation, PartitionScheme, TimeDimension
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 from tidegate.spark_jobs.maintenance.operation import run_operation
-from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest, TableTarget
 from tidegate.spark_jobs.session.session import SparkSettings, session
 
 COLD_DAYS = 40

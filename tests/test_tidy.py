@@ -24,7 +24,7 @@ from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.diagnostics.remedies import REMEDIES
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.reason_texts import REASON_TEXTS
-from tidegate.scheduler.model.refusals import REFUSALS
+from tidegate.scheduler.model.refused import REFUSALS
 
 ROOT = Path(__file__).parent.parent
 PRODUCT = "tidegate"

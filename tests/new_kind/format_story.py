@@ -15,7 +15,7 @@ def play(folder: Path) -> None:
     """Take the dataset through settings, lint, plan and deploy, and ask the registries for its format."""
     from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
     from tidegate.spark_jobs.maintenance.formats import maintained_format
-    from tidegate.spark_jobs.maintenance.target import TableTarget
+    from tidegate.spark_jobs.maintenance.request import TableTarget
     from tidegate.spark_jobs.publication.formats import format_of
 
     os.chdir(folder)

@@ -61,8 +61,7 @@ def formats() -> None:
     from tidegate.spark_jobs.maintenance.iceberg.format import OPERATIONS
     from tidegate.spark_jobs.maintenance.parquet.format import MaintainedParquet
     from tidegate.spark_jobs.maintenance.progress import Progress
-    from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-    from tidegate.spark_jobs.maintenance.target import TableTarget
+    from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest, TableTarget
 
     operation = Operation(NAME)
     print("iceberg:", OPERATIONS[operation].__name__)

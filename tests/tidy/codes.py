@@ -9,7 +9,7 @@ from tidegate.compiler.diagnostics.entry import FAMILIES
 
 CATALOGUE_FILE = "tidegate/compiler/diagnostics/catalogue.py"
 REASON_FILE = "tidegate/scheduler/model/reason.py"
-REFUSAL_FILE = "tidegate/scheduler/model/refusals.py"
+REFUSAL_FILE = "tidegate/scheduler/model/refused.py"
 
 DIAGNOSTIC = re.compile(rf"[{''.join(FAMILIES)}]\d{{3}}")
 REASON = re.compile(r"[WMDLFE]-[A-Z]+(-[A-Z]+)*")

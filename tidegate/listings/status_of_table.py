@@ -10,7 +10,7 @@ from tidegate.domain.value import Value
 from tidegate.listings.listing import Instant
 from tidegate.listings.queries.tables import public_table
 from tidegate.listings.tables import DebtOfTable, HealthOfTable
-from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked
+from tidegate.scheduler.decision.maintenance.health import ConditionsChecked
 from tidegate.scheduler.explain.measured import Measured, measured
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.model.maintenance import OperationRun, TableState

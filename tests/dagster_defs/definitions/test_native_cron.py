@@ -8,7 +8,7 @@ import pytest
 
 from tests.domain.zones import ZONES, random_pattern
 from tests.effort import pick
-from tidegate.dagster_defs.definitions.native_cron import agrees, native_cron, pattern_for_dagster
+from tidegate.dagster_defs.definitions.shown_schedules import agrees, native_cron, pattern_for_dagster
 from tidegate.dagster_defs.internals.cron import schedule_execution_time_iterator
 from tidegate.domain.model import AnyTrigger, Calendar, CronTrigger, Schedule, Trigger
 from tidegate.domain.time.clock_change import clock_changes

@@ -10,7 +10,7 @@ from tests.dagster_defs.sample import location_of
 from tests.doubles.clock import Clock
 from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.definitions import definitions
-from tidegate.dagster_defs.dispatch.rounds import Rounds
+from tidegate.dagster_defs.dispatch.pace import Rounds
 
 pytestmark = pytest.mark.dagster
 

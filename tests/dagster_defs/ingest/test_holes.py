@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tidegate.dagster_defs.ingest.holes import HOLE_SECONDS, HOLES_MAX, Hole, gaps, still_open, without
+from tidegate.dagster_defs.ingest.position import HOLE_SECONDS, HOLES_MAX, Hole, gaps, still_open, without
 
 T0 = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 

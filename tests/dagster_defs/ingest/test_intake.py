@@ -14,8 +14,8 @@ from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest import intake
 from tidegate.dagster_defs.ingest.event_log import EventLog
-from tidegate.dagster_defs.ingest.holes import HOLE_SECONDS
 from tidegate.dagster_defs.ingest.intake import Intake, ingest
+from tidegate.dagster_defs.ingest.position import HOLE_SECONDS
 from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.scheduler.intake.report import refused_reports
 from tidegate.scheduler.model.event import Event

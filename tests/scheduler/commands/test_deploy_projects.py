@@ -12,7 +12,7 @@ from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.domain.model import App, CronTrigger, Maintenance, Program, Schedule
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
-from tidegate.scheduler.commands.deployment.storages import record_storage, storages_of
+from tidegate.scheduler.commands.deployment.specifications import record_storage, storages_of
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.memory.store import MemoryStore
 

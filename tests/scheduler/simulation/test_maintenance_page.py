@@ -11,7 +11,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.domain.maintenance.measures import DAY, HEALTHY
 from tidegate.domain.model import DebtWeights, HealthRules
-from tidegate.scheduler.decision.maintenance.debt import debt
+from tidegate.scheduler.decision.maintenance.health import debt
 from tidegate.scheduler.model.maintenance import Health, TableHistory
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.simulation.play import play

@@ -12,8 +12,7 @@ from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.maintenance import operation
 from tidegate.spark_jobs.maintenance.iceberg import format
 from tidegate.spark_jobs.maintenance.progress import Progress
-from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest, TableTarget
 
 BEFORE, AFTER = {"files": 10.0}, {"files": 1.0}
 

@@ -13,7 +13,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.maintenance.file_counts import FileCounts, extrapolated, values_of
 from tidegate.spark_jobs.maintenance.iceberg import health
 from tidegate.spark_jobs.maintenance.measuring import TableToMeasure, measure_many
-from tidegate.spark_jobs.maintenance.target import Gone, TableTarget
+from tidegate.spark_jobs.maintenance.request import Gone, TableTarget
 
 pytestmark = pytest.mark.spark
 

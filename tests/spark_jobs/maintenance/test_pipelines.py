@@ -14,16 +14,15 @@ from tests.spark_jobs.shared_table import COPY, COUNT, MEANWHILE, Shared
 from tidegate.domain.maintenance.reported import Ending
 from tidegate.domain.model import Program, WriteMode
 from tidegate.spark_jobs.commit.lease import AttemptLease
+from tidegate.spark_jobs.commit.positions import set_watermarks
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.commit.watermarks import set_watermarks
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.increment import IncrementalRead
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
 from tidegate.spark_jobs.maintenance.iceberg import idle_parts
 from tidegate.spark_jobs.maintenance.operation import run_operation
-from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest, TableTarget
 from tidegate.spark_jobs.programs.params import Params
 
 pytestmark = pytest.mark.spark

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.house import D22, D23
 from tests.spark_jobs.maintenance.yard import MANIFESTS, Yard
-from tidegate.spark_jobs.iceberg.catalog.version_hint import HINT, mend_version_hint
+from tidegate.spark_jobs.iceberg.catalog.half_done import HINT, mend_version_hint
 
 pytestmark = pytest.mark.spark
 

@@ -22,8 +22,7 @@ from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.measuring import measure
 from tidegate.spark_jobs.maintenance.operation import run_operation
-from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest, TableTarget
 
 REWRITE, MANIFESTS = Operation.REWRITE_DATA_FILES, Operation.REWRITE_MANIFESTS
 EXPIRE, ORPHANS = Operation.EXPIRE_SNAPSHOTS, Operation.REMOVE_ORPHAN_FILES

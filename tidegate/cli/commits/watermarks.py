@@ -17,10 +17,14 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.store.commits.noted import NotedAction
-from tidegate.spark_jobs.commit.positions import incremental_read, known_watermarks, position_of
+from tidegate.spark_jobs.commit.positions import (
+    incremental_read,
+    known_watermarks,
+    position_of,
+    set_watermarks,
+)
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.commit.watermarks import set_watermarks
 
 app = typer.Typer(help="List, show, reset and forget watermarks of incremental reads.", no_args_is_help=True)
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from tidegate.cli.printing import instant
-from tidegate.scheduler.decision.maintenance.debt import Debt
-from tidegate.scheduler.decision.maintenance.health import Issue
+from tidegate.scheduler.decision.maintenance.health import Debt, Issue
 from tidegate.scheduler.explain.measured import Measured
 from tidegate.scheduler.explain.operations.measure_text import age_text, number_text, value_text
 

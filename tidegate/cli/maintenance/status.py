@@ -56,7 +56,7 @@ def show_status(
 def _ask(table: str, now: datetime) -> None:
     """Ask for a measurement of a table."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.measure import ask_for_health
+    from tidegate.scheduler.commands.maintain import ask_for_health
     from tidegate.scheduler.explain.names import find_table
 
     with opened_store() as store, store.transaction() as transaction:

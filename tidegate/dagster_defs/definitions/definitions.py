@@ -42,7 +42,7 @@ from tidegate.dagster_defs.deployed.plan_state import (
     ship,
 )
 from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher
-from tidegate.dagster_defs.dispatch.rounds import Rounds
+from tidegate.dagster_defs.dispatch.pace import Rounds
 from tidegate.dagster_defs.maintenance.jobs import apps_with_policies, measuring_job, operation_job
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
 from tidegate.scheduler.model.deployed import ScheduleState

@@ -38,8 +38,7 @@ from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER, MAINTENANCE, MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT
-from tidegate.dagster_defs.dispatch.pace import Pace, Turns
-from tidegate.dagster_defs.dispatch.rounds import Rounds
+from tidegate.dagster_defs.dispatch.pace import Pace, Rounds, Turns
 from tidegate.dagster_defs.dispatch.skip_reason import skip_reason, waiting_jobs
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches

@@ -13,8 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from dagster import DagsterEventType, DagsterInstance, EventLogEntry, deserialize_value
 
-from tidegate.dagster_defs.ingest.holes import Hole
-from tidegate.dagster_defs.ingest.position import Position, Row, fingerprint
+from tidegate.dagster_defs.ingest.position import Hole, Position, Row, fingerprint
 from tidegate.dagster_defs.internals.event_log import SqlEventLogStorage, SqlEventLogStorageTable
 from tidegate.dagster_defs.internals.run_storage import SqlRunStorage
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from tidegate.domain.error import UserError
 from tidegate.domain.model import App
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
-from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.maintenance.request import TableTarget
 
 ELSEWHERE = "{} belongs to another project, and no data of it is in the warehouse of this one"
 """Of a dataset whose table was not found."""

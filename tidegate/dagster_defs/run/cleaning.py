@@ -6,8 +6,13 @@ counter, so that a request made during a search is not cleared with the earlier 
 """
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.scheduler.store.protocol import Store
+
+
+def of_project(name: str, project: str) -> str:
+    """Return the name of the cursor of a project."""
+    return name if project == NO_PROJECT else f"{name}:{project}"
+
 
 CLEANING = "commits:cleaning"
 """Beginning of the name of the cursor that holds the counter of a project, whose tables are searched."""

@@ -4,5 +4,5 @@ Dagster's own SQLite storages open an engine and a connection for each statement
 Here the statements, tables and migrations are Dagster's; only the connections are ours.
 """
 
-from tidegate.dagster_defs.sqlite.instance import SqliteInstance as SqliteInstance
+from tidegate.dagster_defs.sqlite.storage import SqliteInstance as SqliteInstance
 from tidegate.dagster_defs.sqlite.storage import SqliteStorage as SqliteStorage

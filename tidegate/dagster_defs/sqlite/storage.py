@@ -7,6 +7,10 @@
 
 A file is created by one process while the others wait, even with looking whether it is complete: they would
 meet the locks that SQLite takes at once or not at all, as that of a change to write-ahead logging.
+
+A Dagster instance whose default storage is `SqliteStorage` in DAGSTER_HOME. It adds nothing else to an
+instance. `storage:` alone cannot do this: a storage does not know DAGSTER_HOME, and `dagster dev` has a
+temporary one.
 """
 
 import fcntl
@@ -16,12 +20,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from dagster import DagsterInstance, StringSource
+import yaml
+from dagster import DagsterInstance, Field, StringSource
 from sqlalchemy import Connection, text
 
 from tidegate.dagster_defs.internals.instance import (
     ConfigurableClass,
     ConfigurableClassData,
+    InstanceRef,
     UserConfigSchema,
 )
 from tidegate.dagster_defs.internals.run_storage import SqliteRunStorage
@@ -35,6 +41,23 @@ from tidegate.dagster_defs.sqlite.connections import Connections
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
 from tidegate.domain.error import UserError
 from tidegate.scheduler.store.lock_holder import ANOTHER, lock_holder
+
+
+class SqliteInstance(DagsterInstance):
+    """For `instance_class` in `dagster.yaml`."""
+
+    @classmethod
+    def config_schema(cls) -> Mapping[str, Field]:
+        """Return its own keys in `dagster.yaml`: none."""
+        return {}
+
+    @classmethod
+    def config_defaults(cls, base_dir: str) -> Mapping[str, ConfigurableClassData | None]:
+        """Return what `dagster.yaml` need not name."""
+        storage = ConfigurableClassData(
+            SqliteStorage.__module__, SqliteStorage.__name__, yaml.dump({"base_dir": base_dir})
+        )
+        return {**InstanceRef.config_defaults(base_dir), "storage": storage}
 
 
 class _OnKeptConnections:

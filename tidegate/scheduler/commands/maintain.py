@@ -7,6 +7,8 @@ partitions and the slots. What was due stays due.
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+import msgspec
+
 from tidegate.domain.model import Operation
 from tidegate.scheduler.decision.maintenance.rank import Match, counting, matches
 from tidegate.scheduler.model.job import Job
@@ -20,6 +22,23 @@ from tidegate.scheduler.tick.maintenance.end import close_overdue
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 from tidegate.scheduler.tick.maintenance.tables import table_named
 from tidegate.scheduler.tick.tick import advance_before
+
+
+def ask_for_health(transaction: EngineTransaction, table: TableState, now: datetime) -> None:
+    """Note that a table is to be measured; what was measured before counts until then.
+
+    Raises:
+        MaintenanceRefused: E-POLICY, no policy counts for the table: the project of a policy measures.
+    """
+    if not any(record.counts for record in transaction.records(tables=(table.name,))):
+        raise MaintenanceRefused(
+            "E-POLICY",
+            f"no enabled policy configures an operation for table {table.name}, so it is not measured",
+            "`tidegate maintenance explain TABLE` shows the policies of a table",
+        )
+    if table.wanted_at is None:
+        transaction.put_tables([msgspec.structs.replace(table, wanted_at=now)])
+
 
 Chosen = tuple[Operation, str]
 """An operation, and the policy ("app/policy") whose options count."""

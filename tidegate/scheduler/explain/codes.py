@@ -11,10 +11,9 @@ from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.diagnostics.entry import FAMILIES
 from tidegate.compiler.diagnostics.remedies import REMEDIES
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.code_text import CodeText
-from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.reason import CodeText, Reason
 from tidegate.scheduler.model.reason_texts import REASON_TEXTS
-from tidegate.scheduler.model.refusals import REFUSALS
+from tidegate.scheduler.model.refused import REFUSALS
 
 NEAR_MAX = 5
 """So many codes are named for an unknown one."""

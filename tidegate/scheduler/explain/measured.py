@@ -6,8 +6,7 @@ A decision uses what was measured in the last minutes only. People see the last 
 from datetime import datetime, timedelta
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.maintenance.debt import Debt, debt
-from tidegate.scheduler.decision.maintenance.health import fresh
+from tidegate.scheduler.decision.maintenance.health import Debt, debt, fresh
 from tidegate.scheduler.model.maintenance import Health, TableState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.policies import Policies

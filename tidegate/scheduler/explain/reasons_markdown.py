@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from tidegate.scheduler.explain.codes import REASON_HEADINGS
-from tidegate.scheduler.model.code_text import CodeText
-from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.reason import CodeText, Reason
 from tidegate.scheduler.model.reason_texts import REASON_TEXTS
-from tidegate.scheduler.model.refusals import REFUSALS
+from tidegate.scheduler.model.refused import REFUSALS
 
 _INTRODUCTION = """\
 # Reasons

@@ -39,10 +39,9 @@ from tidegate.scheduler.model.run import (
     program_resource,
 )
 from tidegate.scheduler.store.protocol import EngineTransaction
-from tidegate.scheduler.tick.end_jobs import end_jobs
+from tidegate.scheduler.tick.end_jobs import end_jobs, take_again
 from tidegate.scheduler.tick.load import load_app, load_whole_app
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
-from tidegate.scheduler.tick.take_again import take_again
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
 RANK = {status: rank for rank, status in enumerate((RunStatus.QUEUED, RunStatus.STARTED))}

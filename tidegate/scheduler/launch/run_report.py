@@ -23,8 +23,8 @@ from tidegate.scheduler.model.maintenance import Ended
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
+from tidegate.scheduler.tick.end_jobs import take_again
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
-from tidegate.scheduler.tick.take_again import take_again
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
 

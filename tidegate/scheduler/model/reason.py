@@ -7,6 +7,22 @@ checks that it lists every code.
 
 from enum import StrEnum
 
+from tidegate.domain.value import Value
+
+
+class CodeText(Value, kw_only=True):
+    """The text of a code, in Markdown; links are relative to docs/.
+
+    Attributes:
+        meaning: in a few words; "" where the code has a summary elsewhere.
+        cause: what has led to it.
+        remedy: what to do, or what ends the wait.
+    """
+
+    meaning: str = ""
+    cause: str
+    remedy: str
+
 
 class Reason(StrEnum):
     """A code with its short explanation (`Reason.W_WINDOW.summary`)."""

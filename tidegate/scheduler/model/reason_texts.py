@@ -4,8 +4,7 @@ The short explanation of a code is its `Reason.summary`. The first letter says w
 discarded or has failed.
 """
 
-from tidegate.scheduler.model.code_text import CodeText
-from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.reason import CodeText, Reason
 
 REASON_TEXTS: dict[Reason, CodeText] = {
     Reason.W_TRIGGER: CodeText(

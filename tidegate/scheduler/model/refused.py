@@ -1,7 +1,87 @@
-"""Refused requests: a message and a hint on what to do instead."""
+"""Refused requests: a message and a hint on what to do instead.
+
+The codes of refusals: what a program that calls the command line or the server can tell apart. Each has a
+meaning, a cause and a remedy; docs/reasons.md is rendered from them. A code never changes its meaning.
+"""
 
 from tidegate.domain.error import UserError
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.reason import CodeText
+
+REFUSALS: dict[str, CodeText] = {
+    "E-ACTIVE": CodeText(
+        meaning="something is active that must end first",
+        cause="an operation runs on the table, or pipelines write every partition of it",
+        remedy="wait for its end, or terminate its run; the message names the jobs",
+    ),
+    "E-APP": CodeText(
+        meaning="unknown app",
+        cause="a report names an app that this project has not deployed",
+        remedy="correct the name, or `tidegate deploy`",
+    ),
+    "E-DATASET": CodeText(
+        meaning="unknown dataset",
+        cause="a report names a dataset that the app does not have",
+        remedy="correct the name; the hint has the closest one",
+    ),
+    "E-DISABLED": CodeText(
+        meaning="the task is disabled",
+        cause="the task has `enabled: false`",
+        remedy="enable it in its YAML, and deploy",
+    ),
+    "E-HOLE": CodeText(
+        meaning="instances were never made",
+        cause="scheduled times have no instance where a dependency picks: the scheduler was away for longer"
+        " than `catch_up_at_most`, or they are before `valid_from` or the deployment. They do not gate",
+        remedy="make them with `tidegate backfill start`, and rerun the instance; or raise"
+        " `catch_up_at_most`",
+    ),
+    "E-KEY": CodeText(
+        meaning="not a key of the dataset",
+        cause="a report has a partition key that the dataset cannot have or that has not begun, or lacks one",
+        remedy="write the key as the message shows, or correct `partitions` of the dataset",
+    ),
+    "E-NO-EDGE": CodeText(
+        meaning="no upstream instance",
+        cause="a dependency has found no upstream instance, or several where exactly one is asked for",
+        remedy="`tidegate why` shows what was found;"
+        " choose another time or `period` ([cycles.md](cycles.md))",
+    ),
+    "E-POLICY": CodeText(
+        meaning="no policy for the operation",
+        cause="no enabled policy matches the table; or the named one does not exist, is disabled, does not"
+        " match, or does not have the operation",
+        remedy="`tidegate maintenance explain TABLE` shows the policies of a table",
+    ),
+    "E-RANGE": CodeText(
+        meaning="bad range of times",
+        cause="the range ends before it begins, is not over yet, is empty, or has too many instances",
+        remedy="exchange the ends, or split the range",
+    ),
+    "E-STATE": CodeText(
+        meaning="the status does not allow it",
+        cause="the instance or the backfill has a status from which the action is not possible",
+        remedy="the message names the statuses that allow it; `tidegate instances show` has the present one",
+    ),
+    "E-TABLE": CodeText(
+        meaning="unknown table",
+        cause="no table of this name is known: it is not a dataset, and no run has listed it",
+        remedy="`tidegate maintenance tables` shows those that are",
+    ),
+    "E-TASK": CodeText(
+        meaning="unknown task",
+        cause="the task, its app or the backfill does not exist, or the task launches a program where one"
+        " that is reported from outside is asked for",
+        remedy="`tidegate tasks list` and `tidegate backfill status` show what exists",
+    ),
+    "E-TIME": CodeText(
+        meaning="not a time of the task",
+        cause="a scheduled time or a business date is malformed, still to come, out of range, or has no"
+        " instance",
+        remedy="write times as `2026-03-10-10:00` and dates as `2026-03-09`;"
+        " `tidegate instances list` shows them",
+    ),
+}
 
 
 class Refused(UserError):

@@ -2,6 +2,11 @@
 
 A job that ends releases its slots, which wakes the jobs that wait for them. A launch without a run
 no longer counts in rates.
+
+Take again: the slots and the place in rates of a job that gave them back, and has a run nevertheless. every
+offer rejected ──► given back (`scheduler.launch.outbox`): other jobs may take them due to be offered ──►
+taken again by a tick, once the limits of its schedule allow it a run appears anyway ──► taken again here,
+whatever the limits say: the run is active
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +17,15 @@ from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import Launched
 from tidegate.scheduler.store.protocol import EngineTransaction
+
+
+def take_again(transaction: EngineTransaction, job: Job, now: datetime) -> None:
+    """Take the slots and the place in rates of a job whose run exists, if the job gave them back."""
+    if job.gave_back:
+        transaction.take_slots({job.id: job.resources})
+        transaction.add_launches([Launched(program=job.program, holder=job.launch_holder, at=now)])
 
 
 def discard_jobs(

@@ -12,7 +12,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.table_report import Orphan
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
-from tidegate.spark_jobs.iceberg.catalog.half_created import STAGING_TABLE, half_created, place_of
+from tidegate.spark_jobs.iceberg.catalog.half_done import STAGING_TABLE, half_created, place_of
 from tidegate.spark_jobs.iceberg.output import table_name
 from tidegate.spark_jobs.iceberg.staging.files import staging_folder
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, root_of

@@ -41,7 +41,7 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import (
     catalog_of,
     sql_name,
 )
-from tidegate.spark_jobs.iceberg.catalog.half_created import may_exist, staged_names
+from tidegate.spark_jobs.iceberg.catalog.half_done import may_exist, staged_names
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files, staging_folder
 from tidegate.spark_jobs.iceberg.staging.names import staging_name
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, write_staging

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from tidegate.spark_jobs.maintenance.iceberg.format import MaintainedIceberg
 from tidegate.spark_jobs.maintenance.parquet.format import MaintainedParquet
 from tidegate.spark_jobs.maintenance.progress import MaintenanceRefused
+from tidegate.spark_jobs.maintenance.request import TableTarget
 from tidegate.spark_jobs.maintenance.table_format import MaintainedFormat
-from tidegate.spark_jobs.maintenance.target import TableTarget
 
 FORMATS: Mapping[str, MaintainedFormat] = {
     "parquet": MaintainedParquet(),

@@ -16,7 +16,7 @@ from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.java.jvm import failure_text, java_classes
 from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.progress import TableGone
-from tidegate.spark_jobs.maintenance.target import Gone, TableTarget
+from tidegate.spark_jobs.maintenance.request import Gone, TableTarget
 
 THREADS = 4
 """Tables measured at once. Most of the time they wait for catalogs and files."""

@@ -13,8 +13,7 @@ from tidegate.domain.maintenance.reported import Health
 from tidegate.domain.model import HealthRules
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.maintenance.progress import Progress
-from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest, TableTarget
 
 
 class MaintainedFormat(Protocol):

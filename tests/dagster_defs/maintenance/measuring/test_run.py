@@ -29,7 +29,7 @@ from tidegate.scheduler.store import patience
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.java import jvm
-from tidegate.spark_jobs.maintenance.target import Gone
+from tidegate.spark_jobs.maintenance.request import Gone
 
 pytestmark = pytest.mark.dagster
 

@@ -13,7 +13,7 @@ from tidegate.dagster_defs.deployed.tags import PROJECT
 from tidegate.scheduler.model.maintenance import Health
 from tidegate.spark_jobs.maintenance.listing import Listing, Unlisted
 from tidegate.spark_jobs.maintenance.measuring import TableToMeasure
-from tidegate.spark_jobs.maintenance.target import Gone
+from tidegate.spark_jobs.maintenance.request import Gone
 
 WHEN = YAML.replace("interval: 1h,", "interval: 1h, when: {any: [{files: 100}]},")
 LAKE = '"lake.*.*"'

@@ -5,7 +5,7 @@ import pytest
 from tests.worlds.operations import DAY, HOUR, health, when
 from tests.worlds.world import at
 from tidegate.domain.maintenance.measures import MEASURES
-from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked, check
+from tidegate.scheduler.decision.maintenance.health import ConditionsChecked, check
 from tidegate.scheduler.model.maintenance import Health
 
 SEEN = at("00:00")

@@ -5,7 +5,7 @@ import pytest
 from tests.worlds.operations import health
 from tidegate.domain.maintenance.measures import DAY
 from tidegate.domain.model import DebtWeights, HealthRules
-from tidegate.scheduler.decision.maintenance.debt import debt, failure_rate
+from tidegate.scheduler.decision.maintenance.health import debt, failure_rate
 from tidegate.scheduler.model.maintenance import TableHistory
 
 

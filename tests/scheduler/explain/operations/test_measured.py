@@ -7,7 +7,7 @@ import pytest
 from tests.worlds.tables import EXPIRE, REWRITE, WRITES_OUT, TableWorld, shown
 from tests.worlds.world import at
 from tidegate.domain.maintenance.measures import DAY
-from tidegate.scheduler.commands.measure import ask_for_health
+from tidegate.scheduler.commands.maintain import ask_for_health
 from tidegate.scheduler.explain.measured import Measured, known_tables, measured
 from tidegate.scheduler.explain.operations.dry_run import WouldRun, would_run
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from tidegate.dagster_defs.run.project_cursor import of_project
+from tidegate.dagster_defs.run.cleaning import of_project
 from tidegate.domain.maintenance.pattern import Pattern, parse_pattern
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of

@@ -36,7 +36,7 @@ from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.maintenance.listing import Listing, iceberg_catalogs, list_tables
 from tidegate.spark_jobs.maintenance.measuring import TableToMeasure, measure_many
-from tidegate.spark_jobs.maintenance.target import Gone
+from tidegate.spark_jobs.maintenance.request import Gone
 from tidegate.spark_jobs.session.session import session
 
 TABLES_PER_BATCH = 20

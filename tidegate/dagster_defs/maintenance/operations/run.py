@@ -45,8 +45,12 @@ from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import CommitBusy
 from tidegate.spark_jobs.maintenance.formats import maintained_format
 from tidegate.spark_jobs.maintenance.operation import run_operation
-from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.maintenance.target import FORMAT_IN_CATALOGS, TableTarget
+from tidegate.spark_jobs.maintenance.request import (
+    FORMAT_IN_CATALOGS,
+    MaintenanceContext,
+    OperationRequest,
+    TableTarget,
+)
 from tidegate.spark_jobs.session.session import session
 
 BY_HAND = (

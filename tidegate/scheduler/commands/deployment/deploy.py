@@ -21,8 +21,7 @@ from tidegate.scheduler.commands.deployment.deployment import Deeds, Deployment
 from tidegate.scheduler.commands.deployment.live import WHOLE, difference
 from tidegate.scheduler.commands.deployment.policies import change_apps
 from tidegate.scheduler.commands.deployment.rename import apply_renames, forget_former
-from tidegate.scheduler.commands.deployment.specifications import keep_specifications
-from tidegate.scheduler.commands.deployment.storages import record_storage
+from tidegate.scheduler.commands.deployment.specifications import keep_specifications, record_storage
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import EngineTransaction

@@ -22,7 +22,7 @@ from tidegate.domain.model.others import with_named
 from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import Renamed, blocks, record_of, renames_of
-from tidegate.scheduler.commands.deployment.storages import storages_of
+from tidegate.scheduler.commands.deployment.specifications import storages_of
 from tidegate.scheduler.commands.overrides.views import override_changes
 from tidegate.scheduler.commands.tasks.deployed_tasks import days_begun
 from tidegate.scheduler.decision.changes.carry import carry

@@ -2,15 +2,37 @@
 
 A deployment keeps only what it has changed. What was deployed after it is, for each app and schedule, the
 newest specification up to it.
+
+Where each project of the store has its data, recorded at its deployments. A deployment compares its folders
+with those of the other projects (`compiler.plan.shared_folders`).
 """
 
 from collections.abc import Collection, Iterator
 
+import msgspec
+
 from tidegate.compiler.plan.diff import Diff
+from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.scheduler.model.deployed import DeployedApp, whole_app
 from tidegate.scheduler.model.records.specification import Specification, kept
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
+
+RECORD = "storages"
+"""Name of the cursor that holds the record."""
+
+
+def storages_of(reader: EngineReader) -> dict[str, Storage]:
+    """Return where each project has its data, by project."""
+    return msgspec.convert(reader.cursor(RECORD) or {}, dict[str, Storage])
+
+
+def record_storage(transaction: EngineTransaction, scope: Scope) -> None:
+    """Record where the project of a deployment has its data, if that is known and new."""
+    known = storages_of(transaction)
+    if scope.storage is not None and known.get(scope.project) != scope.storage:
+        transaction.set_cursor(RECORD, msgspec.to_builtins({**known, scope.project: scope.storage}))
+
 
 ALL = 2**63 - 1
 """The number behind that of every deployment."""

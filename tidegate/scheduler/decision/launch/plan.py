@@ -22,7 +22,7 @@ from tidegate.scheduler.decision.launch.dates import (
     is_dated,
     output_scheme,
 )
-from tidegate.scheduler.decision.launch.manifest import manifest_of, upstream_of
+from tidegate.scheduler.decision.launch.input import manifest_of, upstream_of
 from tidegate.scheduler.decision.launch.references import values_of
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.partitions import keys_of

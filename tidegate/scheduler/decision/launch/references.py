@@ -13,7 +13,7 @@ from typing import Any
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import Trigger, named_members
 from tidegate.domain.part_name import app_of, name_in
-from tidegate.scheduler.decision.launch.manifest import manifest_of, upstream_of
+from tidegate.scheduler.decision.launch.input import manifest_of, upstream_of
 from tidegate.scheduler.decision.triggers.collected import is_below
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import LaunchPlan

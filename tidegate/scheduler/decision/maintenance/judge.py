@@ -9,9 +9,8 @@ from datetime import datetime
 from tidegate.domain.model import Maintenance, OperationPlan
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
-from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked, check
-from tidegate.scheduler.decision.maintenance.health import fresh, kept_for
-from tidegate.scheduler.decision.maintenance.line import awaits_measurement
+from tidegate.scheduler.decision.maintenance.health import ConditionsChecked, check, fresh, kept_for
+from tidegate.scheduler.decision.maintenance.times import awaits_measurement
 from tidegate.scheduler.model.maintenance import Health, Record, TableState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import earliest

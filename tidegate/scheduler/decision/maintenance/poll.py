@@ -11,7 +11,7 @@ from tidegate.domain.model.operation import ORDER
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.judge import Judged
-from tidegate.scheduler.decision.maintenance.line import IN_LINE
+from tidegate.scheduler.decision.maintenance.times import IN_LINE
 from tidegate.scheduler.model.reason import Reason
 
 

@@ -13,8 +13,7 @@ from tidegate.domain.value import Value
 from tidegate.domain.wording import listed, plural
 from tidegate.scheduler.decision.constraints import window
 from tidegate.scheduler.decision.maintenance import times
-from tidegate.scheduler.decision.maintenance.conditions import Checked, ConditionsChecked, check
-from tidegate.scheduler.decision.maintenance.health import fresh
+from tidegate.scheduler.decision.maintenance.health import Checked, ConditionsChecked, check, fresh
 from tidegate.scheduler.decision.maintenance.judge import Asked, judge
 from tidegate.scheduler.decision.maintenance.poll import FREE, Busy, Spent, over
 from tidegate.scheduler.explain.instant_text import instant_text

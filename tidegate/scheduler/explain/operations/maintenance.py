@@ -12,8 +12,7 @@ import msgspec
 from tidegate.domain.model import Operation
 from tidegate.domain.model.operation import ORDER
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked, check
-from tidegate.scheduler.decision.maintenance.health import fresh
+from tidegate.scheduler.decision.maintenance.health import ConditionsChecked, check, fresh
 from tidegate.scheduler.decision.maintenance.judge import Judged
 from tidegate.scheduler.decision.maintenance.poll import decide_poll
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState

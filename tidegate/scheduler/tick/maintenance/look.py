@@ -5,11 +5,10 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
-from tidegate.scheduler.decision.maintenance.debt import debt
-from tidegate.scheduler.decision.maintenance.health import fresh
+from tidegate.scheduler.decision.maintenance.health import debt, fresh
 from tidegate.scheduler.decision.maintenance.judge import Asked, Judged, judge
-from tidegate.scheduler.decision.maintenance.line import IN_LINE
 from tidegate.scheduler.decision.maintenance.poll import FREE, Busy, Spent
+from tidegate.scheduler.decision.maintenance.times import IN_LINE
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.store.engine_reader import EngineReader

@@ -13,8 +13,8 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.decision.maintenance.judge import Judged
-from tidegate.scheduler.decision.maintenance.line import IN_LINE
 from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
+from tidegate.scheduler.decision.maintenance.times import IN_LINE
 from tidegate.scheduler.decision.set_back import not_ahead
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry

@@ -19,8 +19,7 @@ from tidegate.spark_jobs.errors import CommitConflict, TableDamaged
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.publish.fences import Partitions, conflict_of, has_changed, keys_to_write
-from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
-from tidegate.spark_jobs.iceberg.publish.staged import staged_files
+from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish, staged_files
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files, staging_folder
 from tidegate.spark_jobs.iceberg.staging.merge import MergedFiles, merge_files
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, rows_of_files

@@ -24,7 +24,7 @@ from pyspark.sql import functions as sf
 
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
-from tidegate.spark_jobs.iceberg.catalog.half_created import STAGING_TABLE
+from tidegate.spark_jobs.iceberg.catalog.half_done import STAGING_TABLE
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.catalog.table_cache import cached_table
 from tidegate.spark_jobs.iceberg.staging.names import (

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
-from tidegate.spark_jobs.iceberg.catalog.half_created import remove_half_created, staged_names
+from tidegate.spark_jobs.iceberg.catalog.half_done import remove_half_created, staged_names
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, picked, remove_unpublished
 from tidegate.spark_jobs.iceberg.staging.names import (

@@ -11,7 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, catalog_of, sql_name
-from tidegate.spark_jobs.iceberg.catalog.version_hint import mend_version_hint
+from tidegate.spark_jobs.iceberg.catalog.half_done import mend_version_hint
 from tidegate.spark_jobs.iceberg.staging.files import StagingFolder, staging_folder
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, staged_with
 from tidegate.spark_jobs.iceberg.table.table import log_of

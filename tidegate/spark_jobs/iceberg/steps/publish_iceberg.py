@@ -26,10 +26,9 @@ from tidegate.spark_jobs.errors import CommitConflict, OutputError, TableDamaged
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, catalog_of, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable
 from tidegate.spark_jobs.iceberg.publish.fences import fences
-from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish
+from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish, staged_files
 from tidegate.spark_jobs.iceberg.publish.publisher import Publisher
 from tidegate.spark_jobs.iceberg.publish.refusal import refuse_commit
-from tidegate.spark_jobs.iceberg.publish.staged import staged_files
 from tidegate.spark_jobs.iceberg.staging.files import manifest_path
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.table.data_files import lost_data_files

@@ -17,10 +17,10 @@ from pyspark.sql import SparkSession
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.iceberg.catalog.catalog import NO_TABLE, IcebergCatalog, catalog_of
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.iceberg.catalog.half_done import mend_version_hint
 from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
 from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
-from tidegate.spark_jobs.iceberg.catalog.version_hint import mend_version_hint
 from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.maintenance.progress import TableGone
 

@@ -16,8 +16,7 @@ from tidegate.spark_jobs.maintenance.iceberg.remove_orphan_files import remove_o
 from tidegate.spark_jobs.maintenance.iceberg.rewrite_data_files import rewrite_data_files
 from tidegate.spark_jobs.maintenance.iceberg.rewrite_manifests import rewrite_manifests
 from tidegate.spark_jobs.maintenance.progress import Progress
-from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest, TableTarget
 
 OPERATIONS: Mapping[
     Operation, Callable[[CatalogTable, OperationRequest, MaintenanceContext, Progress], None]

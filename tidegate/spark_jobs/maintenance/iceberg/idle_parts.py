@@ -19,9 +19,9 @@ import msgspec
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Watermark
 from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.positions import set_watermarks
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.commit.watermarks import set_watermarks
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced
 from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of

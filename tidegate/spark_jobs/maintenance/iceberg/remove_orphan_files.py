@@ -32,7 +32,7 @@ from tidegate.domain.model.operation import LEAST_ORPHAN_AGE
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
-from tidegate.spark_jobs.iceberg.catalog.half_created import STAGING_TABLE
+from tidegate.spark_jobs.iceberg.catalog.half_done import STAGING_TABLE
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.catalog.table_files import HADOOP_IO, TableFiles
 from tidegate.spark_jobs.iceberg.orphans import staged_items

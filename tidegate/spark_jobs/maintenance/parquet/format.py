@@ -19,8 +19,7 @@ from tidegate.spark_jobs.maintenance.kept import among_the_last, counted, younge
 from tidegate.spark_jobs.maintenance.parquet.compaction import compact
 from tidegate.spark_jobs.maintenance.parquet.health import measure_parquet, newest_version, version_times
 from tidegate.spark_jobs.maintenance.progress import Progress
-from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest, TableTarget
 from tidegate.spark_jobs.parquet.prune import prune_table
 from tidegate.spark_jobs.parquet.version_log import version_numbers
 
