@@ -15,12 +15,12 @@ import pytest
 from tests.crashes.statements import listening
 from tests.worlds.samples import NOON, delivery, event, job, record
 from tests.worlds.world import World
-from tidegate.scheduler.model.job import UNFINISHED, WAITING, JobState
+from tidegate.scheduler.model.job import UNFINISHED, WAITING, WRITING, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
-from tidegate.scheduler.store.wanted import EventsWanted, JobsWanted, LateWanted, Outcome, SchedulesWanted
+from tidegate.scheduler.store.wanted import EventsWanted, LateWanted, Outcome, SchedulesWanted
 
 HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("due schedules", lambda tx: tx.due_schedules(NOON, 100)),
@@ -48,7 +48,7 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("discarded events", lambda tx: tx.events_page(EventsWanted(reason=Reason.D_SUSPENDED), 10)),
     ("due jobs", lambda tx: tx.due_jobs(NOON, 100)),
     ("waiting jobs of schedules", lambda tx: tx.jobs(schedules=["a/s"], states=WAITING)),
-    ("outbox of an app", lambda tx: tx.jobs(app="a", states=[JobState.PENDING_LAUNCH])),
+    ("outbox of an app", lambda tx: tx.jobs(apps=["a"], states=[JobState.PENDING_LAUNCH])),
     ("outbox", lambda tx: tx.jobs(states=[JobState.PENDING_LAUNCH])),
     ("newest jobs", lambda tx: tx.jobs(limit=10)),
     ("newest failed jobs", lambda tx: tx.jobs(states=[JobState.FAILED], limit=10)),
@@ -58,11 +58,12 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ),
     ("next page of schedules", lambda tx: tx.schedules_page(SchedulesWanted(app="a", after="a/s"), 10)),
     ("next page of all schedules", lambda tx: tx.schedules_page(SchedulesWanted(after="a/s"), 10)),
-    ("next page of jobs", lambda tx: tx.newest_jobs(JobsWanted(before=(NOON, "j")), 10)),
-    ("newest jobs with a reason", lambda tx: tx.newest_jobs(JobsWanted(reason=Reason.W_TRIGGER), 10)),
+    ("next page of jobs", lambda tx: tx.jobs(before=(NOON, "j"), limit=10)),
+    ("newest jobs with a reason", lambda tx: tx.jobs(reason=Reason.W_TRIGGER, limit=10)),
+    ("jobs that failed lately", lambda tx: tx.jobs(states=[JobState.FAILED], ended_since=NOON, limit=10)),
     (
-        "jobs that failed lately",
-        lambda tx: tx.newest_jobs(JobsWanted(state=JobState.FAILED, ended_since=NOON), 10),
+        "the newest job of a schedule in a state",
+        lambda tx: tx.jobs(schedules=["a/s"], states=[JobState.FAILED], until=NOON, limit=1),
     ),
     ("counts of what failed lately", lambda tx: tx.job_counts([JobState.FAILED], ended_since=NOON)),
     ("counts of unfinished jobs", lambda tx: tx.job_counts(UNFINISHED)),
@@ -92,7 +93,7 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("the instance before", lambda tx: tx.instance_before("a/t", NOON)),
     ("instances of a backfill", lambda tx: tx.backfill(1)),
     ("counts of backfills", lambda tx: tx.backfill_counts(1, 2)),
-    ("blocked jobs", lambda tx: tx.blocked_jobs(["r"])),
+    ("blocked jobs", lambda tx: tx.jobs(blocked_on=["r"])),
     ("woken queues", lambda tx: tx.woken(NOON)),
     ("the first woken queue", lambda tx: tx.woken(NOON, 1)),
     ("first jobs of a queue", lambda tx: tx.queued_jobs("q", "", 10)),
@@ -130,7 +131,7 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("what is late now", lambda tx: tx.late_periods(LateWanted(now=True), 10)),
     ("what of a dataset was late", lambda tx: tx.late_periods(LateWanted(dataset="a/d"), 10)),
     ("late jobs", lambda tx: tx.late_jobs()),
-    ("jobs that write", lambda tx: tx.writing_jobs("a")),
+    ("jobs that write", lambda tx: tx.jobs(apps=["a"], states=WRITING)),
 ]
 
 GIVEN = "SCAN given VIRTUAL TABLE"

@@ -74,14 +74,14 @@ def test_jobs_are_selected_by_every_filter_and_come_oldest_first(store: Store) -
             ({}, "1234"),
             ({"limit": 2}, "34"),
             ({"limit": 0}, ""),
-            ({"app": "a"}, "124"),
+            ({"apps": ["a"]}, "124"),
             ({"states": {waiting}}, "34"),
             ({"states": {waiting, done}, "schedules": ["a/s"]}, "14"),
             ({"states": []}, ""),
             ({"ids": ["4", "1", "nine"]}, "14"),
             ({"ids": ["4", "1"], "limit": 1}, "4"),
-            ({"app": "a", "ids": ["3"]}, ""),
-            ({"schedules": ["a/s", "b/s"], "states": [done], "app": "a", "limit": 5}, "1"),
+            ({"apps": ["a"], "ids": ["3"]}, ""),
+            ({"schedules": ["a/s", "b/s"], "states": [done], "apps": ["a"], "limit": 5}, "1"),
         ]
         for filters, expected in cases:
             assert "".join(found.id for found in transaction.jobs(**filters)) == expected, filters

@@ -35,25 +35,25 @@ def jobs(store: Store) -> Store:
         (JobsWanted(), ["j4", "j3", "j2", "j1"]),
         (JobsWanted(apps=["a"]), ["j4", "j2", "j1"]),
         (JobsWanted(apps=[]), []),
-        (JobsWanted(schedule="b/s"), ["j3"]),
-        (JobsWanted(state=FAILED), ["j4", "j2"]),
+        (JobsWanted(schedules=["b/s"]), ["j3"]),
+        (JobsWanted(states=[FAILED]), ["j4", "j2"]),
         (JobsWanted(reason=Reason.F_RUN), ["j2"]),
-        (JobsWanted(state=FAILED, reason=Reason.F_LAUNCH, apps=["a"]), ["j4"]),
+        (JobsWanted(states=[FAILED], reason=Reason.F_LAUNCH, apps=["a"]), ["j4"]),
         (JobsWanted(before=(at(2), "j3")), ["j2", "j1"]),
-        (JobsWanted(before=(at(2), "j2x"), state=FAILED), ["j2"]),
+        (JobsWanted(before=(at(2), "j2x"), states=[FAILED]), ["j2"]),
         (JobsWanted(before=(at(1), "j1")), []),
         (JobsWanted(since=at(2)), ["j4", "j3", "j2"]),
-        (JobsWanted(since=at(2), before=(at(2), "j3"), state=FAILED), ["j2"]),
+        (JobsWanted(since=at(2), before=(at(2), "j3"), states=[FAILED]), ["j2"]),
         (JobsWanted(ended_since=at(8)), ["j4", "j2"]),
-        (JobsWanted(ended_since=at(8.1), state=FAILED), ["j2"]),
+        (JobsWanted(ended_since=at(8.1), states=[FAILED]), ["j2"]),
         (JobsWanted(ended_since=at(8), before=(at(3), "j4"), reason=Reason.F_RUN), ["j2"]),
         (JobsWanted(ended_since=at(8), since=at(2.5)), ["j4"]),
     ],
 )
 def test_jobs_are_filtered_and_come_newest_first(jobs: Store, wanted: JobsWanted, found: list[str]) -> None:
     with jobs.reading() as reader:
-        assert [each.id for each in reader.newest_jobs(wanted, 10)] == found
-        assert [each.id for each in reader.newest_jobs(wanted, 1)] == found[:1]
+        assert [each.id for each in reader.jobs(**wanted, limit=10)[::-1]] == found
+        assert [each.id for each in reader.jobs(**wanted, limit=1)[::-1]] == found[:1]
 
 
 def test_jobs_are_counted_by_app_state_and_reason(jobs: Store) -> None:

@@ -53,7 +53,7 @@ def test_a_look_up_of_part_of_the_names_is_one_of_its_own(filled: SqlStore) -> N
     with filled.reading() as reader:
         assert len(reader.jobs(ids=["j", "k"])) == 2
         assert reader.jobs(ids=["j", "k"], schedules=["b/s"]) == reader.jobs(ids=["k"])
-        assert reader.jobs(ids=["j", "k"], app="a") == reader.jobs(ids=["j"])
+        assert reader.jobs(ids=["j", "k"], apps=["a"]) == reader.jobs(ids=["j"])
         assert reader.jobs(ids=["j", "k"], states=[]) == ()
         assert len(reader.jobs(ids=["j", "k"], limit=1)) == 1
         assert reader.schedules(refs=["a/s", "b/s"], app="b") == reader.schedules(refs=["b/s"])

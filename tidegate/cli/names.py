@@ -201,11 +201,10 @@ def _jobs(reader: "EngineReader", kind: str) -> Iterator[str]:
     from tidegate.listings.actions import is_allowed
     from tidegate.listings.jobs import JOBS
     from tidegate.scheduler.model.job import UNFINISHED, JobState
-    from tidegate.scheduler.store.wanted import JobsWanted
 
     action, now = kind.removeprefix("jobs to "), datetime.now(UTC)
     for state in (*UNFINISHED, JobState.FAILED):
-        for job in reader.newest_jobs(JobsWanted(state=state), JOBS_MAX):
+        for job in reader.jobs(states=(state,), limit=JOBS_MAX)[::-1]:
             if is_allowed(JOBS, action, reader, job, now):
                 yield job.id
 

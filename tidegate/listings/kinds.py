@@ -15,7 +15,6 @@ from tidegate.scheduler.model.deployed import TASK_KIND
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import UnknownName
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.wanted import JobsWanted
 
 Apps = Collection[str] | None
 
@@ -135,7 +134,7 @@ NAMED: dict[str, Callable[[EngineReader], Iterable[str]]] = {
     "datasets": lambda reader: (
         f"{each.name}/{name}" for each in reader.apps() for name in each.app.datasets
     ),
-    "jobs": lambda reader: (job.id for job in reader.newest_jobs(JobsWanted(), NEWEST)),
+    "jobs": lambda reader: (job.id for job in reader.jobs(limit=NEWEST)[::-1]),
 }
 """What has names in the store."""
 

@@ -166,7 +166,7 @@ def test_an_app_that_is_not_loaded_yet_is_not_offered_in_vain(
     assert not outcome.run_requests
     assert RELOAD_TEXT in (outcome.skip_message or "")
     with store.reading() as reader:
-        (job,) = reader.jobs(app="trains")
+        (job,) = reader.jobs(apps=["trains"])
     assert (job.state, job.offers) == (JobState.PENDING_LAUNCH, 0)
 
 

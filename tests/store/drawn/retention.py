@@ -66,8 +66,6 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
         [each.entry for each in reader.renames()],
         reader.slot_holders(),
         reader.launched_since(at(1)),
-        reader.newest_job("a/s", at(2)),
-        reader.newest_job("none", now),
         reader.snapshot(),
         reader.snapshot(now),
         reader.snapshots(),

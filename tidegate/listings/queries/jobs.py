@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from tidegate.listings.jobs import InstanceOfJob, Job
 from tidegate.listings.read import Asked
 from tidegate.scheduler.model import job as engine
+from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.wanted import JobsWanted
 
 PAGE = 1000
@@ -37,31 +36,32 @@ def public_job(job: engine.Job) -> Job:
 
 def list_jobs(asked: Asked) -> list[Job]:
     """Return the newest jobs of each state that match."""
+    states: tuple[JobState | None, ...] = asked.wanted.get("state", (None,))
+    return [public_job(job) for state in dict.fromkeys(states) for job in _newest(asked, state)]
+
+
+def _newest(asked: Asked, state: JobState | None) -> Iterator[engine.Job]:
+    """Yield the newest jobs of a state that match, also in what the store does not know."""
+    schedule, maintenance = asked.wanted.get("schedule"), asked.wanted.get("maintenance")
     wanted = JobsWanted(
         apps=asked.apps,
-        schedule=asked.wanted.get("schedule"),
+        schedules=None if schedule is None else (schedule,),
+        states=None if state is None else (state,),
         reason=asked.wanted.get("reason"),
         since=asked.wanted.get("since"),
         ended_since=asked.wanted.get("ended"),
         before=asked.after,
+        limit=asked.limit if maintenance is None else PAGE,
     )
-    states = dict.fromkeys(asked.wanted.get("state", (None,)))
-    of_state = (msgspec.structs.replace(wanted, state=state) for state in states)
-    return [public_job(job) for each in of_state for job in _newest(asked, each)]
-
-
-def _newest(asked: Asked, wanted: JobsWanted) -> Iterator[engine.Job]:
-    """Yield the newest jobs that match, also in what the store does not know."""
-    maintenance: bool | None = asked.wanted.get("maintenance")
     if maintenance is None:
-        yield from asked.reader.newest_jobs(wanted, asked.limit)
+        yield from asked.reader.jobs(**wanted)[::-1]
         return
     left = asked.limit
-    while page := asked.reader.newest_jobs(wanted, PAGE):
+    while page := asked.reader.jobs(**wanted)[::-1]:
         for job in page:
             if left and (job.maintenance is not None) is maintenance:
                 left -= 1
                 yield job
         if not left or len(page) < PAGE:
             return
-        wanted = msgspec.structs.replace(wanted, before=(page[-1].opened_at, page[-1].id))
+        wanted["before"] = page[-1].opened_at, page[-1].id

@@ -6,12 +6,12 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.dead_letter import dead_letters
-from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.answers import JobCount
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
-from tidegate.scheduler.store.wanted import JobsWanted, LateWanted
+from tidegate.scheduler.store.wanted import LateWanted
 
 RECENTLY = timedelta(hours=24)
 
@@ -83,7 +83,8 @@ def count_late(reader: ListingReader, apps: frozenset[str] | None, most: int) ->
 
 
 def _oldest(reader: EngineReader, count: JobCount) -> Oldest:
-    wanted = JobsWanted(apps=(count.app,), state=count.state, reason=count.reason)
-    jobs = reader.newest_jobs(wanted, count.jobs) if count.jobs <= ALIKE_READ else ()
-    found = next((job.id for job in jobs if job.opened_at == count.oldest), None)
+    jobs: tuple[Job, ...] = ()
+    if count.jobs <= ALIKE_READ:
+        jobs = reader.jobs(apps=(count.app,), states=(count.state,), reason=count.reason, limit=count.jobs)
+    found = next((job.id for job in reversed(jobs) if job.opened_at == count.oldest), None)
     return Oldest(app=count.app, job=found, state=count.state, reason=count.reason, since=count.oldest)

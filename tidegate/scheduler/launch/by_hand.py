@@ -73,7 +73,7 @@ def refuse_beside_jobs(reader: EngineReader, app: App, program: Program, keys: C
     writers.add(program.name)
     active = [
         job
-        for job in reader.jobs(app=app.name, states=ACTIVE)
+        for job in reader.jobs(apps=(app.name,), states=ACTIVE)
         if job.launch is not None and job.launch.program in writers and _overlap(job, keys)
     ]
     if active:

@@ -22,7 +22,6 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
-from tidegate.scheduler.store.wanted import JobsWanted
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before
 
@@ -41,12 +40,19 @@ def dead_letters(reader: EngineReader, schedule: str | None = None) -> tuple[Job
     Args:
         schedule: of which; None for all.
     """
-    wanted = JobsWanted(schedule=schedule, state=JobState.FAILED, reason=Reason.F_LAUNCH)
-    found: list[Job] = []
-    while page := reader.newest_jobs(wanted, PAGE):
-        found += [job for job in page if job.maintenance is None]
-        wanted = msgspec.structs.replace(wanted, before=(page[-1].opened_at, page[-1].id))
-    return tuple(reversed(found))
+    schedules = None if schedule is None else (schedule,)
+    found: tuple[Job, ...] = ()
+    before: tuple[datetime, str] | None = None
+    while page := reader.jobs(
+        schedules=schedules,
+        states=(JobState.FAILED,),
+        reason=Reason.F_LAUNCH,
+        before=before,
+        limit=PAGE,
+    ):
+        found = (*(job for job in page if job.maintenance is None), *found)
+        before = page[0].opened_at, page[0].id
+    return found
 
 
 def requeue(transaction: EngineTransaction, job: str, now: datetime, by: By) -> Job:

@@ -86,12 +86,8 @@ def offer_launches(
         limit: the most requests to return.
     """
     apps = {app} if isinstance(app, str) else app
-    one = app if isinstance(app, str) else None
-    pending = [
-        job
-        for job in transaction.jobs(app=one, states=(JobState.PENDING_LAUNCH,))
-        if job.app in apps and not job.gave_back
-    ]
+    found = transaction.jobs(apps=apps, states=(JobState.PENDING_LAUNCH,))
+    pending = [job for job in found if not job.gave_back]
     dead = [job for job in pending if job.offers >= OFFERS_MAX and _due(job, now)]
     for job in dead:
         _dead_letter(transaction, job, job.detail or "its offers led to no run", now)

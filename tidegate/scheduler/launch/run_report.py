@@ -154,5 +154,5 @@ def should_yield(reader: EngineReader, job_id: str) -> bool:
         and job.state is JobState.PENDING_CONSTRAINT
         and job.reason in LACKS_A_SLOT
         and job.maintenance is None
-        for job in reader.blocked_jobs(held)
+        for job in reader.jobs(blocked_on=held)
     )

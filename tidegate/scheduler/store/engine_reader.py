@@ -6,7 +6,7 @@ Order is part of the contract, since decisions must be deterministic.
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from tidegate.domain.model import Constraint, Schedule
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -44,17 +44,8 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         """Events, the newest arrival first."""
         ...
 
-    def jobs(
-        self,
-        *,
-        ids: Collection[str] | None = None,
-        app: str | None = None,
-        apps: Collection[str] | None = None,
-        schedules: Collection[str] | None = None,
-        states: Collection[JobState] | None = None,
-        limit: int | None = None,
-    ) -> tuple[Job, ...]:
-        """Jobs that match all given filters, by `opened_at`, then id; with a limit the newest ones."""
+    def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
+        """Jobs by `opened_at`, then id."""
         ...
 
     def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
@@ -217,10 +208,6 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         """
         ...
 
-    def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
-        """Jobs, the newest first by `opened_at`, then id."""
-        ...
-
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         """The journal's entries of deployments with their numbers, the newest first.
 
@@ -231,10 +218,6 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
 
     def partitions_report(self, id: str) -> PartitionsReport | None:
         """The report of this id."""
-        ...
-
-    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        """The jobs that wait, or gave back their slots, and are blocked on one of these resources, by id."""
         ...
 
     def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
@@ -294,10 +277,6 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
 
     def snapshots(self) -> tuple[tuple[int, datetime], ...]:
         """Number and instant of each snapshot, oldest first."""
-        ...
-
-    def newest_job(self, schedule: str, at: datetime) -> Job | None:
-        """The job of a schedule that was opened last, at an instant or before."""
         ...
 
     def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:

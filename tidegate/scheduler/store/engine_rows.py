@@ -105,10 +105,6 @@ class MaintenanceRows(Protocol):
         """The bytes of all runs that ended in [since, until)."""
         ...
 
-    def writing_jobs(self, app: str) -> tuple[Job, ...]:
-        """The jobs of an app's schedules that wait for their constraints or a run, or run, by id."""
-        ...
-
     def keys_written(self, dataset: str) -> tuple[str, ...]:
         """The keys of a dataset ("app/dataset") that came or were written, sorted."""
         ...

@@ -1,11 +1,13 @@
-"""Which rows of the store are wanted: the filters of its queries, as values.
+"""Which rows of the store are wanted: the filters of its queries.
 
-A page begins behind an item, so rows that come or go between two pages repeat and skip nothing else.
+Those of the engine's queries are keyword arguments that are declared once; one that is None is not given. A
+page begins behind an item, so rows that come or go between two pages repeat and skip nothing else.
 """
 
 from collections.abc import Collection
 from datetime import datetime
 from enum import StrEnum
+from typing import TypedDict
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import Status
@@ -13,22 +15,28 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 
 
-class JobsWanted(Value, kw_only=True):
-    """Which jobs are listed: those that match all given filters.
+class JobsWanted(TypedDict, total=False):
+    """Which jobs: those that match all given filters.
 
     Attributes:
-        since: the earliest `opened_at`.
+        blocked_on: resources that jobs lack which wait, or gave back their slots.
+        since, until: the earliest and the latest `opened_at`.
         ended_since: the earliest `ended_at`.
-        before: `opened_at` and id of the job behind which the page begins.
+        before: `opened_at` and id; only jobs that come before these.
+        limit: only so many, the newest ones.
     """
 
-    apps: Collection[str] | None = None
-    schedule: str | None = None
-    state: JobState | None = None
-    reason: Reason | None = None
-    since: datetime | None = None
-    ended_since: datetime | None = None
-    before: tuple[datetime, str] | None = None
+    ids: Collection[str] | None
+    apps: Collection[str] | None
+    schedules: Collection[str] | None
+    states: Collection[JobState] | None
+    reason: Reason | None
+    blocked_on: Collection[str] | None
+    since: datetime | None
+    until: datetime | None
+    ended_since: datetime | None
+    before: tuple[datetime, str] | None
+    limit: int | None
 
 
 class SchedulesWanted(Value, kw_only=True):

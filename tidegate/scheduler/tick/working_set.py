@@ -260,7 +260,7 @@ class WorkingSet:
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
         """Make the jobs that are blocked on any of these resources due at an instant of this set."""
-        for job in self._flushed.blocked_jobs(resources):
+        for job in sorted(self._flushed.jobs(blocked_on=resources), key=lambda job: job.id):
             known = self._jobs.get(job.id, job)
             self.put_jobs([msgspec.structs.replace(known, next_check_at=at)])
 

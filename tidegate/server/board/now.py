@@ -24,7 +24,6 @@ from tidegate.scheduler.model.records.alert import AlertState
 from tidegate.scheduler.store.answers import AlertCount, JobCount
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
-from tidegate.scheduler.store.wanted import JobsWanted
 from tidegate.scheduler.tick.on_time import is_late
 from tidegate.scheduler.tick.tick import last_tick
 from tidegate.server.access import READ, Called, Caller
@@ -134,7 +133,7 @@ def _view(service: Service, reader: ListingReader, caller: Caller) -> Now:
         running_jobs=tuple(
             public_job(job)
             for state in RUNNING_STATES
-            for job in reader.newest_jobs(JobsWanted(apps=apps, state=state), RUNNING_SHOWN)
+            for job in reader.jobs(apps=apps, states=(state,), limit=RUNNING_SHOWN)[::-1]
         )[:RUNNING_SHOWN],
         waiting=_groups(reader, (each for each in counts if each.state in WAITING_STATES), apps),
         failed=_groups(reader, failures, apps, now - RECENTLY),
@@ -178,9 +177,9 @@ def _groups(
             oldest=min(each.oldest for each in several),
             examples=tuple(
                 public_job(job)
-                for job in reader.newest_jobs(
-                    JobsWanted(apps=apps, state=state, reason=reason, ended_since=ended_since), EXAMPLES
-                )
+                for job in reader.jobs(
+                    apps=apps, states=(state,), reason=reason, ended_since=ended_since, limit=EXAMPLES
+                )[::-1]
                 if job.reason is reason
             ),
         )

@@ -26,7 +26,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records import override as engine
 from tidegate.scheduler.model.records.token import Role
-from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
+from tidegate.scheduler.store.wanted import SchedulesWanted
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.page import PageRoute, page
@@ -158,7 +158,7 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
             place="" if state.spec.at is None else f"{state.spec.at.file}:{state.spec.at.line}",
             explanations=found,
             next_fires=tuple(_next_fires(state, now)),
-            jobs=tuple(map(public_job, reader.newest_jobs(JobsWanted(schedule=state.ref), JOBS_SHOWN))),
+            jobs=tuple(map(public_job, reader.jobs(schedules=(state.ref,), limit=JOBS_SHOWN)[::-1])),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
             overrides=public_overrides(reader, reader.overrides(refs=[state.ref])),
         )

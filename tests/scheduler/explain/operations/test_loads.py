@@ -12,7 +12,7 @@ from tidegate.domain.model import Operation
 from tidegate.scheduler.explain.operations.planned import PlannedPoll, planned_polls
 from tidegate.scheduler.explain.operations.why import explain_operations
 from tidegate.scheduler.explain.past.store_at import store_at
-from tidegate.scheduler.model.job import ACTIVE
+from tidegate.scheduler.model.job import ACTIVE, WRITING
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 X, Y, OUT = "w.a.x", "w.a.y", "a/out"
@@ -34,6 +34,7 @@ class Watched:
 
     def jobs(self, **what: Any) -> Any:
         self.asked["active jobs"] += what.get("states") == ACTIVE
+        self.asked["writing jobs"] += what.get("states") == WRITING
         found = self._reader.jobs(**what)
         self.jobs_read |= {job.schedule for job in found}
         return found
@@ -60,7 +61,7 @@ def test_what_holds_slots_and_what_pipelines_write_are_loaded_once_for_all_opera
     world.by_hand("00:00:20", OUT, REWRITE)
     watched, found = explained(world, "00:00:30", OUT)
     assert [status for _, status in found] == ["enabled", "by hand", "enabled", "enabled", "enabled"]
-    assert (watched.asked["active jobs"], watched.asked["writing_jobs"]) == (1, 2), (
+    assert (watched.asked["active jobs"], watched.asked["writing jobs"]) == (1, 2), (
         "once for what is shown, and once for what the poll would do"
     )
 

@@ -90,7 +90,7 @@ def test_a_job_whose_beginning_was_pruned_begins_with_its_retry():
     world.snap("10:10", FIVE_MINUTES)
 
     with world.store.reading() as reader, store_at(reader, at("10:06")).reading() as then:
-        (found,) = then.jobs(app="a")
+        (found,) = then.jobs(apps=["a"])
         assert (found.id, found.state) == (job, "PENDING_LAUNCH")
         assert then.deliveries([job]).get(job, ()) == ()
 

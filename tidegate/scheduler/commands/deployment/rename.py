@@ -179,7 +179,7 @@ def _put_jobs(transaction: EngineTransaction, names: Renames, apps: Mapping[str,
     touched_apps = {ref.partition("/")[0] for ref in parts} & set(apps)
     former = {new: old for old, new in names.schedules.items()}
     for app in sorted({*touched_apps, *names.apps}):
-        jobs = transaction.jobs(app=names.app(app), states=states)
+        jobs = transaction.jobs(apps=(names.app(app),), states=states)
         # Their schedules have the new name already, and what they name is meant by the former one.
         before = [msgspec.structs.replace(job, schedule=_former(job, app, former)) for job in jobs]
         transaction.put_jobs([renamed_job(job, names) for job in before])

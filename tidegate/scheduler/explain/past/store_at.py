@@ -10,9 +10,10 @@ long it is. What was over before the snapshot is read from the present store whe
 Where no snapshot is old enough, the whole journal is read. Where that was pruned, it says so.
 """
 
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Unpack
 
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.past.entries import later_names, names_after
@@ -29,6 +30,7 @@ from tidegate.scheduler.store.engine_reader import EngineReader, namespaces_of_a
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.wanted import JobsWanted
 
 PAGE = 2_000
 
@@ -143,28 +145,23 @@ class _PastReader(MemoryReader):
         self._present = present
         self._instant = instant
 
-    def jobs(
-        self,
-        *,
-        ids: Collection[str] | None = None,
-        app: str | None = None,
-        apps: Collection[str] | None = None,
-        schedules: Collection[str] | None = None,
-        states: Collection[JobState] | None = None,
-        limit: int | None = None,
-    ) -> tuple[Job, ...]:
-        found = super().jobs(ids=ids, app=app, apps=apps, schedules=schedules, states=states, limit=limit)
+    def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
+        ids, schedules, limit = wanted.get("ids"), wanted.get("schedules"), wanted.get("limit")
+        over: Iterable[Job] = ()
         if ids is not None:
-            missing = set(ids) - self._tables.jobs.keys()
-            over = [job for job in self._present.jobs(ids=missing) if job.opened_at <= self._instant]
-            found += tuple(self._as_it_was(job) for job in over)
-        if ids is None and states is None and limit == 1 and schedules:
-            newest = [self._present.newest_job(each, self._instant) for each in schedules]
-            found += tuple(
-                self._as_it_was(job) for job in newest if job is not None and job.id not in self._tables.jobs
-            )
+            over = self._present.jobs(ids=set(ids) - self._tables.jobs.keys(), until=self._instant)
+        elif schedules and limit == 1 and wanted.get("states") is None:
+            over = (job for ref in schedules for job in self._newest(ref) if job.id not in self._tables.jobs)
+        found = (*super().jobs(**wanted), *map(self._as_it_was, over))
         ordered = sorted(found, key=lambda job: (job.opened_at, job.id))
         return tuple(ordered if limit is None else ordered[-limit:])
+
+    def _newest(self, schedule: str) -> Iterator[Job]:
+        """Yield the newest present job of a schedule in each state, which are ends of an index."""
+        for state in JobState:
+            yield from self._present.jobs(
+                schedules=(schedule,), states=(state,), until=self._instant, limit=1
+            )
 
     def journal(
         self,

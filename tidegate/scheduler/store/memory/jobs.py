@@ -1,8 +1,9 @@
 """Jobs in memory: the newest ones, what they have collected, and the queues of blocked ones."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Unpack
 
 import msgspec
 
@@ -18,19 +19,13 @@ class JobReader:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
-        found = [
-            job
-            for job in self._tables.jobs.values()
-            if (wanted.apps is None or job.app in wanted.apps)
-            and wanted.schedule in (None, job.schedule)
-            and wanted.state in (None, job.state)
-            and wanted.reason in (None, job.reason)
-            and (wanted.since is None or job.opened_at >= wanted.since)
-            and (wanted.ended_since is None or has_ended_since(job, wanted.ended_since))
-            and (wanted.before is None or (job.opened_at, job.id) < wanted.before)
-        ]
-        return tuple(sorted(found, key=lambda job: (job.opened_at, job.id), reverse=True)[:limit])
+    def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
+        ids, limit = wanted.get("ids"), wanted.get("limit")
+        jobs: Iterable[Job] = self._tables.jobs.values()
+        if ids is not None:
+            jobs = (self._tables.jobs[id] for id in set(ids) if id in self._tables.jobs)
+        found = sorted(_matching(jobs, wanted), key=lambda job: (job.opened_at, job.id))
+        return tuple(found if limit is None else found[max(0, len(found) - limit) :])
 
     def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
         found: dict[int, Counter[JobState]] = {}
@@ -40,11 +35,6 @@ class JobReader:
             if job.instance.number > 0 and first <= job.instance.number <= last:
                 found.setdefault(job.instance.number, Counter())[job.state] += 1
         return {number: dict(states) for number, states in found.items()}
-
-    def newest_job(self, schedule: str, at: datetime) -> Job | None:
-        every = self._tables.jobs.values()
-        found = (job for job in every if job.schedule == schedule and job.opened_at <= at)
-        return max(found, key=lambda job: (job.opened_at, job.id), default=None)
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
         found: dict[str, tuple[Delivery, ...]] = {}
@@ -75,10 +65,6 @@ class JobReader:
             at=mark.at,
         )
 
-    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        waiting = (self._tables.jobs[id] for id in sorted(self._tables.waiting))
-        return tuple(job for job in waiting if job.blocked_on in resources)
-
     def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
         rows = [
             (at, queue) for (_, queue), at in self._tables.queues.items() if at is not None and at <= until
@@ -97,7 +83,7 @@ class JobReader:
 class JobWriter(JobReader):
     def wake(self, resources: Collection[str], at: datetime) -> None:
         self._tables.own("queues", "jobs")
-        for job in self.blocked_jobs(resources):
+        for job in self.jobs(blocked_on=resources):
             if queue_of(job) is None and (job.next_check_at is None or job.next_check_at > at):
                 self._tables.jobs[job.id] = msgspec.structs.replace(job, next_check_at=at)
         for (resource, queue), woken in self._tables.queues.items():
@@ -119,6 +105,27 @@ class JobWriter(JobReader):
         for queue in {queue for queue in map(queue_of, jobs) if queue is not None}:
             for resource in needs_of(queue):
                 self._tables.queues.setdefault((resource, queue), None)
+
+
+def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterator[Job]:
+    """Yield the jobs that match all filters but their ids."""
+    states, schedules, apps = wanted.get("states"), wanted.get("schedules"), wanted.get("apps")
+    reason, blocked_on, before = wanted.get("reason"), wanted.get("blocked_on"), wanted.get("before")
+    since, until, ended_since = wanted.get("since"), wanted.get("until"), wanted.get("ended_since")
+    for job in jobs:
+        if (
+            # The state first: it is what leaves out most jobs at the least cost.
+            (states is None or job.state in states)
+            and (schedules is None or job.schedule in schedules)
+            and (apps is None or job.app in apps)
+            and reason in (None, job.reason)
+            and (blocked_on is None or (job.blocked_on in blocked_on and job.decided_when_due))
+            and (since is None or job.opened_at >= since)
+            and (until is None or job.opened_at <= until)
+            and (ended_since is None or has_ended_since(job, ended_since))
+            and (before is None or (job.opened_at, job.id) < before)
+        ):
+            yield job
 
 
 def has_ended_since(job: Job, since: datetime) -> bool:

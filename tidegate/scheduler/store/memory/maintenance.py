@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from tidegate.scheduler.model.event import PARTITION_KEY
-from tidegate.scheduler.model.job import WRITING, Job
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import Tables
@@ -66,14 +65,6 @@ class MaintenanceReader:
     def bytes_rewritten(self, since: datetime, until: datetime) -> int:
         runs = self._tables.operation_runs.values()
         return sum(run.bytes for run in runs if run.ended_at is not None and since <= run.ended_at < until)
-
-    def writing_jobs(self, app: str) -> tuple[Job, ...]:
-        found = (
-            job
-            for job in self._tables.jobs.values()
-            if job.app == app and job.state in WRITING and job.maintenance is None
-        )
-        return tuple(sorted(found, key=lambda job: job.id))
 
     def keys_written(self, dataset: str) -> tuple[str, ...]:
         key = f"{PARTITION_KEY}{dataset}"

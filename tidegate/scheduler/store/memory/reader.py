@@ -4,7 +4,7 @@ Every answer is computed from plain dictionaries in the most obvious way: this i
 for the SQL stores, so it must be simple, not fast.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -157,30 +157,6 @@ class MemoryReader(
             if event.key.startswith(key_prefix) and (ids is None or event.id in ids)
         )
         return tuple(sorted(found, key=lambda e: (e.arrived, e.id), reverse=True)[:limit])
-
-    def jobs(
-        self,
-        *,
-        ids: Collection[str] | None = None,
-        app: str | None = None,
-        apps: Collection[str] | None = None,
-        schedules: Collection[str] | None = None,
-        states: Collection[JobState] | None = None,
-        limit: int | None = None,
-    ) -> tuple[Job, ...]:
-        jobs: Iterable[Job] = self._tables.jobs.values()
-        if ids is not None:
-            jobs = (self._tables.jobs[id] for id in set(ids) if id in self._tables.jobs)
-        found = [
-            job
-            for job in jobs
-            # The state first: it is what leaves out most jobs at the least cost.
-            if (states is None or job.state in states)
-            and (schedules is None or job.schedule in schedules)
-            and (app is None or job.app == app)
-            and (apps is None or job.app in apps)
-        ]
-        return _newest(sorted(found, key=lambda j: (j.opened_at, j.id)), limit)
 
     def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
         waiting = (self._tables.jobs[id] for id in self._tables.waiting)

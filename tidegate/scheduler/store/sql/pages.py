@@ -2,25 +2,22 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Integer, Text, and_, bindparam, func, or_, select
+from sqlalchemy import Column, Integer, Text, bindparam, func, select
 
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.store.answers import JobCount, counts_order
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.journal import IS_DEPLOYMENT, JOURNAL_TABLE
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
-from tidegate.scheduler.store.sql.statements.rows import JOBS, JOURNAL, SCHEDULES
-from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
+from tidegate.scheduler.store.sql.statements.rows import JOURNAL, SCHEDULES
+from tidegate.scheduler.store.wanted import SchedulesWanted
 
-OPENED = bindparam("opened", type_=Instant)
 ENDED = bindparam("ended", type_=Instant)
-SINCE = bindparam("since", type_=Instant)
 BEHIND = bindparam("behind", type_=Text)
 BEFORE = bindparam("before", type_=Integer)
 
@@ -38,40 +35,11 @@ COUNTS = select(
     func.min(_OPENED, type_=Instant()).label("oldest"),
 ).group_by(tables.jobs.c.app, tables.jobs.c.state, tables.jobs.c.reason)
 COUNTS_ENDED = COUNTS.where(_ENDED >= ENDED)
-COUNTS_OF_BACKFILLS = (
-    select(tables.jobs.c.backfill, tables.jobs.c.state, func.count())
-    .where(tables.jobs.c.backfill > 0)
-    .where(
-        tables.jobs.c.backfill.between(bindparam("first", type_=Integer), bindparam("last", type_=Integer))
-    )
-    .where(tables.jobs.c.real_at.is_not(None))
-    .group_by(tables.jobs.c.backfill, tables.jobs.c.state)
-)
 FIRST_DEPLOYMENTS = (
     select(*JOURNAL.read, _NUMBER.label("place")).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(LIMIT)
 )
 NEWEST_DEPLOYMENT = select(_NUMBER, JOURNAL_TABLE.c.at).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(1)
 NEXT_DEPLOYMENTS = FIRST_DEPLOYMENTS.where(_NUMBER < BEFORE)
-
-
-@cache
-def _jobs(before: bool, since: bool, ended: bool) -> Statement:
-    """Return the query for the newest jobs.
-
-    Args:
-        before: only those behind a job.
-        since: only those that were opened at an instant or later.
-        ended: only those that ended at an instant or later.
-    """
-    query = every(JOBS).limit(LIMIT)
-    if before:
-        # The first condition alone tells the index where to begin.
-        query = query.where(and_(_OPENED <= OPENED, or_(_OPENED < OPENED, _ID < BEHIND)))
-    if since:
-        query = query.where(_OPENED >= SINCE)
-    if ended:
-        return query.where(_ENDED >= ENDED).order_by(_OPENED.desc(), _ID.desc())
-    return query.order_by(_OPENED.desc(), _ID.desc())
 
 
 class PageReader(Queries):
@@ -93,24 +61,6 @@ class PageReader(Queries):
         (found,) = self._all(SCHEDULE_COUNT, tuple[int], equals={tables.schedules.c.app: app})
         return found[0]
 
-    def newest_jobs(self, wanted: JobsWanted, limit: int) -> tuple[Job, ...]:
-        jobs = tables.jobs
-        lists: dict[Column[Any], Any] = {jobs.c.app: wanted.apps}
-        equals = {
-            jobs.c.schedule: wanted.schedule,
-            jobs.c.state: wanted.state,
-            jobs.c.reason: wanted.reason,
-        }
-        bound: dict[str, Any] = {"limit": limit}
-        if wanted.since is not None:
-            bound["since"] = wanted.since
-        if wanted.ended_since is not None:
-            bound["ended"] = wanted.ended_since
-        if wanted.before is not None:
-            bound["opened"], bound["behind"] = wanted.before
-        query = _jobs("opened" in bound, "since" in bound, "ended" in bound)
-        return tuple(self._all(query, JOBS.value, lists, equals, **bound))
-
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None
     ) -> tuple[JobCount, ...]:
@@ -120,14 +70,6 @@ class PageReader(Queries):
         else:
             found = self._all(COUNTS_ENDED, _counted, lists, ended=ended_since)
         return tuple(sorted(found, key=counts_order))
-
-    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
-        found: dict[int, dict[JobState, int]] = {}
-        for number, state, jobs in self._all(
-            COUNTS_OF_BACKFILLS, tuple[int, JobState, int], first=first, last=last
-        ):
-            found.setdefault(number, {})[state] = jobs
-        return found
 
     def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
         if before is None:

@@ -52,7 +52,6 @@ Index(
     sqlite_where=_JOBS.queue.is_not(None),
     postgresql_where=_JOBS.queue.is_not(None),
 )
-BLOCKED = every(JOBS).where(or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back)).order_by(_JOBS.id)
 WOKEN = (
     select(QUEUES.c.queue, QUEUES.c.woken_at)
     .where(QUEUES.c.woken_at <= bindparam("until", type_=Instant()))
@@ -69,9 +68,6 @@ QUEUED = (
 
 
 class QueueReader(Queries):
-    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
-        return tuple(self._all(BLOCKED, JOBS.value, {_JOBS.blocked_on: resources}))
-
     def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
         query = WOKEN if limit is None else FIRST_WOKEN
         bound: dict[str, Any] = {} if limit is None else {"limit": limit}

@@ -14,7 +14,6 @@ from sqlalchemy import Column, bindparam, func, select
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
-from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
@@ -26,7 +25,7 @@ from tidegate.scheduler.store.sql.constraints import ConstraintReader
 from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.deliveries import DeliveryReader
 from tidegate.scheduler.store.sql.event_pages.reader import EventPageReader
-from tidegate.scheduler.store.sql.instance_reader import InstanceReader
+from tidegate.scheduler.store.sql.jobs import JobReader
 from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
@@ -47,7 +46,6 @@ from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
     EVENTS,
     GAUGES,
-    JOBS,
     JOURNAL,
     RUNS,
     SCHEDULES,
@@ -80,7 +78,6 @@ APP_HEADERS = select(
 REFS = select(tables.schedules.c.ref)
 ALL_SCHEDULES = every(SCHEDULES)
 ALL_SUBSCRIPTIONS, SUBSCRIBED = every(SUBSCRIPTIONS), tables.subscriptions.c
-ALL_JOBS = every(JOBS)
 ALL_RUNS = every(RUNS)
 ALL_GAUGES = every(GAUGES)
 NEWEST_EVENTS = _newest(EVENTS, tables.events.c.arrived, tables.events.c.id)
@@ -88,13 +85,11 @@ NEWEST_EVENTS_OF_PREFIX = NEWEST_EVENTS.where(
     # A range: an index serves it, and unlike LIKE it has no wildcards.
     tables.events.c.key.between(bindparam("first"), bindparam("last"))
 )
-NEWEST_JOBS = _newest(JOBS, tables.jobs.c.opened_at, tables.jobs.c.id)
 NEWEST_RUNS = _newest(RUNS, tables.runs.c.seen_at, tables.runs.c.run_id)
 NEWEST_ENTRIES = _newest(JOURNAL, JOURNAL_TABLE.c.number)
 ENTRIES = every(JOURNAL).order_by(JOURNAL_TABLE.c.number.desc())
 DUE_SCHEDULES = _earliest(SCHEDULES, tables.schedules.c.due_at, tables.schedules.c.ref)
 DUE_TASKS = _earliest(SCHEDULES, tables.schedules.c.generate_at, tables.schedules.c.ref)
-DUE_JOBS = _earliest(JOBS, tables.jobs.c.due_at, tables.jobs.c.id)
 UNROUTED_EVENTS = (
     every(EVENTS)
     .where(tables.events.c.unrouted_since.is_not(None))
@@ -140,8 +135,8 @@ class SqlReader(
     ConstraintReader,
     DeliveryReader,
     EventPageReader,
-    InstanceReader,
     ExpectedReader,
+    JobReader,
     MaintenanceReader,
     OverrideReader,
     PageReader,
@@ -209,39 +204,6 @@ class SqlReader(
             return tuple(self._all(NEWEST_EVENTS, EVENTS.value, lists, limit=limit))
         reach: dict[str, Any] = {"first": key_prefix, "last": key_prefix + LAST_CODE_POINT}
         return tuple(self._all(NEWEST_EVENTS_OF_PREFIX, EVENTS.value, lists, limit=limit, **reach))
-
-    def jobs(
-        self,
-        *,
-        ids: Collection[str] | None = None,
-        app: str | None = None,
-        apps: Collection[str] | None = None,
-        schedules: Collection[str] | None = None,
-        states: Collection[JobState] | None = None,
-        limit: int | None = None,
-    ) -> tuple[Job, ...]:
-        table = tables.jobs
-        lists: dict[Column[Any], Collection[str] | None] = {
-            table.c.id: ids,
-            table.c.app: apps,
-            table.c.schedule: schedules,
-            table.c.state: states,
-        }
-        equals: dict[Column[Any], Any] = {table.c.app: app}
-        if limit is None:
-            found = self._all(ALL_JOBS, JOBS.value, lists, equals)
-        else:
-            # An index has the jobs of one value in order; of a list all would be sorted to find the newest.
-            for column in (table.c.schedule, table.c.state):
-                values = lists[column]
-                if values is not None and len(values) == 1:
-                    (equals[column],) = values
-                    del lists[column]
-            found = self._all(NEWEST_JOBS, JOBS.value, lists, equals, limit=limit)
-        return tuple(sorted(found, key=lambda job: (job.opened_at, job.id)))
-
-    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
-        return tuple(self._all(DUE_JOBS, JOBS.value, now=now, limit=limit))
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         taken = dict(self._all(TAKEN_SLOTS, tuple[str, int], {tables.slots.c.resource: resources}))

@@ -5,14 +5,15 @@ the database. Nothing can have changed in between: the transaction sees the stor
 """
 
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from sqlalchemy import Connection
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.answers import AppHeader
 from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.wanted import JobsWanted
 
 NAMES_MAX = 10
 """Look-ups of more names at once are not kept: they are those of lists, which are read once."""
@@ -40,25 +41,9 @@ class SnapshotReader(SqlReader):
         only = refs if app is None and kind is None else None
         return self._once("schedules", only, lambda: SqlReader.schedules(self, app=app, refs=refs, kind=kind))
 
-    def jobs(
-        self,
-        *,
-        ids: Collection[str] | None = None,
-        app: str | None = None,
-        apps: Collection[str] | None = None,
-        schedules: Collection[str] | None = None,
-        states: Collection[JobState] | None = None,
-        limit: int | None = None,
-    ) -> tuple[Job, ...]:
-        others = (app, apps, schedules, states, limit)
-        only = ids if all(other is None for other in others) else None
-        return self._once(
-            "jobs",
-            only,
-            lambda: SqlReader.jobs(
-                self, ids=ids, app=app, apps=apps, schedules=schedules, states=states, limit=limit
-            ),
-        )
+    def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
+        only = wanted.get("ids") if wanted.keys() == {"ids"} else None
+        return self._once("jobs", only, lambda: SqlReader.jobs(self, **wanted))
 
     def _once(self, what: str, names: Collection[str] | None, read: Callable[[], T]) -> T:
         """Return what is read for some names; None is not kept."""

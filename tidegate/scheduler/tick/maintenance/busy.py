@@ -4,7 +4,7 @@ A job writes the partitions of its launch plan; one that waits for its constrain
 now. The table of a dataset without partitions is one partition. Part of the shell: it loads.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -13,14 +13,14 @@ from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.maintenance.poll import Busy
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.partitions import WHOLE, keys_of
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.job import WRITING, Job, JobState
 from tidegate.scheduler.tick.load import AllEvents, DeliveryRows, Rows, load_job_views
 
 
 class BusyRows(Rows, DeliveryRows, Protocol):
     """The rows that say what pipelines write."""
 
-    def writing_jobs(self, app: str) -> tuple[Job, ...]: ...
+    def jobs(self, *, apps: Collection[str], states: Collection[JobState]) -> Sequence[Job]: ...
 
     def keys_written(self, dataset: str) -> tuple[str, ...]: ...
 
@@ -59,7 +59,8 @@ def _written(
     rows: BusyRows, app: App, datasets: Collection[str], now: datetime
 ) -> Iterator[tuple[Job, str, tuple[str, ...]]]:
     """Return each job that writes one of some datasets, with that dataset and its keys."""
-    jobs = rows.writing_jobs(app.name)
+    writing = rows.jobs(apps=(app.name,), states=WRITING)
+    jobs = sorted((job for job in writing if job.maintenance is None), key=lambda job: job.id)
     refs = {job.schedule for job in jobs if job.launch is None}
     specs = {state.ref: state.spec for state in rows.schedules(refs=refs)} if refs else {}
     writers: list[tuple[Job, list[str]]] = []

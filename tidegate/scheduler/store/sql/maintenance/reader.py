@@ -8,13 +8,11 @@ from typing import Any
 from sqlalchemy import Column, bindparam, func, or_, select, union_all
 
 from tidegate.scheduler.model.event import PARTITION_KEY
-from tidegate.scheduler.model.job import WRITING, Job
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.store.sql.columns import Instant, Name
 from tidegate.scheduler.store.sql.maintenance import tables
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
-from tidegate.scheduler.store.sql.statements.rows import JOBS
 from tidegate.scheduler.store.sql.tables import events, jobs
 
 BEFORE, BEFORE_JOB = bindparam("before", type_=Instant), bindparam("before_job", type_=Name)
@@ -25,7 +23,6 @@ _TABLES = tables.maintained_tables.c
 _RECORDS = tables.maintenance_records.c
 _RUNS = tables.operation_runs.c
 _JOBS = jobs.c
-JOBS_OF_SCHEDULES = every(JOBS).where(_JOBS.maintenance.is_(None))
 WANTED = (
     every(TABLES).where(_TABLES.wanted_at.is_not(None)).order_by(_TABLES.wanted_at, _TABLES.name).limit(LIMIT)
 )
@@ -131,10 +128,6 @@ class MaintenanceReader(Queries):
 
     def bytes_rewritten(self, since: datetime, until: datetime) -> int:
         return int(self._connection.execute(BYTES, {"since": since, "until": until}).scalar() or 0)
-
-    def writing_jobs(self, app: str) -> tuple[Job, ...]:
-        found = self._all(JOBS_OF_SCHEDULES, JOBS.value, {_JOBS.state: WRITING}, {_JOBS.app: app})
-        return tuple(sorted(found, key=lambda job: job.id))
 
     def keys_written(self, dataset: str) -> tuple[str, ...]:
         found = self._connection.execute(KEYS_WRITTEN, {"key": f"{PARTITION_KEY}{dataset}"})

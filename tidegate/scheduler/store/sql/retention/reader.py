@@ -20,7 +20,7 @@ from sqlalchemy import (
 
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.instance import task_event_key
-from tidegate.scheduler.model.job import UNFINISHED, Job, JobState
+from tidegate.scheduler.model.job import UNFINISHED
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
 from tidegate.scheduler.model.run import ENDED, Launched, RunStatus
 from tidegate.scheduler.store.answers import Numbered, Position, TableSize
@@ -124,13 +124,6 @@ LAUNCHED_SINCE = (
     every(LAUNCHES)
     .where(tables.launches.c.at > bindparam("since", type_=Instant))
     .order_by(tables.launches.c.at, tables.launches.c.holder)
-)
-NEWEST_JOB = (
-    every(JOBS)
-    .where(_JOBS.schedule == bindparam("schedule"), _JOBS.state == bindparam("state"))
-    .where(_JOBS.opened_at <= bindparam("at", type_=Instant))
-    .order_by(_JOBS.opened_at.desc(), _JOBS.id.desc())
-    .limit(1)
 )
 RENAMES = every(JOURNAL).add_columns(JOURNAL_TABLE.c.number).where(IS_RENAME).order_by(JOURNAL_TABLE.c.number)
 ENDS = select(
@@ -260,12 +253,6 @@ class RetentionReader(Queries):
 
     def launched_since(self, since: datetime) -> tuple[Launched, ...]:
         return tuple(self._all(LAUNCHED_SINCE, LAUNCHES.value, since=since))
-
-    def newest_job(self, schedule: str, at: datetime) -> Job | None:
-        found: list[Job] = []
-        for state in JobState:
-            found += self._all(NEWEST_JOB, JOBS.value, schedule=schedule, state=state, at=at)
-        return max(found, key=lambda job: (job.opened_at, job.id), default=None)
 
     def sizes(self) -> tuple[TableSize, ...]:
         return table_sizes(self._connection)

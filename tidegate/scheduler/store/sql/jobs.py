@@ -1,0 +1,107 @@
+"""Jobs in SQL, also those that are instances of tasks; each query uses an index of `jobs` or `edges`."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Unpack
+
+from sqlalchemy import Integer, Text, and_, bindparam, func, or_, select
+
+from tidegate.scheduler.model.job import WAITING, Job, JobState
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.columns import Instant
+from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, every
+from tidegate.scheduler.store.sql.statements.rows import JOBS
+from tidegate.scheduler.store.wanted import JobsWanted
+
+_JOBS = tables.jobs.c
+_BEFORE = bindparam("before", type_=Instant)
+WANTED = Filters(
+    query=every(JOBS),
+    value=JOBS.value,
+    lists={
+        "ids": _JOBS.id,
+        "apps": _JOBS.app,
+        "schedules": _JOBS.schedule,
+        "states": _JOBS.state,
+        "blocked_on": _JOBS.blocked_on,
+    },
+    equals={"reason": _JOBS.reason},
+    bounds={
+        "blocked_on": or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back),
+        "since": _JOBS.opened_at >= bindparam("since", type_=Instant),
+        "until": _JOBS.opened_at <= bindparam("until", type_=Instant),
+        "ended_since": _JOBS.ended_at >= bindparam("ended_since", type_=Instant),
+        # The first condition alone tells the index where to begin.
+        "before": and_(
+            _JOBS.opened_at <= _BEFORE,
+            or_(_JOBS.opened_at < _BEFORE, _JOBS.id < bindparam("before_id", type_=Text)),
+        ),
+    },
+    limits={"limit": (_JOBS.opened_at.desc(), _JOBS.id.desc())},
+)
+DUE = every(JOBS).where(_JOBS.due_at <= bindparam("now")).order_by(_JOBS.due_at, _JOBS.id).limit(LIMIT)
+_ORDER = (_JOBS.scheduled_at, _JOBS.id)
+IN_RANGE = (
+    every(JOBS)
+    .where(_JOBS.backfill == bindparam("backfill"))
+    .where(_JOBS.scheduled_at.between(bindparam("first"), bindparam("last")))
+    .order_by(*_ORDER)
+)
+BEFORE = (
+    every(JOBS)
+    .where(_JOBS.schedule == bindparam("task"))
+    .where(_JOBS.backfill == bindparam("backfill"))
+    .where(_JOBS.real_at < bindparam("before"))
+    .order_by(_JOBS.real_at.desc(), _JOBS.id.desc())
+    .limit(1)
+)
+OF_BACKFILL = (
+    every(JOBS).where(_JOBS.backfill == bindparam("backfill")).where(_JOBS.backfill > 0).order_by(*_ORDER)
+)
+COUNTS_OF_BACKFILLS = (
+    select(_JOBS.backfill, _JOBS.state, func.count())
+    .where(_JOBS.backfill > 0)
+    .where(_JOBS.backfill.between(bindparam("first", type_=Integer), bindparam("last", type_=Integer)))
+    .where(_JOBS.real_at.is_not(None))
+    .group_by(_JOBS.backfill, _JOBS.state)
+)
+CONSUMERS = select(tables.edges.c.job).distinct()
+
+
+class JobReader(FilteredQueries):
+    def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
+        # An index has the jobs of one value in order; of a list all would be sorted to find the newest.
+        alone = ("apps",) if wanted.get("limit") is None else ("schedules", "states")
+        found = self._wanted(WANTED, wanted, alone)
+        return tuple(sorted(found, key=lambda job: (job.opened_at, job.id)))
+
+    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
+        return tuple(self._all(DUE, JOBS.value, now=now, limit=limit))
+
+    def instances(
+        self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
+    ) -> tuple[Job, ...]:
+        found = self._all(
+            IN_RANGE, JOBS.value, {_JOBS.schedule: tasks}, first=first, last=last, backfill=backfill
+        )
+        return tuple(found)
+
+    def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
+        found = self._all(BEFORE, JOBS.value, task=task, before=scheduled, backfill=backfill)
+        return next(iter(found), None)
+
+    def backfill(self, number: int) -> tuple[Job, ...]:
+        return tuple(self._all(OF_BACKFILL, JOBS.value, backfill=number))
+
+    def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
+        found = self._all(CONSUMERS, tuple[str], {tables.edges.c.upstream: jobs})
+        return tuple(sorted(job for (job,) in found))
+
+    def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
+        found: dict[int, dict[JobState, int]] = {}
+        for number, state, jobs in self._all(
+            COUNTS_OF_BACKFILLS, tuple[int, JobState, int], first=first, last=last
+        ):
+            found.setdefault(number, {})[state] = jobs
+        return found
