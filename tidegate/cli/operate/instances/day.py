@@ -1,4 +1,4 @@
-"""`tidegate day`: one day of the cycle tasks, as a matrix in the terminal or as a page of its own."""
+"""`tidegate day`: one day of the cycle tasks, as a matrix in the terminal or as the page of the board."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,9 @@ def day(
     app: Annotated[str | None, typer.Option(help="Only tasks of this app.")] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Write a page with the matrix and the graph.", metavar="FILE"),
+        typer.Option(
+            "--html", help="Write the page of the board, with the graph, as one file.", metavar="FILE"
+        ),
     ] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
@@ -35,8 +37,7 @@ def day(
         app = find_app(reader, app)
         states = reader.schedules(app=app, kind=TASK_KIND)
         shown = running_day(states, now) if day is None else day_of(day)
-        wants_edges = html is not None or format is Format.JSON
-        matrix = matrix_of(reader, states, shown, now, edges=wants_edges)
+        matrix = matrix_of(reader, states, shown, now, edges=html is not None or format is Format.JSON)
         use_zone_of_apps(reader, {state.app for state in states})
     if html is not None:
         _write(html, matrix, now)
@@ -53,7 +54,7 @@ def day(
 def _print(matrix: "Matrix") -> None:
     from rich.text import Text
 
-    from tidegate.cli.operate.instances.day_view.terminal import lines
+    from tidegate.cli.operate.instances.day_text import lines
     from tidegate.cli.printing import print_rich
 
     print_rich(Text("\n").join(lines(matrix)))
@@ -65,11 +66,11 @@ def _write(file: Path, matrix: "Matrix", now: datetime) -> None:
     Raises:
         UserError: the file cannot be written.
     """
-    from tidegate.cli.operate.instances.day_view.page import page
     from tidegate.domain.error import UserError
+    from tidegate.server.board.day import day_file
 
     try:
-        file.write_text(page(matrix, now), encoding="utf-8")
+        file.write_text(day_file(matrix, now), encoding="utf-8")
     except OSError as error:
         raise UserError(
             f"{file} cannot be written: {error.strerror}", "name a file in a folder of yours"

@@ -1,7 +1,15 @@
-// Reads the page again every few seconds and replaces the parts marked data-live, in place: the focus, open details,
+// Shows which edges of a graph belong to what is selected. Reads the page again every few seconds and replaces the parts marked data-live, in place: the focus, open details,
 // scrolled tables and what is typed in forms stay. Without this script a page has its link to refresh.
 "use strict";
 (() => {
+  // What was selected in a graph, by the name of its details in the address: its edges stand out.
+  const choose = () => document.querySelectorAll("[data-from], a[href^='#c']").forEach((each) => {
+    const names = [each.dataset.from, each.dataset.to, each.getAttribute("href")?.slice(1)];
+    each.classList.toggle("chosen", names.includes(location.hash.slice(1)));
+  });
+  addEventListener("hashchange", choose);
+  choose();
+
   const SECONDS = 5;
   const FOCUSABLE = "a[href], summary, [tabindex]";
   const parts = () => document.querySelectorAll("[data-live]");

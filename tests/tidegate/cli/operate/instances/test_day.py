@@ -1,16 +1,15 @@
 """`tidegate day`: the matrix in the terminal and as a page that needs nothing from elsewhere."""
 
-import json
-import re
 from html.parser import HTMLParser
 
 import msgspec
 import pytest
+from markupsafe import escape
 
 from tests.tidegate.tasks import DAY, NINE, TEN, TaskProject, at
-from tidegate.cli.operate.instances.day_view.page import page
-from tidegate.cli.operate.instances.day_view.terminal import lines
+from tidegate.cli.operate.instances.day_text import lines
 from tidegate.scheduler.explain.instances.day_matrix import Matrix, Row, Sign, matrix_of, worst
+from tidegate.server.board.day import day_file, day_view
 
 pytestmark = pytest.mark.slow  # whole commands
 
@@ -65,7 +64,7 @@ def test_upstream_tasks_are_above_their_consumers(morning: TaskProject) -> None:
 def test_a_day_without_instances_says_so(tasks: TaskProject) -> None:
     assert tasks.project.run("day", "2026-03-05").startswith("No instances on 2026-03-05")
     assert tasks.project.refused("day", "10.3.").hint == "write for example 2026-03-10"
-    assert "No task has an instance" in page(Matrix(day=at("00:00").date(), rows=()), at("00:00"))
+    assert "No task has an instance" in day_file(Matrix(day=at("00:00").date(), rows=()), at("00:00"))
 
 
 class Elements(HTMLParser):
@@ -88,12 +87,6 @@ class Elements(HTMLParser):
         assert self.open.pop() == tag
 
 
-def data_of(text: str) -> dict[str, dict[str, object]]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
-
-
 def test_the_page_needs_nothing_from_elsewhere_and_has_every_cell(morning: TaskProject) -> None:
     printed = morning.project.run("day", DAY, "--html", "day.html")
     assert printed == "day.html: 8 instances of 4 tasks\n"
@@ -103,16 +96,19 @@ def test_the_page_needs_nothing_from_elsewhere_and_has_every_cell(morning: TaskP
     elements = Elements(text)
     assert elements.open == []
     assert not {"link", "img", "iframe"} & set(elements.tags)
-    assert not [name for name, _ in elements.attributes if name in ("src", "href") or name.startswith("on")]
-    assert (elements.tags.count("button"), elements.tags.count("circle")) == (8, 8)
-    found = data_of(text)
-    assert set(found["cells"]) == {"c0-8", "c0-9", "c0-10", "c1-8", "c1-9", "c1-10", "c2-0", "c3-0"}
-    assert sorted(found["edges"]) == [
-        ["c0-10", "c1-10"],
-        ["c0-8", "c1-8"],
-        ["c0-9", "c1-9"],
-        ["c1-10", "c2-0"],
+    assert not [name for name, _ in elements.attributes if name == "src" or name.startswith("on")]
+    links = {value for name, value in elements.attributes if name == "href"}
+    cells = {"c0-8", "c0-9", "c0-10", "c1-8", "c1-9", "c1-10", "c2-0", "c3-0"}
+    assert links == {f"#{each}" for each in cells} | {"#main"}, "it leads nowhere without a server"
+    assert (elements.tags.count("section"), elements.tags.count("circle")) == (8, 8)
+    view = day_view(matrix(morning))
+    assert sorted((arrow.source, arrow.target) for arrow in view.arrows) == [
+        ("c0-10", "c1-10"),
+        ("c0-8", "c1-8"),
+        ("c0-9", "c1-9"),
+        ("c1-10", "c2-0"),
     ]
+    assert text.count('class="edge"') == 4
 
 
 def test_what_people_wrote_is_never_markup(morning: TaskProject) -> None:
@@ -128,22 +124,22 @@ def test_what_people_wrote_is_never_markup(morning: TaskProject) -> None:
             for hour, cell in row.cells.items()
         }
         rows.append(msgspec.structs.replace(row, task=f"shop/{evil}", cells=cells))
-    text = page(msgspec.structs.replace(found, rows=tuple(rows)), at("10:30"))
+    text = day_file(msgspec.structs.replace(found, rows=tuple(rows)), at("10:30"))
     elements = Elements(text)
     assert elements.open == []
     assert "img" not in elements.tags
-    assert text.count("</script>") == 2
-    assert evil in json.dumps(data_of(text), ensure_ascii=False).replace('\\"', '"')
+    assert text.count("</script>") == 1
+    assert escape(evil) in text
 
 
 def test_a_large_graph_is_left_out_and_said_so(morning: TaskProject, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidegate.cli.operate.instances.day_view.page.NODES_MAX", 3)
-    assert "8 nodes are too many to draw" in page(matrix(morning), at("10:30"))
+    monkeypatch.setattr("tidegate.server.board.day.NODES_MAX", 3)
+    assert "8 nodes are too many to draw" in day_file(matrix(morning), at("10:30"))
     monkeypatch.setattr("tidegate.scheduler.explain.instances.day_matrix.LOOKED_UP_MAX", 0)
     found = matrix(morning)
     assert not found.edges_whole
     monkeypatch.undo()
-    assert "Only recorded edges are drawn." in page(found, at("10:30"))
+    assert "Only recorded edges are drawn." in day_file(found, at("10:30"))
 
 
 def test_a_file_that_cannot_be_written_is_refused(tasks: TaskProject) -> None:

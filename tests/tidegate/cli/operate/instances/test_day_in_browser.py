@@ -49,19 +49,19 @@ def day(morning: TaskProject, page: Page) -> Page:
 
 def cell_of(day: Page, label: str) -> Locator:
     """A cell of the matrix; its node in the graph has the same label."""
-    return day.locator("table").get_by_role("button", name=label)
+    return day.locator("table").get_by_role("link", name=label)
 
 
 def test_the_matrix_has_a_cell_for_each_hour_with_instances_in_the_colour_of_its_status(day: Page) -> None:
-    expect(day).to_have_title(f"Tasks of {DAY}")
+    expect(day).to_have_title(f"Day {DAY} · Tidegate")
     rows = day.locator("tbody tr")
     assert [row.locator("th").inner_text() for row in rows.all()] == [
-        "shop/feed",
-        "shop/clean",
-        "shop/revenue",
-        "shop/month_end suspended",
+        "shop/feed UTC",
+        "shop/clean UTC",
+        "shop/revenue UTC",
+        "shop/month_end suspended UTC",
     ]
-    letters = [[cell.inner_text() for cell in row.locator("button").all()] for row in rows.all()]
+    letters = [[cell.inner_text() for cell in row.locator("td a").all()] for row in rows.all()]
     assert letters == [["S", "S", "N"], ["S", "F", "N"], ["N"], ["E"]]
     failed = cell_of(day, f"shop/clean {NINE}: failed")
     expect(failed).to_have_css("background-color", RED)
@@ -73,24 +73,24 @@ def test_the_matrix_has_a_cell_for_each_hour_with_instances_in_the_colour_of_its
 
 
 def test_the_graph_has_a_node_for_each_cell_and_an_arrow_for_each_edge(day: Page) -> None:
-    expect(day.locator("svg g.node circle")).to_have_count(8)
+    expect(day.locator("svg .node circle")).to_have_count(8)
     expect(day.locator("svg .edge")).to_have_count(4)
-    sizes = [node.bounding_box() for node in day.locator("svg g.node").all()]
+    sizes = [node.bounding_box() for node in day.locator("svg .node").all()]
     assert all(size is not None and size["width"] > 0 for size in sizes), "a node is not drawn"
-    expect(day.locator("svg g.node.s-F circle")).to_have_css("fill", RED)
+    expect(day.locator("svg .node.s-F circle")).to_have_css("fill", RED)
 
 
 def test_a_click_shows_the_details_and_its_edges_and_the_keyboard_does_the_same(day: Page) -> None:
-    details = day.locator("#details")
-    expect(details).to_contain_text("Click a cell or a node.")
+    details = day.locator(".details:visible")
+    expect(details).to_have_count(0)
     cell_of(day, f"shop/clean {NINE}: failed").click()
     expect(details.locator("h2")).to_have_text("shop/clean")
     expect(details).to_contain_text("F-RUN")
     expect(details).to_contain_text(f"shop/feed {NINE}")
     expect(details.locator("code")).to_have_text(f"tidegate why shop/clean {NINE}")
     expect(day.locator(".edge.chosen")).to_have_count(1)
-    waiting = cell_of(day, f"shop/clean {TEN}: not run").get_attribute("data-cell")
-    day.locator(f'svg g[data-cell="{waiting}"]').focus()
+    waiting = cell_of(day, f"shop/clean {TEN}: not run").get_attribute("href")
+    day.locator(f'svg a[href="{waiting}"]').focus()
     day.keyboard.press("Enter")
     expect(details.locator("h3")).to_have_text(TEN)
     expect(details).to_contain_text("Consumers")
@@ -102,4 +102,4 @@ def test_a_dark_screen_gets_dark_colours(day: Page) -> None:
     light = day.locator("body").evaluate("each => getComputedStyle(each).backgroundColor")
     day.emulate_media(color_scheme="dark")
     dark = day.locator("body").evaluate("each => getComputedStyle(each).backgroundColor")
-    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(20, 23, 26)")
+    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(20, 23, 27)")
