@@ -26,6 +26,10 @@ _ISO = re.compile(
 _ISO_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 
 
+_SPELLED = re.compile(r"([0-9]{1,8})\s*(s|m|h|d|w)(ecs?|econds?|ins?|inutes?|rs?|ours?|ays?|eeks?)?\Z")
+"""How people and other tools spell a duration of one unit: `3 hours`, `5min`, `1 week`."""
+
+
 class DurationError(UserError, ValueError):
     """A text that is not a duration."""
 
@@ -49,7 +53,7 @@ def parse_duration(text: str, *, minimum: timedelta = MIN_DURATION) -> timedelta
     else:
         raise DurationError(
             f"a duration is a number with s, m, h or d, or ISO 8601, got {shown(text)}",
-            "write for example 90s, 15m, 4h, 2d or PT1H30M",
+            duration_hint(text) or "write for example 90s, 15m, 4h, 2d or PT1H30M",
         )
     if not minimum <= duration <= MAX_DURATION:
         raise DurationError(
@@ -59,6 +63,15 @@ def parse_duration(text: str, *, minimum: timedelta = MIN_DURATION) -> timedelta
             else f"write {MAX_DURATION.days}d or less",
         )
     return duration
+
+
+def duration_hint(text: str) -> str | None:
+    """Return what to write for a duration that is spelled in another way: `3 hours` is "write 3h"."""
+    found = _SPELLED.match(text.strip().lower())
+    if found is None:
+        return None
+    number, unit = (7 * int(found[1]), "d") if found[2] == "w" else (int(found[1]), found[2])
+    return f"write {number}{unit}"
 
 
 def duration_text(duration: timedelta) -> str:

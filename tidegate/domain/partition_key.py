@@ -93,9 +93,7 @@ def begins_at_start(dimension: TimeDimension) -> bool:
 def _start_instant(dimension: TimeDimension) -> datetime:
     wall = _wall_of(dimension.start)
     if wall is None:
-        raise PartitionKeyError(
-            f'start "{dimension.start}" of "{dimension.name}" is not a date; write it as "2026-03-09"'
-        )
+        raise PartitionKeyError(f'start "{dimension.start}" of "{dimension.name}" is not a date')
     return first_instant(wall, dimension.timezone)
 
 

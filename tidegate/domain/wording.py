@@ -24,6 +24,14 @@ def shown(value: object) -> str:
     return "a mapping" if isinstance(value, dict) else "a list"
 
 
+def full_name(value: object) -> str:
+    """Return the class of a value with its module: two libraries have a `DataFrame`."""
+    kind = type(value)
+    if value is None:
+        return "None"
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 def one_line(text: str) -> str:
     """Return a text of callers with spaces for its line ends, which could forge a line of ours."""
     return LINE_END.sub(" ", text)

@@ -58,7 +58,7 @@ def build_app(
     """
     scope = replace(_scope(root, findings, broken, others), on_update=on_update, formats=formats)
     scope = _with_calendars(scope, root, broken)
-    _declare(root, broken, scope)
+    scope = _declare(root, broken, scope)
     built = [build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken)]
     built += [build_task(key, node, scope) for key, node in _tasks(root, broken, scope)]
     place = root.get("app")
@@ -105,7 +105,7 @@ def offered_app(root: MappingNode, broken: Broken, formats: Formats = NO_FORMATS
     What its programs read of further apps is not looked up.
     """
     scope = replace(_scope(root, Findings(root.text("app")), broken, Others()), formats=formats)
-    _declare(root, broken, scope)
+    scope = _declare(root, broken, scope)
     app = App(name=scope.app, timezone=scope.timezone, datasets=scope.datasets, programs=scope.programs)
     return OtherApp(app=app, broken=scope.broken, arguments=handed_over(root))
 
@@ -132,13 +132,25 @@ def _day_starts(root: MappingNode) -> time:
         return time()
 
 
-def _declare(root: MappingNode, broken: Broken, scope: Scope) -> None:
-    """Build the datasets and programs of a file into the scope."""
-    for key, node in _parts(root, "datasets", broken):
-        scope.datasets[str(key.value)] = build_dataset(key, node, scope)
+def _declare(root: MappingNode, broken: Broken, scope: Scope) -> Scope:
+    """Build the datasets and programs of a file into the scope; return it with the broken datasets.
+
+    What refers to a dataset with a wrong value is not judged by it: one mistake is one message.
+    """
+    section = list(_parts(root, "datasets", broken))
+    wrong: set[str] = set()
+    for key, node in section:
+        errors = scope.findings.errors
+        dataset = build_dataset(key, node, scope)
+        if scope.findings.errors > errors:
+            wrong.add(f"datasets.{dataset.name}")
+        else:
+            scope.datasets[dataset.name] = dataset
+    scope = replace(scope, broken=scope.broken | wrong)
     for key, node in _parts(root, "programs", broken):
         scope.programs[str(key.value)] = build_program(key, node, scope)
-    set_formats(_parts(root, "datasets", broken), scope, renamed_from(root))
+    set_formats((part for part in section if part[0].value in scope.datasets), scope, renamed_from(root))
+    return scope
 
 
 def _with_calendars(scope: Scope, root: MappingNode, broken: Broken) -> Scope:

@@ -4,6 +4,7 @@ The write mode of a dataset, and whether mode, keys, format, partitions and path
 cannot work is refused here, and not at the end of a run. The modes are implemented in tidegate/spark_jobs.
 """
 
+from datetime import datetime
 from urllib.parse import quote
 
 import msgspec
@@ -16,7 +17,12 @@ from tidegate.compiler.values.texts import optional_duration, renamed_from, zone
 from tidegate.domain.model import Dataset, Day, PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.model.dataset import SETTLE, OnForeign, Watch, WriteMode
 from tidegate.domain.model.table_format import LANDED, format_facts
-from tidegate.domain.partition_key import PartitionKeyError, begins_at_start, format_time_key, start_of
+from tidegate.domain.partition_key import (
+    PartitionKeyError,
+    begins_at_start,
+    format_time_key,
+    start_of,
+)
 from tidegate.domain.time.calendar import DAY_NAMES
 from tidegate.domain.wording import shown
 
@@ -167,11 +173,11 @@ def _time(name: str, node: MappingNode, scope: Scope) -> TimeDimension:
     try:
         first = format_time_key(start_of(dimension), dimension)
     except PartitionKeyError as error:
-        scope.findings.add("V205", node.values["start"], str(error), _start_hint(cycle))
+        scope.findings.add("V205", node.values["start"], str(error), _start_hint(dimension))
         return dimension
     except OverflowError:
         wrong = f"the first key is in the years 1 to 9999, got {shown(dimension.start)}"
-        scope.findings.add("V205", node.values["start"], wrong, _start_hint(cycle))
+        scope.findings.add("V205", node.values["start"], wrong, _start_hint(dimension))
         return dimension
     _check_effect(dimension, first, node, scope)
     return msgspec.structs.replace(dimension, start=first)
@@ -200,9 +206,14 @@ def week_starts_of(node: MappingNode, otherwise: Day) -> Day:
     return _DAYS.get(node.text("week_starts"), otherwise)
 
 
-def _start_hint(cycle: str) -> str:
-    example = "2013-01-01-00:00" if cycle in ("hour", "minute") else "2013-01-01"
-    return f"write the first key of the cycle, such as {example}"
+def _start_hint(dimension: TimeDimension) -> str:
+    """Return how to write a wrong `start`: its own date and time as a key if it has one, else an example."""
+    try:
+        wall = datetime.fromisoformat(dimension.start.strip())
+    except ValueError:
+        wall = datetime(2013, 1, 1)
+    form = "%Y-%m-%d-%H:%M" if dimension.cycle in ("hour", "minute") else "%Y-%m-%d"
+    return f"write the first key of the cycle, such as {wall.strftime(form)}"
 
 
 def watch_of(node: MappingNode, scope: Scope) -> Watch | None:

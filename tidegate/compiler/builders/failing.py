@@ -5,15 +5,16 @@ duration after the trigger, or a mapping with both ends. `alerts` has the channe
 one list for all kinds.
 """
 
-import re
-from datetime import time, timedelta
+from datetime import timedelta
 from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.texts import duration_at
+from tidegate.domain.duration import duration_hint
 from tidegate.domain.model import Deadline, Retries
 from tidegate.domain.model.shared import KINDS, Routes
+from tidegate.domain.time.clock_text import clock_hint, clock_time
 from tidegate.domain.wording import shown
 
 NO_WAIT = timedelta(0)
@@ -40,9 +41,6 @@ def build_retries(schedule: MappingNode, scope: Scope) -> Retries | None:
     )
 
 
-_CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
-
-
 def build_deadline(node: MappingNode, scope: Scope) -> Deadline | None:
     """Build the deadline of a schedule or task; None without the key, or after reporting an error."""
     written = node.get("deadline")
@@ -53,9 +51,15 @@ def build_deadline(node: MappingNode, scope: Scope) -> Deadline | None:
         within = duration_at(written.get("within"), scope)
         after = "start" if written.text("after") == "start" else "trigger"
         return None if within is None else Deadline(within=within, after=after, at=at)
-    clock = _CLOCK.fullmatch(str(written.value)) if isinstance(written, ScalarNode) else None
-    if clock is not None:
-        return Deadline(by=time(int(clock[1]), int(clock[2])), at=at)
+    text = str(written.value) if isinstance(written, ScalarNode) else ""
+    by = clock_time(text)
+    if by is not None:
+        return Deadline(by=by, at=at)
+    meant = None if duration_hint(text) else clock_hint(text)
+    if meant is not None:
+        rule = 'a deadline is a time of the day such as "08:00", or a duration'
+        scope.findings.add("V201", written, f"{rule}, got {shown(text)}", meant)
+        return None
     within = duration_at(written, scope)
     return None if within is None else Deadline(within=within, at=at)
 

@@ -197,7 +197,8 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "L405": warning(
         "two writers",
-        "Two programs write the same dataset; the later run overwrites the earlier.",
+        "Two programs write the same dataset; the later run overwrites the earlier. The first of them by name"
+        " owns it: in Dagster the dataset is an asset of that program.",
     ),
     "L406": warning(
         "may wait without end",

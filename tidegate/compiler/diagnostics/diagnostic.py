@@ -31,7 +31,7 @@ class Diagnostic(Value, kw_only=True):
         code: key of the catalogue, for example "S104".
         end_column: the column after the last wrong character, on the line of `at`.
         summary: the rule and the value that breaks it.
-        hint: what to write instead.
+        hint: what to write instead; "" where the language has nothing for it.
         source: the line of the file; "" if unknown.
     """
 
@@ -72,6 +72,7 @@ class Findings:
         self._text = text
         self._lines: list[str] | None = None
         self._found: dict[tuple[str, int, int, str], Diagnostic] = {}
+        self.errors = 0
 
     def add(
         self,
@@ -86,6 +87,7 @@ class Findings:
         if key in self._found or self.full:
             return
         source = self.line(place.line)
+        self.errors += CATALOGUE[code].severity == "error"
         self._found[key] = Diagnostic(
             code=code,
             severity=CATALOGUE[code].severity,
@@ -120,7 +122,7 @@ class Findings:
     @property
     def failed(self) -> bool:
         """Whether an error was found; warnings do not count."""
-        return any(d.severity == "error" for d in self._found.values())
+        return self.errors > 0
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return the diagnostics by position; beyond the limit, one diagnostic with their number."""

@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
+from tidegate.compiler.schema.strange_key import hint_for_key, meant
 from tidegate.compiler.schema.validator import repeated_members
+from tidegate.domain.duration import duration_hint
 from tidegate.domain.suggest import MAX_LISTED_WORDS, did_you_mean
+from tidegate.domain.time.clock_text import clock_hint
 from tidegate.domain.value import Value
 from tidegate.domain.wording import listed, plural, shown
 
@@ -27,6 +30,10 @@ _TYPES = {
 
 _LISTED = ("a constraint", "an action", "an expectation")
 """Titles of members of lists."""
+
+
+_SEVERAL = "make them members of `all: [...]` or `any: [...]`"
+"""What to do with two triggers in one place."""
 
 
 class Fault(Value, kw_only=True):
@@ -99,12 +106,22 @@ def _type(fault: Fault) -> Iterator[Worded]:
     hint = _example(fault)
     if isinstance(node, ScalarNode) and value is None:
         hint = f"give a value, or delete the key; {hint}"
+    elif (
+        isinstance(node, SequenceNode)
+        and str(fault.schema.get("title")).endswith("trigger")
+        and _mappings(node)
+    ):
+        hint = _SEVERAL
     elif isinstance(value, bool | int | float) and names == ["string"]:
         hint = "write it in quotes, since it must be a string"
     elif isinstance(value, str) and names == ["integer"] and value.lstrip("-").isdigit():
         hint = f"write it without quotes: {value[:18]}"
     summary = f"{fault.label} must be {wanted}, got {_got(node)}"
     yield Worded(code="S104", place=node, summary=summary, hint=hint)
+
+
+def _mappings(node: SequenceNode) -> bool:
+    return any(isinstance(item, MappingNode) for item in node.items)
 
 
 def _additional(fault: Fault) -> Iterator[Worded]:
@@ -129,18 +146,21 @@ def _additional(fault: Fault) -> Iterator[Worded]:
                 code="S101",
                 place=place,
                 summary=summary,
-                hint=did_you_mean(key, known, "keys") if known else "it has no keys at all: delete this one",
+                hint=hint_for_key(key, known, title),
             )
 
 
 def _required(fault: Fault) -> Iterator[Worded]:
     if not isinstance(fault.node, MappingNode):
         return
+    properties: dict[str, Any] = fault.schema.get("properties", {})
+    # A strange key that means the missing one is one mistake, and has its message.
+    strange = (key for key in fault.node.keys if properties and key not in properties)
+    written = {*fault.node.values, *(meant(key, properties) for key in strange)}
     for name in fault.expected:
-        if name not in fault.node.values:
+        if name not in written:
             have = ", ".join(list(fault.node.keys)[:8]) or "nothing"
-            known = fault.schema.get("properties", {}).get(name, {})
-            examples = known.get("examples")
+            examples = properties.get(name, {}).get("examples")
             hint = f"add for example {name}: {flow(examples[0])}" if examples else f"add `{name}:`"
             summary = f"{_title(fault)} needs the key `{name}`, got {have}"
             yield Worded(code="S103", place=fault.place, summary=summary, hint=hint)
@@ -151,7 +171,7 @@ def _enum(fault: Fault) -> Iterator[Worded]:
     rule = listed(words) if len(words) <= MAX_LISTED_WORDS else _title(fault)
     summary = f"{fault.label} must be {rule}, got {_got(fault.node)}"
     value = fault.node.value if isinstance(fault.node, ScalarNode) else None
-    hint = did_you_mean(value, words, "values") if isinstance(value, str) else _example(fault)
+    hint = did_you_mean(value, words, "values", whole=True) if isinstance(value, str) else _example(fault)
     yield Worded(code="S105", place=fault.node, summary=summary, hint=hint)
 
 
@@ -164,8 +184,21 @@ def _pattern(fault: Fault) -> Iterator[Worded]:
         parts = value.split("/") if "app/name" in rule and value.count("/") == 1 else [value]
         name = "/".join(_as_name(part) for part in parts)
         hint = f'write "{name}"' if name != value and all(map(_as_name, parts)) else hint
+    elif isinstance(value, str):
+        hint = _respelled(value, rule) or hint
     summary = f"{fault.label} must be {rule}, got {_got(fault.node)}"
     yield Worded(code="S106", place=fault.node, summary=summary, hint=hint)
+
+
+def _respelled(value: str, rule: str) -> str | None:
+    """Return a hint that has the value in our spelling; None where it is not known what is meant."""
+    if rule.startswith("a duration"):
+        return duration_hint(value)
+    if rule.startswith("a time of day"):
+        return clock_hint(value)
+    dotted = value.removesuffix(".py").strip("./").replace("/", ".").replace("-", "_")
+    is_path = "dotted path" in rule and dotted.replace(".", "").isidentifier()
+    return f"write {dotted}" if is_path else None
 
 
 def _as_name(text: str) -> str:
@@ -227,7 +260,7 @@ def _one_of(fault: Fault) -> Iterator[Worded]:
 def _apart(title: str) -> str:
     """Return how to keep two kinds of one thing."""
     if title.endswith("trigger"):
-        return "make them members of `all: [...]` or `any: [...]`"
+        return _SEVERAL
     if title in _LISTED:
         return "make each a member of its own in the list"
     return "delete one of the two"
@@ -283,7 +316,6 @@ _WORDS: dict[str, Callable[[Fault], Iterator[Worded]]] = {
 
 LATER: dict[str, tuple[str, ...]] = {
     "app": ("settings",),
-    "schedule": ("cron",),
     "program": ("job",),
     "dataset": ("external",),
 }

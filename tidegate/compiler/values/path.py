@@ -16,6 +16,10 @@ PATTERN_CHARACTERS = '*?"<>|$[]{}\\'
 """Hadoop reads some of these as a pattern, and people may read the others as one."""
 
 _HINT = "write a path inside the project, such as landing/flights"
+_OUTSIDE = (
+    f"{_HINT}; where data is elsewhere, set `paths_from` in [warehouse] of tidegate.toml to its folder or URL"
+)
+_RELATIVE, _INSIDE = "a path is relative, with forward slashes", "a path stays inside the project"
 
 
 def path_of(node: MappingNode, scope: Scope) -> str | None:
@@ -25,7 +29,8 @@ def path_of(node: MappingNode, scope: Scope) -> str | None:
         return None
     wrong = _fault(place.value)
     if wrong is not None:
-        scope.findings.add("V207", place, f"{wrong}, got {shown(place.value)}", _HINT)
+        hint = _OUTSIDE if wrong in (_RELATIVE, _INSIDE) else _HINT
+        scope.findings.add("V207", place, f"{wrong}, got {shown(place.value)}", hint)
         return None
     return place.value.rstrip("/")
 
@@ -33,9 +38,9 @@ def path_of(node: MappingNode, scope: Scope) -> str | None:
 def _fault(path: str) -> str | None:
     parts = path.rstrip("/").split("/")
     if path.startswith(("/", "~")) or "\\" in path or ":" in path:
-        return "a path is relative, with forward slashes"
+        return _RELATIVE
     if ".." in parts:
-        return "a path stays inside the project"
+        return _INSIDE
     if "" in parts or "." in parts or path != path.strip() or not _is_plain(path):
         return "a path is made of plain names"
     if any(part.startswith((".", "_")) for part in parts):

@@ -63,6 +63,17 @@ def size_at(node: Node | None, scope: Scope) -> int | None:
         return None
 
 
+_ABBREVIATIONS = {
+    "America/Los_Angeles": ("pst", "pdt", "pt", "pacific"),
+    "America/Denver": ("mdt", "mt", "mountain"),
+    "America/Chicago": ("cst", "cdt", "ct", "central"),
+    "America/New_York": ("edt", "et", "eastern"),
+    "Europe/Berlin": ("cest", "mez", "mesz"),
+    "Asia/Tokyo": ("jst",),
+    "UTC": ("z", "utc+0", "gmt+0"),
+}
+"""What people write for a zone; two countries may have the same letters, so each is a question."""
+
 _OF_THE_MACHINE = ("localtime", "posixrules", "Factory")
 
 
@@ -81,9 +92,12 @@ def is_zone(name: str) -> bool:
 @lru_cache(maxsize=64)
 def zone_hint(name: str) -> str:
     """Return the hint for an unknown zone. It searches the whole zone database, so it is slow."""
+    folded = name.strip().lower().replace(" ", "_")
+    for zone, names in _ABBREVIATIONS.items():
+        if folded in names:
+            return f'did you mean "{zone}"?'
     known = available_timezones()
     by_city = {zone.rpartition("/")[2].lower(): zone for zone in sorted(known) if "/" in zone}
-    folded = name.strip().lower().replace(" ", "_")
     city = by_city.get(folded) or by_city.get(folded.rpartition("/")[2])
     near = city or (closest(name, known) if "/" in name or name.islower() else None)
     return f'did you mean "{near}"?' if near else 'write a name such as "America/New_York", or "UTC"'

@@ -165,19 +165,10 @@ class AssetPlan:
         return self.plan.revisions.get(app)
 
 
-def _owners(app: App) -> dict[str, str]:
-    """Return the program that owns each dataset that programs of an app write."""
-    owners: dict[str, str] = {}
-    for name in sorted(app.programs):
-        for dataset in app.programs[name].writes:
-            owners.setdefault(dataset, name)
-    return owners
-
-
 def _programs_of(
     app: App, whole: App, ops: Mapping[Owned, str], cut: Collection[tuple[str, str]], own: frozenset[str]
 ) -> Iterator[ProgramAssets]:
-    owners = _owners(app)
+    owners = app.owners()
     for name, program in sorted(app.programs.items()):
         owned = [dataset for dataset in program.writes if owners[dataset] == name]
         yield ProgramAssets(
@@ -206,7 +197,7 @@ def _closing_reads(apps: Iterable[App]) -> set[tuple[str, str]]:
     reads: dict[str, tuple[str, ...]] = {}
     owners: dict[str, str] = {}
     for app in apps:
-        owners |= {f"{app.name}/{d}": f"{app.name}/{program}" for d, program in _owners(app).items()}
+        owners |= {f"{app.name}/{d}": f"{app.name}/{program}" for d, program in app.owners().items()}
         for name, program in app.programs.items():
             reads[f"{app.name}/{name}"] = tuple(whole_name(app.name, each) for each in program.reads)
     cut: set[tuple[str, str]] = set()

@@ -28,6 +28,7 @@ from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.program_op import RETRY_WAIT_SECONDS, STEP_RETRIES
 from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.domain.error import UserError
+from tidegate.domain.wording import full_name
 from tidegate.scheduler.store.error import StoreAway, StoreError
 from tidegate.scheduler.store.patience import patiently
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
@@ -191,8 +192,7 @@ def _frame(key: AssetKey, value: object) -> DataFrame:
     if isinstance(value, DataFrame):
         return value
     raise OutputError(
-        f"{key.to_user_string()}: the asset must return a Spark DataFrame,"
-        f" got {type(value).__module__}.{type(value).__qualname__}",
+        f"{key.to_user_string()}: the asset must return a Spark DataFrame, got {full_name(value)}",
         "convert it with spark.createDataFrame; an asset that writes its data itself has the annotation"
         " `-> None`, and no IO manager is called",
     )

@@ -46,6 +46,14 @@ class App(Value, kw_only=True):
     written: dict[str, Any] = {}
     at: At | None = None
 
+    def owners(self) -> dict[str, str]:
+        """Return the program that owns each dataset that programs write: the first of its writers by name."""
+        owners: dict[str, str] = {}
+        for name in sorted(self.programs):
+            for dataset in self.programs[name].writes:
+                owners.setdefault(dataset, name)
+        return owners
+
 
 def encode(value: Value) -> bytes:
     """Return a value of the model as canonical JSON: sorted keys, no white space."""

@@ -27,6 +27,7 @@ WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 LONGEST_MONTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 _NUMBER = re.compile(r"[0-9]{1,4}")
+_RATE = re.compile(r"every (?:([1-9][0-9]?) )?(minute|hour|day)s?")
 _FOREIGN_SIGN = re.compile(r"[?#]|^[0-9]*[LW]+$|^[RH](\(.*)?$")
 
 
@@ -103,13 +104,38 @@ def read_fields(text: str) -> tuple[FieldValues, ...]:
     if len(parts) in (6, 7):
         raise CronError(
             f'cron pattern with {len(parts)} fields, got "{text}"',
-            f"there are no seconds and no years; {example}",
+            f"there are no seconds and no years; {_five_of(parts) or example}",
         )
     if len(parts) != len(FIELDS):
-        raise CronError(f'cron pattern with {len(parts)} of 5 fields, got "{text}"', example)
+        hint = _in_words(stripped) or example
+        raise CronError(f'cron pattern with {len(parts)} of 5 fields, got "{text}"', hint)
     fields = tuple(_read_field(part, field) for part, field in zip(parts, FIELDS, strict=True))
     _refuse_impossible_dates(fields)
     return fields
+
+
+def _five_of(parts: list[str]) -> str | None:
+    """Return what to write for a pattern of Quartz, "0 30 6 ? * MON-FRI": without its seconds and years."""
+    try:
+        pattern = " ".join("*" if part == "?" else part for part in parts[1:6])
+        read_fields(pattern)
+    except CronError:
+        return None
+    same = parts[0] == "0" and parts[6:] in ([], ["*"]) and not any(c.isdigit() for c in parts[5])
+    return f'write "{pattern}"' if same else None
+
+
+def _in_words(text: str) -> str | None:
+    """Return what to write for a rate in words: "every 10 minutes" is "*/10 * * * *"."""
+    found = _RATE.fullmatch(text.lower())
+    if found is None:
+        return None
+    number, unit = int(found[1] or 1), found[2]
+    most = {"minute": 60, "hour": 24, "day": 1}[unit]
+    if number > most or most % number:
+        return None
+    pattern = {"minute": f"*/{number} * * * *", "hour": f"0 */{number} * * *", "day": "0 0 * * *"}[unit]
+    return f'write "{pattern.replace("*/1 ", "* ")}"' if number < most or unit == "day" else None
 
 
 def _alias(text: str) -> str:

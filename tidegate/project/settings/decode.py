@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from tidegate.domain.suggest import did_you_mean
-from tidegate.domain.wording import shown
+from tidegate.domain.wording import listed, shown
 from tidegate.project.settings.language import SECTIONS, SettingsError, SettingsFile, keys_of
 
 
@@ -22,7 +22,8 @@ def check_sections(file: Path, content: dict[str, Any]) -> None:
     """
     for name, section in content.items():
         if name not in SECTIONS:
-            raise SettingsError(f'{file}: unknown section "{name}"', did_you_mean(name, SECTIONS, "sections"))
+            hint = did_you_mean(name, SECTIONS, "sections", whole=True)
+            raise SettingsError(f'{file}: unknown section "{name}"', hint)
         if not isinstance(section, dict):
             raise SettingsError(f"{file}: {name} must be a section", f"write [{name}] and its keys below")
 
@@ -66,7 +67,13 @@ def _check_keys(file: Path, name: str, content: dict[str, Any]) -> dict[str, msg
     keys = keys_of(SECTIONS[name])
     for key in content:
         if key not in keys:
-            raise SettingsError(f'{file}: unknown key "{key}" in [{name}]', did_you_mean(key, keys, "keys"))
+            owners = [f"[{other}]" for other in SECTIONS if key in keys_of(SECTIONS[other])]
+            hint = (
+                f"`{key}` belongs to {listed(owners)}"
+                if owners
+                else did_you_mean(key, keys, "keys", whole=True)
+            )
+            raise SettingsError(f'{file}: unknown key "{key}" in [{name}]', hint)
     return keys
 
 

@@ -16,10 +16,11 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.partition_key import validate_key
+from tidegate.domain.wording import full_name
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.programs.loading import load_source
-from tidegate.spark_jobs.programs.program import call_program
+from tidegate.spark_jobs.programs.program import FRAME, call_program, conversion
 
 Offset = int | str
 
@@ -56,8 +57,8 @@ def read_new_offsets(spark: SparkSession, request: IncrementalRead, path: str) -
     frame = call_program(f"{path}.read", read, spark, request.params, ranges)
     if not isinstance(frame, DataFrame) and (ranges or frame is not None):
         raise SourceError(
-            f"{path}.read returned {type(frame).__name__}",
-            "return one DataFrame; without ranges, one without rows or None",
+            f"{path}.read returned {full_name(frame)}",
+            f"return one {FRAME}{conversion(frame)}; without ranges, one without rows or None",
         )
     return Increment(frame=frame, positions={part: _encode(one.upto) for part, one in ranges.items()})
 
@@ -90,7 +91,7 @@ def _newest_of(path: str, returned: Any, request: IncrementalRead) -> dict[str, 
     """Return the offsets of the selected parts."""
     if not isinstance(returned, Mapping):
         raise SourceError(
-            f"{path}.newest returned {type(returned).__name__}",
+            f"{path}.newest returned {full_name(returned)}",
             'return the newest offset of each part, for example {"": 1200}',
         )
     given = cast(Mapping[Any, Any], returned)

@@ -15,7 +15,16 @@ from typing import Any, NoReturn, cast
 from pyspark.sql import DataFrame
 
 from tidegate.domain.model import Program
+from tidegate.domain.wording import full_name
 from tidegate.spark_jobs.errors import ProgramError
+
+FRAME = "pyspark.sql.DataFrame"
+"""What a program returns, with its module: pandas has a `DataFrame` too."""
+
+
+def conversion(returned: object) -> str:
+    """Return how to make a frame of Spark out of another library's, for a hint; "" where there is no way."""
+    return "; spark.createDataFrame(...) makes one" if hasattr(returned, "columns") else ""
 
 
 class ProgramExited(Exception):
@@ -77,8 +86,9 @@ def outputs_of(program: Program, returned: Any) -> dict[str, DataFrame]:
         return {writes[0]: returned}
     if not isinstance(returned, Mapping):
         raise ProgramError(
-            f"program {name} returned {type(returned).__name__}",
-            "return a DataFrame, or a dictionary from dataset to DataFrame; see: tidegate docs programs",
+            f"program {name} returned {full_name(returned)}",
+            f"return a {FRAME}, or a dictionary from dataset to {FRAME}{conversion(returned)};"
+            " see: tidegate docs programs",
         )
     outputs = cast(Mapping[str, Any], returned)
     if set(outputs) != set(writes):
@@ -89,6 +99,7 @@ def outputs_of(program: Program, returned: Any) -> dict[str, DataFrame]:
     for dataset, frame in outputs.items():
         if not isinstance(frame, DataFrame):
             raise ProgramError(
-                f"program {name} returned {type(frame).__name__} for {dataset}", "return a DataFrame"
+                f"program {name} returned {full_name(frame)} for {dataset}",
+                f"return a {FRAME}{conversion(frame)}",
             )
     return {dataset: outputs[dataset] for dataset in writes}

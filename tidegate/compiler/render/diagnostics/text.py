@@ -37,7 +37,8 @@ def _one(diagnostic: Diagnostic) -> str:
     if diagnostic.source:
         lines.extend(_excerpt(diagnostic))
     lines.extend(f"{related.at}: note: {related.note}" for related in diagnostic.related)
-    lines.append(f"hint: {diagnostic.hint}")
+    if diagnostic.hint:
+        lines.append(f"hint: {diagnostic.hint}")
     return "\n".join(one_line(line) for line in lines)
 
 

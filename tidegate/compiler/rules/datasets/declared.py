@@ -9,19 +9,24 @@ def check_writers(app: App, findings: Findings) -> None:
     """Warn of each dataset with more than one writer, at the second one.
 
     The later run overwrites the partitions of the earlier one. This can be intended, for example by a
-    correction program, so it is a warning and not an error.
+    correction program, so it is a warning and not an error. Dagster knows one owner of an asset, whose
+    program a materialisation in its UI starts: the message names it.
     """
+    owners = app.owners()
     first: dict[str, Program] = {}
     for program in app.programs.values():
         for dataset in program.writes:
             earlier = first.setdefault(dataset, program)
             if earlier is program or program.at is None or earlier.at is None:
                 continue
+            owner = owners[dataset]
+            other = earlier.name if program.name == owner else program.name
             findings.add(
                 "L405",
                 program.at,
-                f'a dataset has one writer, got "{dataset}" from {earlier.name} and {program.name}',
-                "let one of them write a dataset of its own, unless they write different partitions",
+                f'a dataset has one writer, got "{dataset}" from {earlier.name} and {program.name};'
+                f" {owner}, the first by name, owns it",
+                f"let {other} write a dataset of its own, unless they write different partitions",
                 (Related(at=earlier.at, note=f"{earlier.name} is here"),),
             )
 
