@@ -21,7 +21,7 @@ from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec
 from tidegate.scheduler.store.sql.connection.engine import for_reading
-from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
+from tidegate.scheduler.store.sql.journal import JOURNAL, JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.alerts import ALERTS, INCIDENTS
@@ -38,7 +38,6 @@ from tidegate.scheduler.store.sql.statements.rows import (
     EVENTS,
     GAUGES,
     JOBS,
-    JOURNAL,
     RUNS,
     SCHEDULES,
     SUBSCRIPTIONS,

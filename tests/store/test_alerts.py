@@ -89,6 +89,8 @@ def test_entries_of_some_kinds_are_read_after_a_number(store: Store) -> None:
         transaction.add_journal([Entry(at=at(n), kind=kind) for n, kind in enumerate(kinds)])
     with store.reading() as reader:
         first, last = reader.journal_ends()
-        found = reader.entries_of({EntryKind.RUN, EntryKind.DISCARDED}, first, last - 1, 9)
+        found = reader.journal_page(
+            kinds={EntryKind.RUN, EntryKind.DISCARDED}, after=first, until=last - 1, first=9
+        )
         assert [row.entry.at for row in found] == [at(2), at(3)]
-        assert len(reader.entries_of({EntryKind.RUN}, 0, last, 2)) == 2
+        assert len(reader.journal_page(kinds={EntryKind.RUN}, until=last, first=2)) == 2

@@ -16,6 +16,7 @@ from tests.crashes.statements import listening
 from tests.worlds.samples import NOON, delivery, event, job, record
 from tests.worlds.world import World
 from tidegate.scheduler.model.job import UNFINISHED, WAITING, WRITING, JobState
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -103,8 +104,8 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("journal of a schedule", lambda tx: tx.journal(schedule="a/s", limit=10)),
     ("journal of a job", lambda tx: tx.journal(job="j")),
     ("newest deployment", lambda tx: tx.newest_deployment()),
-    ("newest deployments", lambda tx: tx.deployments(None, 10)),
-    ("next page of deployments", lambda tx: tx.deployments(10, 10)),
+    ("newest deployments", lambda tx: tx.journal_page(kinds=[EntryKind.DEPLOY], limit=10)),
+    ("next page of deployments", lambda tx: tx.journal_page(kinds=[EntryKind.DEPLOY], before=10, limit=10)),
     ("newest journal", lambda tx: tx.journal(limit=10)),
     ("ends of the journal", lambda tx: tx.journal_ends()),
     ("next maintenance", lambda tx: tx.next_maintenance()),

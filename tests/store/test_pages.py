@@ -120,8 +120,8 @@ def test_deployments_are_the_entries_of_that_kind_with_their_numbers(store: Stor
                 ]
             )
     with store.reading() as reader:
-        (newest, first), (middle, second) = reader.deployments(None, 2)
-        ((_, third),) = reader.deployments(middle, 2)
-        assert reader.newest_deployment() == (newest, at(2))
-    assert newest > middle
-    assert [each.data["number"] for each in (first, second, third)] == [2, 1, 0]
+        second, first = reader.journal_page(kinds=[EntryKind.DEPLOY], limit=2)
+        (third,) = reader.journal_page(kinds=[EntryKind.DEPLOY], before=second.number, limit=2)
+        assert reader.newest_deployment() == (first.number, at(2))
+    assert first.number > second.number
+    assert [row.entry.data["number"] for row in (first, second, third)] == [2, 1, 0]

@@ -187,7 +187,7 @@ def test_the_journal_of_an_unreleased_version_can_be_read(store: SqlStore, sql_u
     before = seen(store.engine)
     old = open_store(sql_url, create=False, may_be_unreleased=True)
     with old.reading() as reader:
-        (row,) = reader.journal_page(0, 10)
+        (row,) = reader.journal_page(first=10)
     old.close()
     assert (row.entry.schedule, row.entry.data) == ("a/s", {"x": 1})
     assert seen(store.engine) == before

@@ -189,7 +189,10 @@ def _stored(reader: "EngineReader", kind: str) -> Iterable[str]:
         case "tokens":
             return [token.name for token in reader.tokens() if token.revoked_at is None]
         case "deployments":
-            return [str(number) for number, _ in reader.deployments(None, DEPLOYMENTS_MAX)]
+            from tidegate.scheduler.model.journal import EntryKind
+
+            found = reader.journal_page(kinds=(EntryKind.DEPLOY,), limit=DEPLOYMENTS_MAX)
+            return [str(row.number) for row in reversed(found)]
         case _:
             return list(_jobs(reader, kind))
 

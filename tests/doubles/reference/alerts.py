@@ -3,16 +3,18 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Unpack
 
 from tests.doubles.reference.tables import ReferenceTables
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.decision.set_back import OF_ALERTS, OF_INCIDENTS, fields_set_back
-from tidegate.scheduler.model.records.alert import Alert, AlertState, Incident
+from tidegate.scheduler.model.records.alert import Alert, Incident
 from tidegate.scheduler.store.answers import (
     AlertCount,
 )
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.store import MemoryTransaction
+from tidegate.scheduler.store.wanted import AlertsWanted
 
 
 class AlertReader(MemoryReader):
@@ -26,25 +28,17 @@ class AlertReader(MemoryReader):
     def incidents(self, project: str) -> tuple[Incident, ...]:
         return tuple(each for _, each in sorted(self._tables.incidents.items()) if each.project == project)
 
-    def alerts(
-        self,
-        project: str,
-        *,
-        ids: Collection[str] | None = None,
-        states: Collection[AlertState] | None = None,
-        channel: str | None = None,
-        app: str | None = None,
-        before: tuple[datetime, str] | None = None,
-        limit: int | None = None,
-    ) -> tuple[Alert, ...]:
+    def alerts(self, project: str, **wanted: Unpack[AlertsWanted]) -> tuple[Alert, ...]:
+        ids, states = wanted.get("ids"), wanted.get("states")
+        channel, before = wanted.get("channel"), wanted.get("before")
         found = [
             each
-            for each in self._of(project, app)
+            for each in self._of(project, wanted.get("app"))
             if (ids is None or each.id in ids) and (states is None or each.state in states)
             if channel in (None, each.channel) and (before is None or _is_behind(each, before))
         ]
         newest = sorted(found, key=lambda each: each.id)
-        return tuple(sorted(newest, key=lambda each: each.made_at, reverse=True)[:limit])
+        return tuple(sorted(newest, key=lambda each: each.made_at, reverse=True)[: wanted.get("limit")])
 
     def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
         due = [

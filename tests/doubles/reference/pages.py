@@ -10,6 +10,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import PARTITION_KEY, Delivery, Event, app_of_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport
@@ -114,7 +115,8 @@ class PageReader(MemoryReader):
         return tuple(sorted(found, key=counts_order))
 
     def newest_deployment(self) -> tuple[int, datetime] | None:
-        return next(((number, entry.at) for number, entry in self.deployments(None, 1)), None)
+        found = self.journal_page(kinds=[EntryKind.DEPLOY], limit=1)
+        return next(((row.number, row.entry.at) for row in found), None)
 
     def partition_states(self, dataset: str, keys: Collection[str]) -> tuple[PartitionState, ...]:
         newest: dict[str, Event] = {}

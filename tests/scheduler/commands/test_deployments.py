@@ -9,12 +9,13 @@ from tests.worlds.world import at
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.deployments import change_of, rollback
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused
 
 
 def numbers(world: Hands) -> list[int]:
     with world.store.reading() as reader:
-        return [number for number, _ in reader.deployments(None, 100)][::-1]
+        return [row.number for row in reader.journal_page(kinds=[EntryKind.DEPLOY])]
 
 
 def test_a_deployment_says_what_it_did_to_the_overrides_of_some_apps():

@@ -63,7 +63,7 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about alerts."""
     return [
         reader.deadline_schedules(),
-        [each.entry for each in reader.entries_of(set(EntryKind), 0, 10**9, MANY)],
+        [each.entry for each in reader.journal_page(kinds=set(EntryKind), until=10**9, first=MANY)],
         reader.incidents("p"),
         reader.alerts("p", limit=2),
         reader.alerts("P", ids=["a", "b"], states=[AlertState.PENDING, AlertState.DEAD]),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.worlds.samples import at
 from tidegate.scheduler.decision.retention import RATES
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
 from tidegate.scheduler.store.engine_reader import EngineReader
 
@@ -62,8 +63,8 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
         reader.constraints(RATES),
         reader.events_of_jobs(NAMES),
         reader.events_without_job(NAMES),
-        [each.entry for each in reader.journal_page(0, MANY, to=now)],
-        [each.entry for each in reader.renames()],
+        [each.entry for each in reader.journal_page(first=MANY, to=now)],
+        [each.entry for each in reader.journal_page(kinds=[EntryKind.RENAME])],
         reader.slot_holders(),
         reader.launched_since(at(1)),
         reader.snapshot(),

@@ -70,7 +70,7 @@ def _pages(
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows of entries, page by page."""
     after = 0
-    while rows := reader.journal_page(after, PAGE):
+    while rows := reader.journal_page(after=after, first=PAGE):
         after = rows[-1].number
         wanted = (row for row in rows if since is None or row.entry.at >= since)
         yield [_row(row) for row in wanted if until is None or row.entry.at < until]

@@ -7,7 +7,8 @@ import msgspec
 from tidegate.listings.deployments import ChangedApp, LoggedDeployment
 from tidegate.listings.read import Asked
 from tidegate.scheduler.commands.deployment.deployments import no_deployment
-from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.commands.deployment.specifications import deployment_entry
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 
@@ -15,12 +16,12 @@ def list_deployments(asked: Asked) -> list[LoggedDeployment]:
     """Return the newest deployments that match, each with its changes of the apps that are listed."""
     before, found = None if asked.after is None else asked.after[0], list[LoggedDeployment]()
     while len(found) < asked.limit:
-        entries = asked.reader.deployments(before, asked.limit)
-        seen = (_public(number, entry, asked.apps) for number, entry in entries)
+        rows = asked.reader.journal_page(kinds=(EntryKind.DEPLOY,), before=before, limit=asked.limit)
+        seen = (_public(row.number, row.entry, asked.apps) for row in reversed(rows))
         found += [each for each in seen if each is not None and _matches(asked, each)]
-        if len(entries) < asked.limit:
+        if len(rows) < asked.limit:
             break
-        before = entries[-1][0]
+        before = rows[0].number
     return found
 
 
@@ -32,11 +33,11 @@ def find_deployment(
     Raises:
         Refused: there is none, or it has changed none of these apps.
     """
-    for found, entry in reader.deployments(number + 1, 1):
-        deployment = _public(found, entry, apps) if found == number else None
-        if deployment is not None:
-            return deployment
-    raise no_deployment(number)
+    entry = deployment_entry(reader, number)
+    deployment = None if entry is None else _public(number, entry, apps)
+    if deployment is None:
+        raise no_deployment(number)
+    return deployment
 
 
 def _public(number: int, entry: Entry, apps: Collection[str] | None) -> LoggedDeployment | None:

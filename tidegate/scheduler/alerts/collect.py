@@ -143,7 +143,7 @@ class _Collecting:
         """Look at the entries after the cursor."""
         number, since = _position(self._transaction, self._project, self._now)
         last = self._transaction.journal_ends()[1]
-        rows = self._transaction.entries_of(KINDS, number, last, ENTRIES_PER_PASS)
+        rows = self._transaction.journal_page(kinds=KINDS, after=number, until=last, first=ENTRIES_PER_PASS)
         entries = [row.entry for row in rows if row.entry.at >= since]
         jobs = {job.id: job for job in self._transaction.jobs(ids={each.job for each in entries if each.job})}
         for entry in entries:

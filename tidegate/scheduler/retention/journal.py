@@ -12,6 +12,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from tidegate.scheduler.decision.retention import entry_may_go
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.retention import Pruned, Snapshot
 from tidegate.scheduler.retention.state import state_of
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -45,7 +46,7 @@ def prune_journal(
     base = base_of(transaction, keep, clock)
     if base is None:
         return Pruned(), None
-    rows = transaction.journal_page(after, limit, until=base)
+    rows = transaction.journal_page(after=after, until=base, first=limit)
     ids = {row.entry.job for row in rows if row.entry.job is not None}
     jobs = {job.id: job for job in transaction.jobs(ids=ids)} if ids else {}
     gone = [row.number for row in rows if entry_may_go(jobs.get(row.entry.job or ""), row.entry.kind)]
@@ -86,7 +87,7 @@ def journal_outlook(
     """
     base, after, found = base_of(reader, keep, clock), 0, 0
     while base is not None:
-        rows = reader.journal_page(after, PAGE, until=base)
+        rows = reader.journal_page(after=after, until=base, first=PAGE)
         if not rows:
             break
         if not pages:
@@ -103,9 +104,9 @@ def _take_snapshot(transaction: UpkeepTransaction, clock: datetime) -> None:
     taken = transaction.snapshots()
     number, at = taken[-1] if taken else (0, None)
     due = last - number >= ENTRIES_BETWEEN or at is None or clock - at >= SNAPSHOT_EVERY
-    due = due or any(row.number > number for row in transaction.renames())
+    due = due or bool(transaction.journal_page(kinds=(EntryKind.RENAME,), after=number, first=1))
     if last > number and due:
         # Commands and ingestion write entries of later instants than the engine's clock.
-        newest = [row.entry.at for row in transaction.journal_page(max(number, last - PAGE), PAGE)]
+        newest = [entry.at for entry in transaction.journal(after=max(number, last - PAGE))]
         at = max(clock, *newest)
         transaction.put_snapshot(Snapshot(number=last, at=at, state=state_of(transaction, clock)))

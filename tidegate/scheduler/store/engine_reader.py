@@ -12,7 +12,7 @@ from tidegate.domain.model import Constraint, Schedule
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport
 from tidegate.scheduler.model.records.specification import Specification
@@ -22,7 +22,7 @@ from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
 from tidegate.scheduler.store.answers import AppHeader, Commitment, LedgerRow, Numbered
 from tidegate.scheduler.store.engine_rows import ExpectedRows, InstanceRows, MaintenanceRows, TallyRows
-from tidegate.scheduler.store.wanted import JobsWanted
+from tidegate.scheduler.store.wanted import JobsWanted, JournalWanted
 
 
 class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Protocol):
@@ -93,16 +93,12 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         """The JSON value last stored under this name, or None."""
         ...
 
-    def journal(
-        self,
-        *,
-        schedule: str | None = None,
-        job: str | None = None,
-        kinds: Collection[EntryKind] | None = None,
-        since: datetime | None = None,
-        limit: int | None = None,
-    ) -> tuple[Entry, ...]:
-        """Entries in the order in which they were written; with a limit the newest ones."""
+    def journal(self, **wanted: Unpack[JournalWanted]) -> tuple[Entry, ...]:
+        """Entries in the order in which they were written."""
+        ...
+
+    def journal_page(self, **wanted: Unpack[JournalWanted]) -> tuple[Numbered, ...]:
+        """Entries with their numbers, in order."""
         ...
 
     def commitments(self) -> tuple[Commitment, ...]:
@@ -132,12 +128,6 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
 
     def deadline_schedules(self) -> tuple[ScheduleState, ...]:
         """The schedules and tasks with a deadline, by ref."""
-        ...
-
-    def entries_of(
-        self, kinds: Collection[EntryKind], after: int, until: int, limit: int
-    ) -> tuple[Numbered, ...]:
-        """Entries of these kinds with a number after one and up to another, in order."""
         ...
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
@@ -208,14 +198,6 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         """
         ...
 
-    def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
-        """The journal's entries of deployments with their numbers, the newest first.
-
-        Args:
-            before: the number of the entry behind which the page begins.
-        """
-        ...
-
     def partitions_report(self, id: str) -> PartitionsReport | None:
         """The report of this id."""
         ...
@@ -250,21 +232,6 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
 
     def events_ahead(self, now: datetime) -> tuple[Event, ...]:
         """The events that arrived after an instant, by arrival, then id."""
-        ...
-
-    def journal_page(
-        self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
-    ) -> tuple[Numbered, ...]:
-        """Entries with a number after one, in order.
-
-        Args:
-            until: the last number.
-            to: only entries of this instant and earlier ones.
-        """
-        ...
-
-    def renames(self) -> tuple[Numbered, ...]:
-        """The entries of renames, in order."""
         ...
 
     def journal_ends(self) -> tuple[int, int]:

@@ -8,14 +8,14 @@ events are kept too, by leaf and arrival.
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, Unpack
 
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.model.records.tally import KeptTally
-from tidegate.scheduler.store.wanted import LateWanted
+from tidegate.scheduler.store.wanted import LateWanted, OperationRunsWanted
 
 
 class InstanceRows(Protocol):
@@ -83,22 +83,8 @@ class MaintenanceRows(Protocol):
         """The earliest `next_look` of all records and `closes_at` of all runs that have not ended."""
         ...
 
-    def operation_runs(
-        self,
-        *,
-        jobs: Collection[str] | None = None,
-        tables: Collection[str] | None = None,
-        running: bool = False,
-        started_since: datetime | None = None,
-        before: tuple[datetime, str] | None = None,
-        limit: int | None = None,
-    ) -> tuple[OperationRun, ...]:
-        """Runs that match all given filters, by start, then job; with a limit the newest ones.
-
-        Args:
-            running: only those that have not ended.
-            before: only those that come before this start and job.
-        """
+    def operation_runs(self, **wanted: Unpack[OperationRunsWanted]) -> tuple[OperationRun, ...]:
+        """Runs by start, then job."""
         ...
 
     def bytes_rewritten(self, since: datetime, until: datetime) -> int:

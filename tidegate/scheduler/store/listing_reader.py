@@ -7,13 +7,13 @@ and runs stay: a fact that is reported again stays one fact.
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, Unpack
 
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.maintenance import TableState
-from tidegate.scheduler.model.records.alert import Alert, AlertState, Incident
+from tidegate.scheduler.model.records.alert import Alert, Incident
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance
 from tidegate.scheduler.model.run import Launched
@@ -27,7 +27,7 @@ from tidegate.scheduler.store.answers import (
     TableSize,
 )
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.wanted import EventsWanted, SchedulesWanted
+from tidegate.scheduler.store.wanted import AlertsWanted, EventsWanted, SchedulesWanted
 
 
 class ListingReader(EngineReader, Protocol):
@@ -75,23 +75,8 @@ class ListingReader(EngineReader, Protocol):
         """How many unfinished jobs are late, by schedule ("app/name"), of those that have any, sorted."""
         ...
 
-    def alerts(
-        self,
-        project: str,
-        *,
-        ids: Collection[str] | None = None,
-        states: Collection[AlertState] | None = None,
-        channel: str | None = None,
-        app: str | None = None,
-        before: tuple[datetime, str] | None = None,
-        limit: int | None = None,
-    ) -> tuple[Alert, ...]:
-        """The alerts of a project that match all given filters, the newest `made_at` first, then by id.
-
-        Args:
-            app: of the subject.
-            before: `made_at` and id of the alert behind which the list begins.
-        """
+    def alerts(self, project: str, **wanted: Unpack[AlertsWanted]) -> tuple[Alert, ...]:
+        """The alerts of a project, the newest `made_at` first, then by id."""
         ...
 
     def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:

@@ -12,7 +12,9 @@ from typing import TypedDict
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.alert import AlertState
 
 
 class JobsWanted(TypedDict, total=False):
@@ -35,6 +37,64 @@ class JobsWanted(TypedDict, total=False):
     since: datetime | None
     until: datetime | None
     ended_since: datetime | None
+    before: tuple[datetime, str] | None
+    limit: int | None
+
+
+class JournalWanted(TypedDict, total=False):
+    """Which entries of the journal: those that match all given filters.
+
+    Attributes:
+        since, to: the earliest and the latest instant.
+        after, before: only entries whose number follows this one, or comes before it.
+        until: the last number.
+        first: only so many, the oldest ones.
+        limit: only so many, the newest ones.
+    """
+
+    schedule: str | None
+    job: str | None
+    kinds: Collection[EntryKind] | None
+    since: datetime | None
+    to: datetime | None
+    after: int | None
+    before: int | None
+    until: int | None
+    first: int | None
+    limit: int | None
+
+
+class OperationRunsWanted(TypedDict, total=False):
+    """Which runs of operations: those that match all given filters.
+
+    Attributes:
+        jobs: those that each run is of.
+        running: only those that have not ended.
+        before: start and job; only runs that come before these.
+        limit: only so many, the newest ones.
+    """
+
+    jobs: Collection[str] | None
+    tables: Collection[str] | None
+    running: bool
+    started_since: datetime | None
+    before: tuple[datetime, str] | None
+    limit: int | None
+
+
+class AlertsWanted(TypedDict, total=False):
+    """Which alerts: those that match all given filters.
+
+    Attributes:
+        app: of the subject.
+        before: `made_at` and id of the alert behind which the list begins.
+        limit: only so many, the newest ones.
+    """
+
+    ids: Collection[str] | None
+    states: Collection[AlertState] | None
+    channel: str | None
+    app: str | None
     before: tuple[datetime, str] | None
     limit: int | None
 

@@ -60,7 +60,7 @@ def _found(reader: EngineReader, now: datetime) -> list[tuple[Job, Entry]]:
     states = {state.ref: state for state in reader.deadline_schedules()}
     jobs = {job.id: job for job in reader.jobs(schedules=states.keys(), states=UNFINISHED)}
     after_, until = _place(reader), reader.journal_ends()[1]
-    rows = reader.entries_of(ENDS, after_, until, ENTRIES_PER_SWEEP)
+    rows = reader.journal_page(kinds=ENDS, after=after_, until=until, first=ENTRIES_PER_SWEEP)
     ended = {row.entry.job for row in rows if row.entry.job is not None and row.entry.schedule in states}
     jobs |= {job.id: job for job in (reader.jobs(ids=ended) if ended else ())}
     entries = [(job, late_entry(states[job.schedule].spec, job, now)) for job in jobs.values()]
@@ -73,7 +73,7 @@ def _has_ended(reader: EngineReader) -> bool:
 
 def _advance(transaction: EngineTransaction) -> None:
     place, until = _place(transaction), transaction.journal_ends()[1]
-    rows = transaction.entries_of(ENDS, place, until, ENTRIES_PER_SWEEP)
+    rows = transaction.journal_page(kinds=ENDS, after=place, until=until, first=ENTRIES_PER_SWEEP)
     reached = rows[-1].number if len(rows) == ENTRIES_PER_SWEEP else until
     transaction.set_cursor(CURSOR, reached)
 

@@ -16,6 +16,7 @@ from tidegate.scheduler.commands.deployment.deployments import (
     change_of,
     rollback,
 )
+from tidegate.scheduler.commands.deployment.specifications import newest_deployment
 from tidegate.server.access import ADMIN, READ, Called, Caller
 from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import contract, json_answer
@@ -151,7 +152,7 @@ def rolled_back(
                 f"a rollback to {number} takes away something else now than was shown",
                 hint="open its page again, and decide again",
             )
-        ((new, _),) = transaction.deployments(None, 1)
+        new = newest_deployment(transaction).number
     return RolledBack(number=new, discarded_jobs=discarded(changes), changes=shown_difference(changes))
 
 

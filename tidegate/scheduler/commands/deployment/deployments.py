@@ -17,7 +17,7 @@ from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
-from tidegate.scheduler.commands.deployment.specifications import deployed_at
+from tidegate.scheduler.commands.deployment.specifications import deployed_at, deployment_entry
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -40,8 +40,8 @@ def change_of(reader: EngineReader, number: int, apps: Collection[str] | None = 
 
 def _overrides(reader: EngineReader, number: int, apps: Collection[str] | None) -> tuple[OverrideChange, ...]:
     """Return what a deployment did to the overrides of some apps."""
-    made = [entry for found, entry in reader.deployments(number + 1, 1) if found == number]
-    noted = [each for entry in made for each in entry.data.get("overrides", ())]
+    entry = deployment_entry(reader, number)
+    noted = () if entry is None else entry.data.get("overrides", ())
     changes = msgspec.convert(noted, list[OverrideChange])
     return tuple(each for each in changes if apps is None or each.app in apps)
 
@@ -127,8 +127,7 @@ def _refuse_empty(changes: Diff, number: int) -> None:
 
 
 def _check_exists(reader: EngineReader, number: int) -> None:
-    newest = reader.deployments(number + 1, 1)
-    if not newest or newest[0][0] != number:
+    if deployment_entry(reader, number) is None:
         raise no_deployment(number)
 
 

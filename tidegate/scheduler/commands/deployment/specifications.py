@@ -14,7 +14,9 @@ import msgspec
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.scheduler.model.deployed import DeployedApp, whole_app
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.specification import Specification, kept
+from tidegate.scheduler.store.answers import Numbered
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 
@@ -40,7 +42,7 @@ ALL = 2**63 - 1
 
 def keep_specifications(transaction: EngineTransaction, changes: Diff) -> None:
     """Keep what the newest deployment has changed, in the transaction that has made it."""
-    ((number, _),) = transaction.deployments(None, 1)
+    number = newest_deployment(transaction).number
     if changes.renames:
         refs = _everything(transaction)
     else:
@@ -51,6 +53,18 @@ def keep_specifications(transaction: EngineTransaction, changes: Diff) -> None:
     transaction.put_specifications(
         [kept(ref, number, states[ref].spec if ref in states else apps.get(ref)) for ref in sorted(refs)]
     )
+
+
+def newest_deployment(reader: EngineReader) -> Numbered:
+    """Return the entry of the newest deployment; there is one."""
+    (found,) = reader.journal_page(kinds=(EntryKind.DEPLOY,), limit=1)
+    return found
+
+
+def deployment_entry(reader: EngineReader, number: int) -> Entry | None:
+    """Return the entry of a deployment; None if there is none of this number."""
+    found = reader.journal(kinds=(EntryKind.DEPLOY,), after=number - 1, until=number)
+    return next(iter(found), None)
 
 
 def _everything(reader: EngineReader) -> set[str]:

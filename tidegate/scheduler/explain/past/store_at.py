@@ -30,7 +30,7 @@ from tidegate.scheduler.store.engine_reader import EngineReader, namespaces_of_a
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.wanted import JobsWanted
+from tidegate.scheduler.store.wanted import JobsWanted, JournalWanted
 
 PAGE = 2_000
 
@@ -43,7 +43,7 @@ def store_at(reader: EngineReader, instant: datetime) -> MemoryStore:
     Raises:
         Refused: the journal of that time was pruned.
     """
-    base, renames = reader.snapshot(instant), reader.renames()
+    base, renames = reader.snapshot(instant), reader.journal_page(kinds=(EntryKind.RENAME,))
     if base is not None and any(row.number > base.number for row in renames):
         # A snapshot has the names of its time.
         base = None
@@ -86,7 +86,7 @@ def _entries(reader: EngineReader, base: Snapshot | None, instant: datetime) -> 
     after = 0 if base is None else base.number
     beyond = [number for number, at in reader.snapshots() if number > after and at > instant]
     until = beyond[1] if len(beyond) > 1 else None
-    while rows := reader.journal_page(after, PAGE, until=until, to=instant):
+    while rows := reader.journal_page(after=after, until=until, to=instant, first=PAGE):
         yield from rows
         after = rows[-1].number
 
@@ -163,21 +163,12 @@ class _PastReader(MemoryReader):
                 schedules=(schedule,), states=(state,), until=self._instant, limit=1
             )
 
-    def journal(
-        self,
-        *,
-        schedule: str | None = None,
-        job: str | None = None,
-        kinds: Collection[EntryKind] | None = None,
-        since: datetime | None = None,
-        limit: int | None = None,
-    ) -> tuple[Entry, ...]:
+    def journal(self, **wanted: Unpack[JournalWanted]) -> tuple[Entry, ...]:
         """Of a job also what comes before the snapshot."""
-        if job is None:
-            return super().journal(schedule=schedule, kinds=kinds, since=since, limit=limit)
-        found = self._present.journal(schedule=schedule, job=job, kinds=kinds, since=since)
-        then = tuple(entry for entry in found if entry.at <= self._instant)
-        return then if limit is None else then[max(0, len(then) - limit) :]
+        if wanted.get("job") is None:
+            return super().journal(**wanted)
+        wanted["to"] = self._instant
+        return self._present.journal(**wanted)
 
     def _as_it_was(self, job: Job) -> Job:
         """Return a job of the present store as it was; one that has ended by then has not changed since."""

@@ -1,15 +1,16 @@
 """The journal and the ledger in memory."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.store.answers import LedgerRow, Numbered
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.wanted import JournalWanted
 
 
 class Group(NamedTuple):
@@ -34,38 +35,36 @@ class HistoryReader:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def entries_of(
-        self, kinds: Collection[EntryKind], after: int, until: int, limit: int
-    ) -> tuple[Numbered, ...]:
-        found = [
-            Numbered(number=number, entry=entry)
-            for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
-            if after < number <= until and entry.kind in kinds
-        ]
-        return tuple(found[:limit])
+    def journal(self, **wanted: Unpack[JournalWanted]) -> tuple[Entry, ...]:
+        return tuple(self._tables.journal[place] for place in self._places(wanted))
 
-    def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
-        every = zip(self._tables.numbers, self._tables.journal, strict=True)
-        found = [
-            (number, entry)
-            for number, entry in every
-            if entry.kind is EntryKind.DEPLOY and (before is None or number < before)
-        ]
-        return tuple(found[::-1][:limit])
-
-    def journal_page(
-        self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
-    ) -> tuple[Numbered, ...]:
-        found = (
-            Numbered(number=number, entry=entry)
-            for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
-            if number > after and (until is None or number <= until) and (to is None or entry.at <= to)
+    def journal_page(self, **wanted: Unpack[JournalWanted]) -> tuple[Numbered, ...]:
+        held = self._tables
+        return tuple(
+            Numbered(number=held.numbers[place], entry=held.journal[place]) for place in self._places(wanted)
         )
-        return tuple(found)[:limit]
 
-    def renames(self) -> tuple[Numbered, ...]:
-        every = self.journal_page(0, len(self._tables.journal))
-        return tuple(row for row in every if row.entry.kind is EntryKind.RENAME)
+    def _places(self, wanted: JournalWanted) -> Sequence[int]:
+        """Return where in the journal the wanted entries are."""
+        schedule, job, kinds = wanted.get("schedule"), wanted.get("job"), wanted.get("kinds")
+        since, to, first = wanted.get("since"), wanted.get("to"), wanted.get("first")
+        after, before, until = wanted.get("after"), wanted.get("before"), wanted.get("until")
+        found: Sequence[int] = range(len(self._tables.journal))
+        if any(value is not None for name, value in wanted.items() if name not in ("first", "limit")):
+            found = [
+                place
+                for place, entry in enumerate(self._tables.journal)
+                if schedule in (None, entry.schedule)
+                and job in (None, entry.job)
+                and (kinds is None or entry.kind in kinds)
+                and (since is None or entry.at >= since)
+                and (to is None or entry.at <= to)
+                and (after is None or self._tables.numbers[place] > after)
+                and (before is None or self._tables.numbers[place] < before)
+                and (until is None or self._tables.numbers[place] <= until)
+            ]
+        limit = wanted.get("limit")
+        return found[:first] if limit is None else found[max(0, len(found) - limit) :]
 
     def journal_ends(self) -> tuple[int, int]:
         numbers = self._tables.numbers

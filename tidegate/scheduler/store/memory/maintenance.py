@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Unpack
 
 from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.wanted import OperationRunsWanted
 
 
 class MaintenanceReader:
@@ -35,16 +37,9 @@ class MaintenanceReader:
         closes = (self._tables.operation_runs[job].closes_at for job in self._tables.running)
         return min((*looks, *closes), default=None)
 
-    def operation_runs(
-        self,
-        *,
-        jobs: Collection[str] | None = None,
-        tables: Collection[str] | None = None,
-        running: bool = False,
-        started_since: datetime | None = None,
-        before: tuple[datetime, str] | None = None,
-        limit: int | None = None,
-    ) -> tuple[OperationRun, ...]:
+    def operation_runs(self, **wanted: Unpack[OperationRunsWanted]) -> tuple[OperationRun, ...]:
+        jobs, tables, running = wanted.get("jobs"), wanted.get("tables"), wanted.get("running")
+        since, before = wanted.get("started_since"), wanted.get("before")
         every = self._tables.operation_runs
         runs: Iterable[OperationRun] = every.values()
         if running:
@@ -56,10 +51,11 @@ class MaintenanceReader:
             for run in runs
             if (tables is None or run.table in tables)
             and (not running or run.ending is None)
-            and (started_since is None or run.started_at >= started_since)
+            and (since is None or run.started_at >= since)
             and (before is None or (run.started_at, run.job) < before)
         ]
         found.sort(key=lambda run: (run.started_at, run.job))
+        limit = wanted.get("limit")
         return tuple(found if limit is None else found[max(0, len(found) - limit) :])
 
     def bytes_rewritten(self, since: datetime, until: datetime) -> int:

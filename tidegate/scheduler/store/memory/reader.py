@@ -15,7 +15,6 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.engine_reader import constraints_of
@@ -247,27 +246,6 @@ class MemoryReader(
     def cursor(self, name: str) -> Any:
         value = self._tables.cursors.get(name)
         return None if value is None else msgspec.json.decode(value)
-
-    def journal(
-        self,
-        *,
-        schedule: str | None = None,
-        job: str | None = None,
-        kinds: Collection[EntryKind] | None = None,
-        since: datetime | None = None,
-        limit: int | None = None,
-    ) -> tuple[Entry, ...]:
-        if schedule is None and job is None and kinds is None and since is None:
-            return _newest(self._tables.journal, limit)
-        found = [
-            entry
-            for entry in self._tables.journal
-            if (schedule is None or entry.schedule == schedule)
-            and (job is None or entry.job == job)
-            and (kinds is None or entry.kind in kinds)
-            and (since is None or entry.at >= since)
-        ]
-        return _newest(found, limit)
 
     def commitments(self) -> tuple[Commitment, ...]:
         """Nothing is published here."""

@@ -4,24 +4,21 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, Integer, Text, bindparam, func, select
+from sqlalchemy import Column, Text, bindparam, func, select
 
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.store.answers import JobCount, counts_order
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
-from tidegate.scheduler.store.sql.journal import IS_DEPLOYMENT, JOURNAL_TABLE
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
-from tidegate.scheduler.store.sql.statements.rows import JOURNAL, SCHEDULES
+from tidegate.scheduler.store.sql.statements.rows import SCHEDULES
 from tidegate.scheduler.store.wanted import SchedulesWanted
 
 ENDED = bindparam("ended", type_=Instant)
 BEHIND = bindparam("behind", type_=Text)
-BEFORE = bindparam("before", type_=Integer)
 
-_OPENED, _ID, _NUMBER = tables.jobs.c.opened_at, tables.jobs.c.id, JOURNAL_TABLE.c.number
+_OPENED, _ID = tables.jobs.c.opened_at, tables.jobs.c.id
 _ENDED = tables.jobs.c.ended_at
 
 FIRST_SCHEDULES = every(SCHEDULES).order_by(tables.schedules.c.ref).limit(LIMIT)
@@ -35,11 +32,6 @@ COUNTS = select(
     func.min(_OPENED, type_=Instant()).label("oldest"),
 ).group_by(tables.jobs.c.app, tables.jobs.c.state, tables.jobs.c.reason)
 COUNTS_ENDED = COUNTS.where(_ENDED >= ENDED)
-FIRST_DEPLOYMENTS = (
-    select(*JOURNAL.read, _NUMBER.label("place")).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(LIMIT)
-)
-NEWEST_DEPLOYMENT = select(_NUMBER, JOURNAL_TABLE.c.at).where(IS_DEPLOYMENT).order_by(_NUMBER.desc()).limit(1)
-NEXT_DEPLOYMENTS = FIRST_DEPLOYMENTS.where(_NUMBER < BEFORE)
 
 
 class PageReader(Queries):
@@ -71,19 +63,6 @@ class PageReader(Queries):
             found = self._all(COUNTS_ENDED, _counted, lists, ended=ended_since)
         return tuple(sorted(found, key=counts_order))
 
-    def deployments(self, before: int | None, limit: int) -> tuple[tuple[int, Entry], ...]:
-        if before is None:
-            return tuple(self._all(FIRST_DEPLOYMENTS, _numbered, limit=limit))
-        return tuple(self._all(NEXT_DEPLOYMENTS, _numbered, limit=limit, before=before))
-
-    def newest_deployment(self) -> tuple[int, datetime] | None:
-        row = self._connection.execute(NEWEST_DEPLOYMENT).one_or_none()
-        return None if row is None else (row.number, row.at)
-
 
 def _counted(row: Any) -> JobCount:
     return JobCount(app=row.app, state=row.state, reason=row.reason, jobs=row.jobs, oldest=row.oldest)
-
-
-def _numbered(row: Any) -> tuple[int, Entry]:
-    return row[-1], JOURNAL.value(row)

@@ -14,7 +14,6 @@ from sqlalchemy import Column, bindparam, func, select
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
-from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.error import StoreError
@@ -26,7 +25,7 @@ from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.deliveries import DeliveryReader
 from tidegate.scheduler.store.sql.event_pages.reader import EventPageReader
 from tidegate.scheduler.store.sql.jobs import JobReader
-from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
+from tidegate.scheduler.store.sql.journal import JournalReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
 from tidegate.scheduler.store.sql.partitions import PartitionReader
@@ -46,7 +45,6 @@ from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
     EVENTS,
     GAUGES,
-    JOURNAL,
     RUNS,
     SCHEDULES,
     SUBSCRIPTIONS,
@@ -86,8 +84,6 @@ NEWEST_EVENTS_OF_PREFIX = NEWEST_EVENTS.where(
     tables.events.c.key.between(bindparam("first"), bindparam("last"))
 )
 NEWEST_RUNS = _newest(RUNS, tables.runs.c.seen_at, tables.runs.c.run_id)
-NEWEST_ENTRIES = _newest(JOURNAL, JOURNAL_TABLE.c.number)
-ENTRIES = every(JOURNAL).order_by(JOURNAL_TABLE.c.number.desc())
 DUE_SCHEDULES = _earliest(SCHEDULES, tables.schedules.c.due_at, tables.schedules.c.ref)
 DUE_TASKS = _earliest(SCHEDULES, tables.schedules.c.generate_at, tables.schedules.c.ref)
 UNROUTED_EVENTS = (
@@ -104,12 +100,6 @@ CURSOR = select(tables.cursors.c.value).where(tables.cursors.c.name == bindparam
 CLAIM = select(tables.claims.c.run_id).where(
     tables.claims.c.job == bindparam("job"), tables.claims.c.attempt == bindparam("attempt")
 )
-
-
-@cache
-def _since(query: Statement) -> Statement:
-    """Narrow a query to the journal entries from the parameter `since` on."""
-    return query.where(JOURNAL_TABLE.c.at >= bindparam("since"))
 
 
 @cache
@@ -137,6 +127,7 @@ class SqlReader(
     EventPageReader,
     ExpectedReader,
     JobReader,
+    JournalReader,
     MaintenanceReader,
     OverrideReader,
     PageReader,
@@ -261,24 +252,6 @@ class SqlReader(
                 f"the row {name} of the table cursors of the store cannot be read: {error}",
                 "restore the store, or correct this row",
             ) from error
-
-    def journal(
-        self,
-        *,
-        schedule: str | None = None,
-        job: str | None = None,
-        kinds: Collection[EntryKind] | None = None,
-        since: datetime | None = None,
-        limit: int | None = None,
-    ) -> tuple[Entry, ...]:
-        table = JOURNAL_TABLE
-        equals = {table.c.schedule: schedule, table.c.job: job}
-        query = ENTRIES if limit is None else NEWEST_ENTRIES
-        bound: dict[str, Any] = {} if limit is None else {"limit": limit}
-        if since is not None:
-            query, bound = _since(query), {**bound, "since": since}
-        found = self._all(query, JOURNAL.value, {table.c.kind: kinds}, equals, **bound)
-        return tuple(found[::-1])
 
     def commitments(self) -> tuple[Commitment, ...]:
         return commitments(self._connection)

@@ -24,6 +24,7 @@ from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
+from tidegate.scheduler.store.sql.journal import JOURNAL
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
 from tidegate.scheduler.store.sql.queues import QueueWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
@@ -47,7 +48,6 @@ from tidegate.scheduler.store.sql.statements.rows import (
     DELIVERY_WRITTEN,
     EVENTS,
     JOBS,
-    JOURNAL,
     LAUNCHES,
     RUNS,
     SCHEDULES,

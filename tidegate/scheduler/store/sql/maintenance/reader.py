@@ -2,20 +2,21 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from functools import cache
-from typing import Any
+from typing import Unpack
 
-from sqlalchemy import Column, bindparam, func, or_, select, union_all
+from sqlalchemy import and_, bindparam, func, or_, select, union_all
 
 from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.store.sql.columns import Instant, Name
 from tidegate.scheduler.store.sql.maintenance import tables
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
+from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement, every
 from tidegate.scheduler.store.sql.tables import events, jobs
+from tidegate.scheduler.store.wanted import OperationRunsWanted
 
-BEFORE, BEFORE_JOB = bindparam("before", type_=Instant), bindparam("before_job", type_=Name)
+BEFORE, BEFORE_JOB = bindparam("before", type_=Instant), bindparam("before_id", type_=Name)
 ALL_TABLES = every(TABLES)
 ALL_RECORDS = every(RECORDS)
 
@@ -41,28 +42,18 @@ BYTES = select(func.sum(_RUNS.bytes)).where(
 )
 
 
-@cache
-def _runs(*, running: bool, since: bool, before: bool, newest: bool) -> Statement:
-    """Return the query for runs.
-
-    Args:
-        running: only those that have not ended.
-        since: only those that have started at the parameter `since` or later.
-        before: only those before the parameters `before` and `before_job`.
-        newest: only the newest ones, up to the parameter `limit`.
-    """
-    query = every(OPERATION_RUNS)
-    if running:
-        query = query.where(_RUNS.running_until.is_not(None))
-    if since:
-        query = query.where(_RUNS.started_at >= bindparam("since"))
-    if before:
+RUNS_WANTED = Filters(
+    query=every(OPERATION_RUNS),
+    value=OPERATION_RUNS.value,
+    lists={"jobs": _RUNS.job, "tables": _RUNS.table},
+    bounds={
+        "running": _RUNS.running_until.is_not(None),
+        "started_since": _RUNS.started_at >= bindparam("started_since", type_=Instant),
         # The first condition alone tells the index where to begin.
-        query = query.where(_RUNS.started_at <= BEFORE)
-        query = query.where(or_(_RUNS.started_at < BEFORE, _RUNS.job < BEFORE_JOB))
-    if newest:
-        query = query.order_by(_RUNS.started_at.desc(), _RUNS.job.desc()).limit(LIMIT)
-    return query
+        "before": and_(_RUNS.started_at <= BEFORE, or_(_RUNS.started_at < BEFORE, _RUNS.job < BEFORE_JOB)),
+    },
+    limits={"limit": (_RUNS.started_at.desc(), _RUNS.job.desc())},
+)
 
 
 def _keys_written() -> Statement:
@@ -84,7 +75,7 @@ def _keys_written() -> Statement:
 KEYS_WRITTEN = _keys_written()
 
 
-class MaintenanceReader(Queries):
+class MaintenanceReader(FilteredQueries):
     def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
         found = self._all(ALL_TABLES, TABLES.value, {_TABLES.name: names})
         return tuple(sorted(found, key=lambda table: table.name))
@@ -103,27 +94,8 @@ class MaintenanceReader(Queries):
         found = self._connection.execute(FIRST).scalars()
         return min((each for each in found if each is not None), default=None)
 
-    def operation_runs(
-        self,
-        *,
-        jobs: Collection[str] | None = None,
-        tables: Collection[str] | None = None,
-        running: bool = False,
-        started_since: datetime | None = None,
-        before: tuple[datetime, str] | None = None,
-        limit: int | None = None,
-    ) -> tuple[OperationRun, ...]:
-        query = _runs(
-            running=running,
-            since=started_since is not None,
-            before=before is not None,
-            newest=limit is not None,
-        )
-        start, job = before or (None, None)
-        given: dict[str, Any] = {"since": started_since, "before": start, "before_job": job, "limit": limit}
-        bound = {name: value for name, value in given.items() if value is not None}
-        lists: dict[Column[Any], Collection[str] | None] = {_RUNS.job: jobs, _RUNS.table: tables}
-        found = self._all(query, OPERATION_RUNS.value, lists, **bound)
+    def operation_runs(self, **wanted: Unpack[OperationRunsWanted]) -> tuple[OperationRun, ...]:
+        found = self._wanted(RUNS_WANTED, wanted)
         return tuple(sorted(found, key=lambda run: (run.started_at, run.job)))
 
     def bytes_rewritten(self, since: datetime, until: datetime) -> int:

@@ -2,22 +2,21 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from itertools import product
-from typing import Any
+from typing import Unpack
 
 from sqlalchemy import Boolean, Column, Index, Integer, Table, Text, and_, bindparam, func, or_, select
 
 from tidegate.domain.part_name import SEPARATOR
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
-from tidegate.scheduler.store.answers import AlertCount, Numbered
+from tidegate.scheduler.store.answers import AlertCount
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec, Coded, Instant, Json, Name
-from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, Statement, every
-from tidegate.scheduler.store.sql.statements.rows import JOURNAL, SCHEDULES
+from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, every
+from tidegate.scheduler.store.sql.statements.rows import SCHEDULES
+from tidegate.scheduler.store.wanted import AlertsWanted
 
 incidents = Table(
     "incidents",
@@ -102,65 +101,36 @@ DEADLINES = (
 )
 
 
-def _newest(*, of_app: bool, behind: bool, few: bool) -> Statement:
-    query = every(ALERTS).order_by(_ALERTS.made_at.desc(), _ALERTS.id)
-    if of_app:
-        query = query.where(_OF_APP)
-    if behind:
-        query = query.where(
-            or_(_ALERTS.made_at < _MADE, and_(_ALERTS.made_at == _MADE, _ALERTS.id > bindparam("behind")))
-        )
-    return query.limit(LIMIT) if few else query
+_BEFORE = bindparam("before", type_=Instant())
+WANTED = Filters(
+    query=every(ALERTS),
+    value=ALERTS.value,
+    lists={"ids": _ALERTS.id, "states": _ALERTS.state},
+    equals={"project": _ALERTS.project, "channel": _ALERTS.channel},
+    bounds={
+        "of_app": _OF_APP,
+        "before": or_(
+            _ALERTS.made_at < _BEFORE,
+            and_(_ALERTS.made_at == _BEFORE, _ALERTS.id > bindparam("before_id", type_=Text)),
+        ),
+    },
+    limits={"limit": (_ALERTS.made_at.desc(), _ALERTS.id)},
+)
 
 
-NEWEST = {
-    which: _newest(of_app=which[0], behind=which[1], few=which[2])
-    for which in product((False, True), repeat=3)
-}
-"""By whether they are of one app, begin behind an alert, and are limited."""
-
-
-class AlertReader(Queries):
+class AlertReader(FilteredQueries):
     def deadline_schedules(self) -> tuple[ScheduleState, ...]:
         return tuple(self._all(DEADLINES, SCHEDULES.value))
-
-    def entries_of(
-        self, kinds: Collection[EntryKind], after: int, until: int, limit: int
-    ) -> tuple[Numbered, ...]:
-        table = JOURNAL_TABLE.c
-        query = (
-            every(JOURNAL)
-            .add_columns(table.number)
-            .where(table.number > after, table.number <= until, table.kind.in_(sorted(kinds)))
-            .order_by(table.number)
-            .limit(limit)
-        )
-        rows = self._connection.execute(query).all()
-        return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
 
     def incidents(self, project: str) -> tuple[Incident, ...]:
         return tuple(self._all(ALL_INCIDENTS, INCIDENTS.value, equals={incidents.c.project: project}))
 
-    def alerts(
-        self,
-        project: str,
-        *,
-        ids: Collection[str] | None = None,
-        states: Collection[AlertState] | None = None,
-        channel: str | None = None,
-        app: str | None = None,
-        before: tuple[datetime, str] | None = None,
-        limit: int | None = None,
-    ) -> tuple[Alert, ...]:
-        lists = {_ALERTS.id: ids, _ALERTS.state: None if states is None else [str(each) for each in states]}
-        same = {_ALERTS.project: project, _ALERTS.channel: channel}
-        bound: dict[str, Any] = {} if limit is None else {"limit": limit}
-        if app is not None:
-            bound["of_app"] = f"{app}{SEPARATOR}"
-        if before is not None:
-            bound["made"], bound["behind"] = before
-        query = NEWEST[app is not None, before is not None, limit is not None]
-        return tuple(self._all(query, ALERTS.value, lists, equals=same, **bound))
+    def alerts(self, project: str, **wanted: Unpack[AlertsWanted]) -> tuple[Alert, ...]:
+        app = wanted.pop("app", None)
+        of_app = None if app is None else f"{app}{SEPARATOR}"
+        found = self._wanted(WANTED, {**wanted, "project": project, "of_app": of_app})
+        by_id = sorted(found, key=lambda alert: alert.id)
+        return tuple(sorted(by_id, key=lambda alert: alert.made_at, reverse=True))
 
     def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
         same = {_ALERTS.project: project}

@@ -23,17 +23,16 @@ from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import UNFINISHED
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
 from tidegate.scheduler.model.run import ENDED, Launched, RunStatus
-from tidegate.scheduler.store.answers import Numbered, Position, TableSize
+from tidegate.scheduler.store.answers import Position, TableSize
 from tidegate.scheduler.store.ledger import summed
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.counted_events import counted
-from tidegate.scheduler.store.sql.journal import IS_RENAME, JOURNAL_TABLE
 from tidegate.scheduler.store.sql.retention.sizes import table_sizes
 from tidegate.scheduler.store.sql.retention.tables import DISCARDED_JOB, EVENT, RUN, pruned, snapshots
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
-from tidegate.scheduler.store.sql.statements.rows import EVENTS, JOBS, JOURNAL, LAUNCHES, RUNS
+from tidegate.scheduler.store.sql.statements.rows import EVENTS, JOBS, LAUNCHES, RUNS
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 
@@ -125,12 +124,6 @@ LAUNCHED_SINCE = (
     .where(tables.launches.c.at > bindparam("since", type_=Instant))
     .order_by(tables.launches.c.at, tables.launches.c.holder)
 )
-RENAMES = every(JOURNAL).add_columns(JOURNAL_TABLE.c.number).where(IS_RENAME).order_by(JOURNAL_TABLE.c.number)
-ENDS = select(
-    # Each by itself is a look at an end of the table; SQLite would read all of it for both in one.
-    select(func.min(JOURNAL_TABLE.c.number)).scalar_subquery(),
-    select(func.max(JOURNAL_TABLE.c.number)).scalar_subquery(),
-)
 SNAPSHOTS = select(snapshots.c.number, snapshots.c.at).order_by(snapshots.c.number)
 NEWEST_SNAPSHOT = select(snapshots.c.number, snapshots.c.at, snapshots.c.state).order_by(
     snapshots.c.number.desc()
@@ -216,26 +209,6 @@ class RetentionReader(Queries):
         )
         rows = self._connection.execute(query, {"events": listed(self._dialect, events)}).all()
         return summed((row.schedule, None, row.reason, row.at, row.number) for row in rows)
-
-    def journal_page(
-        self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
-    ) -> tuple[Numbered, ...]:
-        table = JOURNAL_TABLE.c
-        query = every(JOURNAL).add_columns(table.number).where(table.number > after)
-        if until is not None:
-            query = query.where(table.number <= until)
-        if to is not None:
-            query = query.where(table.at <= to)
-        rows = self._connection.execute(query.order_by(table.number).limit(limit)).all()
-        return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
-
-    def renames(self) -> tuple[Numbered, ...]:
-        rows = self._connection.execute(RENAMES).all()
-        return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
-
-    def journal_ends(self) -> tuple[int, int]:
-        first, last = self._connection.execute(ENDS).one()
-        return first or 0, last or 0
 
     def snapshot(self, at: datetime | None = None) -> Snapshot | None:
         query = NEWEST_SNAPSHOT if at is None else NEWEST_SNAPSHOT.where(snapshots.c.at <= at)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Column, ColumnElement
+from sqlalchemy import Column, ColumnElement, TextClause
 
 from tidegate.scheduler.store.sql.columns import Row
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, STATEMENTS_KEPT, Queries, Statement
@@ -31,7 +31,9 @@ class Filters(Generic[T]):
     value: Callable[[Row], T]
     lists: Mapping[str, Column[Any]]
     equals: Mapping[str, Column[Any]] = field(default_factory=dict[str, Column[Any]])
-    bounds: Mapping[str, ColumnElement[bool]] = field(default_factory=dict[str, ColumnElement[bool]])
+    bounds: Mapping[str, ColumnElement[bool] | TextClause] = field(
+        default_factory=dict[str, ColumnElement[bool] | TextClause]
+    )
     limits: Mapping[str, Sequence[ColumnElement[Any]]]
 
 

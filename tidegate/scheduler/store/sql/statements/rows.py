@@ -11,12 +11,10 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec, Held, Row, as_held, instant, microseconds
-from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 
 
 def _due_at(job: Job) -> datetime | None:
@@ -62,7 +60,6 @@ JOBS = Codec(
 LAUNCHES = Codec(tables.launches, Launched)
 GAUGES = Codec(tables.gauges, Gauge)
 RUNS = Codec(tables.runs, Run)
-JOURNAL = Codec(JOURNAL_TABLE, Entry)
 
 DELIVERY_KEY = ("job", "event", "schedule", "leaf")
 DELIVERY_NAMES = (*DELIVERY_KEY, "reason", "at")
