@@ -50,7 +50,7 @@ def test_the_help_loads_no_more_than_the_frame_of_the_commands_and_declarations(
 def test_a_declaration_names_what_exists(listing: Listing):
     fields = [field.name for field in msgspec.structs.fields(listing.item)]
     members = {*fields, *(name for name, _ in inspect.getmembers(listing.item, inspect.isdatadescriptor))}
-    documented = inspect.getdoc(listing.item) or ""
+    documented = "".join(each.__doc__ or "" for each in listing.item.__mro__)
     assert [name for name in fields if f"{name}" not in documented] == []
     assert {column.name for column in listing.columns} <= members
     assert {name.removeprefix("-") for name in listing.order} <= set(fields)

@@ -21,6 +21,7 @@ COMMANDS = {
     "events": ("events", "list"),
     "alerts": ("alerts", "list"),
     "commits": ("commits", "list"),
+    "schedules": ("schedules", "list"),
     "tables": ("maintenance", "tables"),
     "tasks": ("tasks", "list"),
     "backfills": ("backfill", "status"),
@@ -47,13 +48,15 @@ def page_of(listing: Listing) -> str:
 
 
 def route_of(listing: Listing, document: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The path of a list, and what the document says of it."""
+    """The path of a list, the shortest of several, and what the document says of it."""
     name = f"list_{listing.name.replace('-', '_')}_"
-    return next(
-        (path, methods["get"])
+    paths = (
+        path
         for path, methods in document["paths"].items()
         if methods.get("get", {}).get("operationId", "").startswith(name)
     )
+    path = min(paths, key=len)
+    return path, document["paths"][path]["get"]
 
 
 @PARAMETERS

@@ -19,7 +19,7 @@ def play(folder: Path) -> None:
     project.edit("streak: {dataset: orders}", "streak: {dataset: orders, length: 3}")
     print(project.run("plan", "--no-imports", exit_code=2))
     project.run("deploy", "--no-imports")
-    print(project.json("schedules", "list")[1]["spec"]["trigger"])
+    print(project.json("schedules", "list")[1]["trigger"])
     print(project.run("schedules", "show", KEY))
     project.arrive("2026-01-02", "2026-01-04", "2026-01-05")
     print(project.run("why", KEY))

@@ -6,18 +6,23 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from msgspec import UNSET
 
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
 from tidegate.listings.listing import EVERYTHING, Column, Filter, Listing
 
 if TYPE_CHECKING:
     from tidegate.listings.read import Source
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 NAMED = 5
 """So many values of a list are in a cell."""
 
 NOTHING = {"instant": "-", "measure": "-", "age": "unknown"}
 """What a column that is always shown has for no value."""
+
+EMPTY = (None, UNSET, "", ())
+"""Values for which a column of priority 2 is not shown."""
 
 KEPT = inspect.Parameter.KEYWORD_ONLY
 
@@ -52,11 +57,13 @@ class Parts(NamedTuple):
     Attributes:
         nothing: what it says if nothing is listed.
         below: says something of all that is listed; None for nothing.
+        total: counts what there is, for a line on what is cut; None where that is not known.
     """
 
     parts: Sequence[Part]
     nothing: str
     below: Callable[[Sequence[Any]], str] | None = None
+    total: "Callable[[EngineReader], int] | None" = None
 
 
 def list_command(
@@ -149,8 +156,14 @@ def _print(
 
     found = [(part, read(listing, source, EVERYTHING, part.given, limit=most)) for part in asked.parts]
     shown = [(part, rows, rows.items[::-1] if oldest_first else rows.items) for part, rows in found]
+    cut = ""
+    if any(rows.next is not None for _, rows, _ in shown):
+        of_all = "" if asked.total is None else f" of {asked.total(source.reader):,}"
+        cut = f"The {'newest' if oldest_first else 'first'} {most:,}{of_all}; --limit shows more."
     if format is Format.JSON:
         print_json([item for _, _, items in shown for item in items])
+        if cut:
+            typer.echo(cut, err=True)
         return
     use_zone_of_apps(source.reader, {app for _, rows, _ in shown for app in rows.apps})
     if not shown[0][2]:
@@ -163,7 +176,7 @@ def _print(
         if asked.below is not None and (below := asked.below(items)):
             typer.echo(f"\n{below}")
         if rows.next is not None:
-            typer.echo(f"\nThe {'newest' if oldest_first else 'first'} {most:,}; --limit shows more.")
+            typer.echo(f"\n{cut}")
 
 
 def print_items(listing: Listing, items: Sequence[Any]) -> None:
@@ -172,7 +185,7 @@ def print_items(listing: Listing, items: Sequence[Any]) -> None:
         column
         for column in listing.columns
         if column.priority == 1
-        or (column.priority == 2 and any(getattr(item, column.name) not in (None, "", ()) for item in items))
+        or (column.priority == 2 and any(getattr(item, column.name) not in EMPTY for item in items))
     ]
     print_table(
         [column.title for column in columns],
@@ -183,11 +196,11 @@ def print_items(listing: Listing, items: Sequence[Any]) -> None:
 
 def _cell(column: Column, item: Any) -> str:
     value: Any = getattr(item, column.name)
-    if value is None:
+    if value is None or value is UNSET:
         return NOTHING.get(column.shown_as, "") if column.priority == 1 else ""
     match column.shown_as:
         case "instant":
-            return instant(value, getattr(item, "timezone", ""))
+            return instant(value, getattr(item, "zone", getattr(item, "timezone", "")))
         case "status":
             return str(value).replace("_", " ")
         case "number":

@@ -10,6 +10,7 @@ from tidegate.listings.jobs import JOBS
 from tidegate.listings.late import LATE
 from tidegate.listings.listing import Listing
 from tidegate.listings.overrides import OVERRIDES
+from tidegate.listings.schedules import SCHEDULES
 from tidegate.listings.tables import TABLES
 from tidegate.listings.tasks import TASKS
 
@@ -25,6 +26,7 @@ LISTINGS: dict[str, Listing] = {
         JOBS,
         LATE,
         OVERRIDES,
+        SCHEDULES,
         TABLES,
         TASKS,
     )

@@ -26,12 +26,11 @@ class Received(Value, kw_only=True):
     outcome: str
 
 
-class Event(Value, kw_only=True):
-    """An event, or a report that was refused and so is none.
+class CollectedEvent(Value, kw_only=True):
+    """An event, as a job that has collected it shows it.
 
     Attributes:
         id: two events with the same one are the same fact.
-        kind: partition, run, fire or manual.
         key: what it is about, such as "partition:app/dataset".
         time: when it happened.
         arrived: when the store first held it.
@@ -39,7 +38,26 @@ class Event(Value, kw_only=True):
         bytes: size of the partition, if the reporter knows it.
         rows: number of its rows, likewise.
         run_id: the run that caused it, or that it is about.
-        status: of that run.
+        detail: a line for people, for example who reported it.
+    """
+
+    id: str
+    key: str
+    time: Instant
+    arrived: Instant
+    partition: str | None
+    bytes: int | None = None
+    rows: int | None = None
+    run_id: str | None = None
+    detail: str = ""
+
+
+class Event(CollectedEvent, kw_only=True):
+    """An event, or a report that was refused and so is none.
+
+    Attributes:
+        kind: partition, run, fire or manual.
+        status: of the run that it is about.
         scheduled_for: of a fire, the instant of the cron.
         day: of a fire, the day to which it belongs in the zone of the cron.
         run: of a run, what a run that it triggers may refer to.
@@ -49,21 +67,12 @@ class Event(Value, kw_only=True):
         first_at: of several fires the first; `time` is the last.
         origin: the event that it repeats; null for a fact of its own.
         only_for: the only schedule that receives it; null for all that listen to its key.
-        detail: a line for people, for example who reported it.
         routed: whether a tick has looked for the schedules that listen to it.
         refused: why the report was refused; null for an event.
         deliveries: what became of it in each schedule that has received it.
     """
 
-    id: str
     kind: str
-    key: str
-    time: Instant
-    arrived: Instant
-    partition: str | None
-    bytes: int | None = None
-    rows: int | None = None
-    run_id: str | None = None
     status: str | None = None
     scheduled_for: Instant | None = None
     day: str | None = None
@@ -74,7 +83,6 @@ class Event(Value, kw_only=True):
     first_at: Instant | None = None
     origin: str | None = None
     only_for: str | None = None
-    detail: str = ""
     routed: bool
     refused: str | None = None
     deliveries: tuple[Received, ...] = ()

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from tidegate.domain.value import Value
+from tidegate.listings.events import CollectedEvent
 from tidegate.listings.jobs import Job
 from tidegate.listings.listing import Instant
 from tidegate.listings.queries.jobs import public_job
@@ -60,32 +61,6 @@ class OperationOfJob(Value, kw_only=True):
     forced: bool
     excluded: tuple[str, ...]
     then: tuple[tuple[str, str], ...]
-
-
-class CollectedEvent(Value, kw_only=True):
-    """An event.
-
-    Attributes:
-        id: two events with the same one are the same fact.
-        key: what it is about, such as "partition:app/dataset".
-        time: when it happened.
-        arrived: when the store first held it.
-        partition: its key; "" for a dataset without partitions, null for other kinds of events.
-        bytes: size of the partition, if the reporter knows it.
-        rows: number of its rows, likewise.
-        run_id: the run that caused it, or that it is about.
-        detail: a line for people, for example who reported it.
-    """
-
-    id: str
-    key: str
-    time: Instant
-    arrived: Instant
-    partition: str | None
-    bytes: int | None
-    rows: int | None
-    run_id: str | None
-    detail: str
 
 
 class Collected(Value, kw_only=True):

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from tidegate.domain.value import Value
 from tidegate.listings.listing import Instant
 from tidegate.listings.queries.tables import public_table
-from tidegate.listings.tables import DebtOfTable, HealthOfTable
+from tidegate.listings.tables import TableFacts
 from tidegate.scheduler.decision.maintenance.health import ConditionsChecked
 from tidegate.scheduler.explain.measured import Measured, measured
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
@@ -52,24 +52,14 @@ class OperationOnTable(OperationStatus, kw_only=True):
     next_eligible: Instant | None
 
 
-class ShownTable(Value, kw_only=True):
-    """A table with its operations; its other fields are those of the list of tables.
+class ShownTable(TableFacts, kw_only=True):
+    """A table with its operations.
 
     Attributes:
         running: the run of the operation that runs, if one does.
         operations: each that a policy configures.
     """
 
-    table: str
-    catalog_name: str | None
-    dataset: str | None
-    health: HealthOfTable | None
-    age_seconds: float | None
-    usable: bool
-    measurement_asked_for: Instant | None
-    debt: DebtOfTable
-    failures_in_a_row: int
-    health_policy: str | None
     running: tuple[OperationRun, ...]
     operations: tuple[OperationOnTable, ...]
 

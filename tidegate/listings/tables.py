@@ -71,8 +71,8 @@ class DebtOfTable(Value, kw_only=True):
     issues: tuple[IssueOfTable, ...]
 
 
-class MaintainedTable(Value, kw_only=True):
-    """A table that maintenance knows.
+class TableFacts(Value, kw_only=True):
+    """What is known of a table that is maintained.
 
     Attributes:
         table: "catalog.namespace.table", or "app/dataset".
@@ -85,7 +85,6 @@ class MaintainedTable(Value, kw_only=True):
         debt: with the failures of the table.
         failures_in_a_row: of runs of operations on it.
         health_policy: the policy whose limits count; null for the defaults.
-        rank: its place in the order that was asked for, the smallest first; null before all others.
     """
 
     table: str
@@ -98,6 +97,15 @@ class MaintainedTable(Value, kw_only=True):
     debt: DebtOfTable
     failures_in_a_row: int
     health_policy: str | None
+
+
+class MaintainedTable(TableFacts, kw_only=True):
+    """A table that maintenance knows.
+
+    Attributes:
+        rank: its place in the order that was asked for, the smallest first; null before all others.
+    """
+
     rank: float | None = None
 
     @property

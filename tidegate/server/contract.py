@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 import msgspec
+import msgspec.inspect as inspected
 from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
@@ -66,10 +67,14 @@ def page_of(item: Any) -> dict[str, Any]:
 
 def rows_of(listing: Listing) -> type[Any]:
     """Return the type of a page of a list, named, so that clients made from the schema have it."""
+    said = """A page of a list.
+
+    Attributes:
+        items: of the list, in its order.
+        next: the cursor of the next page; null for the last one.
+    """
     fields = [("items", list[listing.item]), ("next", str | None)]
-    return msgspec.defstruct(
-        f"{listing.item.__name__}Page", fields, namespace={"__doc__": f"A page of a list. {listing.help}"}
-    )
+    return msgspec.defstruct(f"{listing.item.__name__}Page", fields, namespace={"__doc__": said})
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
@@ -81,24 +86,42 @@ def schema_of(kind: Any) -> dict[str, Any]:
     if isinstance(kind, dict):
         return kind
     (found,), components = msgspec.json.schema_components([kind], ref_template=REF)
+    structs = _structs(inspected.type_info(kind), {})
     for name, schema in components.items():
-        described = _with_descriptions(schema)
+        described = _with_descriptions(schema, structs.get(name))
         if _components.setdefault(name, described) != described:
             raise ValueError(f"two types of the API have the name {name}: rename one")
     return found
 
 
-def _with_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a struct whose fields have what its docstring says of them."""
-    text = inspect.cleandoc(schema.get("description", ""))
+def _structs(info: Any, found: dict[str, type[Any]]) -> dict[str, type[Any]]:
+    """Add all structs in the description of a type to those found, by name."""
+    if isinstance(info, inspected.StructType):
+        if info.cls.__name__ in found:
+            return found
+        found[info.cls.__name__] = info.cls
+    members = info if isinstance(info, tuple) else (getattr(info, name) for name in info.__struct_fields__)
+    for member in members:
+        if isinstance(member, tuple | inspected.Type | inspected.Field):
+            _structs(member, found)
+    return found
+
+
+def _with_descriptions(schema: dict[str, Any], kind: type[Any] | None) -> dict[str, Any]:
+    """Return the schema of a struct whose fields have what its docstring, and those of its bases, say."""
     fields: dict[str, Any] = schema.get("properties", {})
-    said, _, of_fields = text.partition("\n\nAttributes:\n")
-    found = {name: " ".join(words.split()) for name, words in ATTRIBUTE.findall(of_fields)}
+    if kind is None or not fields:
+        return schema
+    found = dict[str, str]()
+    for each in reversed(kind.__mro__):
+        _, _, of_fields = inspect.cleandoc(each.__doc__ or "").partition("\n\nAttributes:\n")
+        found |= {name: " ".join(words.split()) for name, words in ATTRIBUTE.findall(of_fields)}
     described = {
         name: {"description": found[name], **field} if name in found else field
         for name, field in fields.items()
     }
-    return {**schema, "description": said, "properties": described} if fields else schema
+    said = inspect.cleandoc(kind.__doc__ or "").partition("\n\nAttributes:\n")[0]
+    return {**schema, "description": said, "properties": described}
 
 
 def contract(

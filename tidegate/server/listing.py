@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from enum import Enum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -28,18 +29,22 @@ FIXED = ("request", "service", "caller", "limit", "cursor")
 """Parameters of every route; the others are filters."""
 
 
-def add_route(router: APIRouter, listing: Listing, path: str = "") -> None:
+def add_route(
+    router: APIRouter, listing: Listing, path: str = "", check: Callable[..., None] | None = None
+) -> None:
     """Let a router answer with the pages of a list.
 
     Args:
         path: below that of the router; names in braces in it are filters. "" for the list's own name.
+        check: refuses what the path names and is not there; None where every path is there.
     """
     path = path or f"/{listing.name}"
-    needed = Depends(needs(Role(listing.role)))
+    needed = [Depends(needs(Role(listing.role))), *(() if check is None else (Depends(check),))]
     errors = (409,) if any(each.kind == "task" for each in listing.filters) else ()
     said = contract(rows_of(listing), errors=errors)
-    router.get(path, dependencies=[needed], tags=[listing.name], **said)(
-        endpoint(listing, path, lambda _request, _service, _caller, rows, _given: json_answer(rows))
+    tags: list[str | Enum] = [] if router.tags else [listing.name]
+    router.get(path, dependencies=needed, tags=tags, **said)(
+        endpoint(listing, router.prefix + path, lambda _1, _2, _3, rows, _4: json_answer(rows))
     )
 
 
@@ -58,7 +63,7 @@ def endpoint(listing: Listing, path: str, show: Show) -> Callable[..., Response]
         cursor: Cursor = None,
         **given: Any,
     ) -> Response:
-        filters = {name.rstrip("_"): value for name, value in given.items()}
+        filters = {each.name: given[_word(each)] for each in listing.filters}
         rows = read_seen(service, caller, listing, filters, limit, cursor)
         return show(request, service, caller, rows, filters)
 
@@ -104,11 +109,13 @@ def scope_of(service: Service, reader: EngineReader, caller: Caller) -> Scope:
 
 
 def _parameter(of: Filter, path: str) -> inspect.Parameter:
-    """Return a filter as a parameter of a route; its name may be a word of Python."""
-    name = f"{of.name}_" if of.name == "from" else of.name
+    """Return a filter as a parameter of a route."""
+    name = _word(of)
     kind = inspect.Parameter.KEYWORD_ONLY
     if f"{{{of.name}}}" in path:
-        return inspect.Parameter(name, kind, annotation=Annotated[str, Path(description=of.help)])
+        return inspect.Parameter(
+            name, kind, annotation=Annotated[str, Path(alias=of.name, description=of.help)]
+        )
     said = Query(alias=of.name, description=_with_values(of))
     match of.kind:
         case "flag":
@@ -121,6 +128,11 @@ def _parameter(of: Filter, path: str) -> inspect.Parameter:
         case _:
             return inspect.Parameter(name, kind, default="", annotation=Annotated[str, said])
     return inspect.Parameter(name, kind, default=None, annotation=annotation)
+
+
+def _word(of: Filter) -> str:
+    """Return the name of a filter as one of Python that is none of its words."""
+    return f"{of.name.replace('-', '_')}_"
 
 
 def _with_values(of: Filter) -> str:

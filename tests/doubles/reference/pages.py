@@ -92,9 +92,6 @@ class PageReader(MemoryReader):
         ]
         return tuple(sorted(found, key=lambda state: state.ref)[:limit])
 
-    def schedule_count(self, app: str | None = None) -> int:
-        return sum(app in (None, state.app) for state in self._tables.schedules.values())
-
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None
     ) -> tuple[JobCount, ...]:

@@ -12,25 +12,27 @@ import typer
 
 from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
+from tidegate.cli.listing import Given, Part, Parts, list_command
 from tidegate.cli.operate.schedule_changes import create_schedule, update_schedule
 from tidegate.cli.printing import (
-    FirstOption,
+    NUMBER_MAX,
+    SCHEDULES_SHOWN,
     Format,
     FormatOption,
     ReasonOption,
     instant,
-    most_shown,
     print_json,
     print_line,
     print_table,
 )
+from tidegate.listings.schedules import SCHEDULES
 
 if TYPE_CHECKING:
     from tidegate.domain.model import OnSuspend
     from tidegate.domain.time.expiry import Until
     from tidegate.scheduler.model.deployed import ScheduleState
     from tidegate.scheduler.model.journal import By
-    from tidegate.scheduler.store.listing_reader import ListingReader
+    from tidegate.scheduler.store.engine_reader import EngineReader
     from tidegate.scheduler.store.protocol import EngineTransaction
 
     Switch = Callable[[EngineTransaction, str, datetime, By, Until | None], bool]
@@ -50,59 +52,27 @@ app.command("update")(update_schedule)
 app.command("create")(create_schedule)
 
 
-@app.command("list")
-def list_schedules(
-    app: Annotated[str | None, typer.Option(help="Only schedules of this app.")] = None,
-    limit: FirstOption = None,
-    format: FormatOption = Format.TEXT,
-) -> None:
-    """List the deployed schedules and tasks; `tidegate tasks list` says more of tasks."""
-    from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.explain.names import find_app
-    from tidegate.scheduler.model.job import WAITING
-    from tidegate.scheduler.store.wanted import SchedulesWanted
+def _parts(given: Given, _: object) -> Parts:
+    """Return the only part; the total is known where no more than an app is asked for."""
+    prefix = f"{given['app'].rpartition('/')[2]}/" if "app" in given else ""
 
-    with opened_store() as store, store.reading() as reader:
-        app = find_app(reader, app)
-        most = most_shown(limit, format)
-        states = reader.schedules_page(SchedulesWanted(app=app), most)
-        jobs = reader.jobs(schedules=[state.ref for state in states], states=WAITING)
-        waiting = Counter(job.schedule for job in jobs)
-        left = _left_out(reader, app, most) if len(states) == most else ""
-    if format is Format.JSON:
-        import msgspec
+    def total(reader: "EngineReader") -> int:
+        return sum(ref.startswith(prefix) for ref in reader.schedule_refs())
 
-        print_json([{**msgspec.to_builtins(state), "waiting_jobs": waiting[state.ref]} for state in states])
-        if left:
-            print_line(left, err=True)
-        return
-    if not states:
-        typer.echo("No schedules are deployed. Run `tidegate deploy` first.")
-        return
-    now = datetime.now(UTC)
-    print_table(
-        ["schedule", "status", "program", "trigger", "next fire", "waiting"],
-        [
-            [
-                state.ref,
-                state.status,
-                state.spec.program or "-",
-                state.spec.trigger.one_line(),
-                instant(state.next_start(now), state.spec.timezone),
-                str(waiting[state.ref] or ""),
-            ]
-            for state in states
-        ],
-        right=["waiting"],
+    if given.keys() - {"app"}:
+        return Parts([Part("", given)], "No deployed schedule or task matches.")
+    return Parts([Part("", given)], "No schedules are deployed. Run `tidegate deploy` first.", total=total)
+
+
+app.command("list")(
+    list_command(
+        SCHEDULES,
+        _parts,
+        limit=SCHEDULES_SHOWN,
+        json_limit=NUMBER_MAX,
+        help="List the deployed schedules and tasks; `tidegate tasks list` says more of tasks.",
     )
-    if left:
-        typer.echo(f"\n{left}")
-
-
-def _left_out(reader: "ListingReader", app: str | None, limit: int) -> str:
-    """Return a line on the schedules behind the first ones; "" if there are none."""
-    every = reader.schedule_count(app)
-    return f"The first {limit:,} of {every:,}; --limit shows more." if every > limit else ""
+)
 
 
 @app.command("show")
@@ -110,6 +80,8 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
     """Show one schedule: its status, its specification, its newest jobs, and who changed it."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.history import print_history
+    from tidegate.listings.queries.jobs import public_job
+    from tidegate.listings.queries.schedules import listed_schedules
     from tidegate.project.local_time import use_zone
     from tidegate.scheduler.explain.names import find_schedule
 
@@ -118,9 +90,10 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
         use_zone(state.spec.timezone)
         jobs = reader.jobs(schedules=[state.ref], limit=RECENT_JOBS)
         history = reader.journal(schedule=state.ref, limit=RECENT_ENTRIES)
-    if format is Format.JSON:
-        print_json({"schedule": state, "jobs": jobs, "history": history})
-        return
+        if format is Format.JSON:
+            (public,) = listed_schedules(reader, [state], datetime.now(UTC))
+            print_json({"schedule": public, "jobs": [*map(public_job, jobs)], "history": history})
+            return
     print_table(["schedule", state.ref], list(_fields(state)))
     if state.spec.task is not None:
         typer.echo(f"\nIts instances: tidegate instances list {state.ref}")

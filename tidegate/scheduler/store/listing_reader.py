@@ -41,10 +41,6 @@ class ListingReader(EngineReader, Protocol):
         """Schedules, by ref: those of an app by name."""
         ...
 
-    def schedule_count(self, app: str | None = None) -> int:
-        """How many schedules and tasks there are: those of an app, or all."""
-        ...
-
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None
     ) -> tuple[JobCount, ...]:

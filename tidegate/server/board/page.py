@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from msgspec import UNSET
 
 from tidegate.listings.declared import LISTINGS
 from tidegate.project.local_time import in_zone, local_instant
@@ -88,6 +89,7 @@ def _environment() -> Environment:
     found.filters["measure"] = lambda value, name: value_text(name, value)
     found.filters["age"] = lambda seconds: age_text(timedelta(seconds=seconds))
     found.filters["summary"] = lambda code: Reason(code).summary
+    found.tests["unset"] = lambda value: value is UNSET
     return found
 
 

@@ -16,27 +16,27 @@ from tidegate.listings.jobs import Job
 from tidegate.listings.overrides import Override
 from tidegate.listings.queries.jobs import public_job
 from tidegate.listings.queries.overrides import public_overrides
+from tidegate.listings.read import Rows
+from tidegate.listings.schedules import SCHEDULES
 from tidegate.processes.explained import explained
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.reverts.revert import revert
 from tidegate.scheduler.explain.explanation import Explanation
-from tidegate.scheduler.explain.overrides import override_line, reverted_to
+from tidegate.scheduler.explain.overrides import reverted_to
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.records import override as engine
 from tidegate.scheduler.model.records.token import Role
-from tidegate.scheduler.store.wanted import SchedulesWanted
-from tidegate.server.access import OPERATE, READ, Called
+from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.board.back import back
+from tidegate.server.board.listing import add_page
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.body import read_form
-from tidegate.server.deployed import deployed_app, own_apps, schedule_of
+from tidegate.server.deployed import own_apps, schedule_of
 from tidegate.server.forms.override import until_of
-from tidegate.server.page import Page, after_name
 from tidegate.server.problem import Problem
 from tidegate.server.routes.holds import HeldApp, held
-from tidegate.server.service import Here
+from tidegate.server.service import Here, Service
 from tidegate.server.visible import refused_to
 
 router = APIRouter(prefix="/board/schedules", route_class=PageRoute, include_in_schema=False)
@@ -47,38 +47,16 @@ FIRES_WITHIN = timedelta(days=366)
 """How far the next fires of a cron are looked for."""
 
 
-class Line(Value, kw_only=True):
-    """A schedule in the list.
-
-    Attributes:
-        overrides: what was changed of it by hand, each with who, why and until when.
-    """
-
-    ref: str
-    program: str
-    kind: str
-    status: str
-    owner: str
-    next_fire_at: datetime | None
-    overrides: tuple[str, ...]
-
-
-class Listed(Value, kw_only=True):
-    """The list.
+class Apps(Value, kw_only=True):
+    """What the page of the list shows beside it.
 
     Attributes:
         apps: all that the caller sees.
-        app: the one whose schedules are listed; None for none.
-        hold: who holds its launches; None if it is not on hold.
+        holds: who holds the launches of each that is on hold.
     """
 
     apps: tuple[str, ...]
-    app: str | None
-    hold: HeldApp | None
-    status: str
-    program: str
-    items: tuple[Line, ...]
-    next: str | None
+    holds: dict[str, HeldApp]
 
 
 class Shown(Value, kw_only=True):
@@ -103,46 +81,13 @@ class Shown(Value, kw_only=True):
     overrides: list[Override]
 
 
-@router.get("", dependencies=[READ])
-def list_page(
-    request: Request,
-    service: Here,
-    caller: Called,
-    page_of: Annotated[Page, Depends(Page)],
-    app: str = "",
-    status: str = "",
-    program: str = "",
-) -> Response:
-    """List the apps, and the schedules of one of them."""
-    if status not in ("", "active", "suspended"):
-        raise Problem(400, f"status has the unknown value {status!r:.100}", hint="active or suspended")
+def _apps(service: Service, caller: Caller, _: Rows) -> Apps:
     with service.store.reading() as reader:
         apps = tuple(sorted(each for each in own_apps(service, reader) if caller.sees(each)))
-        chosen = app or (apps[0] if len(apps) == 1 else None)
-        items, cursor, zone, overrides, holds = [], None, "", (), ()
-        if chosen is not None:
-            caller.check_app(chosen)
-            zone = deployed_app(service, reader, chosen).app.timezone
-            wanted = SchedulesWanted(
-                app=chosen,
-                program=program or None,
-                status=status or None,
-                after=_after(page_of, chosen),
-            )
-            states = list(reader.schedules_page(wanted, page_of.limit + 1))
-            items, cursor = page_of.cut(states, lambda state: (state.name,))
-            overrides = reader.overrides(refs=[state.ref for state in items])
-            holds = held(reader, lambda each: each == chosen)
-    view = Listed(
-        apps=apps,
-        app=chosen,
-        hold=next(iter(holds), None),
-        status=status,
-        program=program,
-        items=tuple(_line(state, service.clock(), overrides) for state in items),
-        next=cursor,
-    )
-    return page(request, service, "schedules", "Schedules", view, zone)
+        return Apps(apps=apps, holds={each.app: each for each in held(reader, lambda app: app in apps)})
+
+
+add_page(SCHEDULES, template="schedules", more=_apps)
 
 
 @router.get("/{app}/{s}", dependencies=[READ])
@@ -212,20 +157,3 @@ def _next_fires(state: ScheduleState, now: datetime) -> Iterable[datetime]:
     elif state.active and clock is not None:
         following = fire_times.fires(clock, now, now + FIRES_WITHIN)
     return sorted({*islice(following, FIRES_SHOWN), *(() if first is None else (first,))})
-
-
-def _after(page_of: Page, app: str) -> str | None:
-    name = after_name(page_of)
-    return None if name is None else f"{app}/{name}"
-
-
-def _line(state: ScheduleState, now: datetime, overrides: Iterable[engine.Override]) -> Line:
-    return Line(
-        ref=state.ref,
-        program=state.spec.program,
-        kind=state.spec.trigger.kind,
-        status=state.status,
-        owner=state.spec.owner,
-        next_fire_at=state.next_start(now),
-        overrides=tuple(override_line(each) for each in overrides if each.ref == state.ref),
-    )

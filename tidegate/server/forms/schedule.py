@@ -1,37 +1,13 @@
-"""A schedule as JSON: the keys of its YAML as they were written, and what the store knows of it.
-
-written: program, trigger, constraints, …  ─┐
-added:   namespace, app, name, status, …   ─┴─► one object, which may be sent again
-"""
+"""A schedule in a body: the keys of its YAML, and those that answers add; and its ETag."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
 
-from tidegate.compiler.render.written import written_schedule
+from tidegate.listings.schedules import ADDED
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.server.problem import Problem
-
-ADDED = ("namespace", "app", "name", "revision", "source", "suspended_at")
-"""Keys of an answer that are not of the YAML; a caller may send them back."""
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["namespace", "app", "name", "status", "revision", "source"],
-    "properties": {
-        "namespace": {"type": "string"},
-        "app": {"type": "string"},
-        "name": {"type": "string"},
-        "status": {"enum": ["active", "suspended"]},
-        "revision": {"type": "integer", "minimum": 1},
-        "source": {"enum": ["deploy", "api"]},
-        "suspended_at": {"type": ["string", "null"], "format": "date-time"},
-        "program": {"type": "string"},
-        "trigger": {"type": "object"},
-    },
-}
-"""The schema of a schedule; its further keys are those of the YAML."""
 
 EXAMPLE: dict[str, Any] = {
     "program": "join",
@@ -41,20 +17,6 @@ EXAMPLE: dict[str, Any] = {
     "args": {"late_after_minutes": 15},
     "status": "active",
 }
-
-
-def schedule_json(namespace: str, state: ScheduleState) -> dict[str, Any]:
-    """Return a schedule, or a task, as JSON."""
-    return {
-        "namespace": namespace,
-        "app": state.app,
-        "name": state.name,
-        **written_schedule(state.spec),
-        "status": state.status,
-        "revision": state.revision,
-        "source": state.source,
-        **({} if state.active else {"suspended_at": state.suspended_at}),
-    }
 
 
 def spec_of(body: Mapping[str, Any], name: str) -> dict[str, Any]:

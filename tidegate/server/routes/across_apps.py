@@ -1,30 +1,22 @@
 """Schedules of all apps: those that a program triggers, and those to enable again."""
 
-from collections.abc import Collection, Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 
-from tidegate.domain.model import leaves
-from tidegate.domain.part_name import whole_name
 from tidegate.domain.time.instant import instant_of
 from tidegate.domain.value import Value
+from tidegate.listings.schedules import TRIGGERED
 from tidegate.scheduler.commands.by_hand.manual import resume
-from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.event import run_event_key
-from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.server.access import OPERATE, READ, Called, Caller
-from tidegate.server.contract import contract, json_answer, listed, page_of
+from tidegate.server.access import OPERATE, Called
+from tidegate.server.contract import contract, json_answer
 from tidegate.server.deployed import own_apps
-from tidegate.server.forms.schedule import SCHEMA, schedule_json
-from tidegate.server.page import Page
+from tidegate.server.listing import add_route
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import Reason
-from tidegate.server.service import Here, Service
+from tidegate.server.service import Here
 
 router = APIRouter(prefix="/schedules", tags=["schedules"])
-
-STATUSES = ("started", "succeeded", "failed", "cancelled", "completed")
 
 
 class Enabled(Value, kw_only=True):
@@ -48,58 +40,13 @@ def enable_again(
         raise Problem(400, "end-time is before start-time")
     now, enabled = service.clock(), list[str]()
     with service.store.transaction() as transaction:
-        for state in _visible(service, caller, transaction):
+        apps = {each for each in own_apps(service, transaction) if caller.sees(each)}
+        for state in transaction.schedules():
             at = state.suspended_at
-            found = not state.active and at is not None and first <= at < last
+            found = state.app in apps and not state.active and at is not None and first <= at < last
             if found and resume(transaction, state.ref, now, caller.by(reason)):
                 enabled.append(state.ref)
     return json_answer(Enabled(enabled=enabled))
 
 
-@router.get("/trigger-type/program-status", dependencies=[READ], **contract(page_of(SCHEMA)))
-def triggered_by(
-    service: Here,
-    caller: Called,
-    page: Annotated[Page, Depends(Page)],
-    app: Annotated[str, Query(alias="trigger-app-name")] = "",
-    program: Annotated[str, Query(alias="trigger-program-name")] = "",
-    statuses: Annotated[
-        str, Query(alias="trigger-program-statuses", description=f"Of {', '.join(STATUSES)}; empty: all.")
-    ] = "",
-) -> Response:
-    """List the schedules whose trigger, or a member of it, waits for runs of a program."""
-    if not app or not program:
-        raise Problem(400, "trigger-app-name and trigger-program-name are needed")
-    wanted = [each.strip().lower() for each in statuses.split(",")] if statuses else list(STATUSES)
-    unknown = next((each for each in wanted if each not in STATUSES), None)
-    if unknown is not None:
-        raise Problem(
-            400, f"unknown status {unknown!r:.100} in trigger-program-statuses", hint=", ".join(STATUSES)
-        )
-    keys = [run_event_key(app, program, status) for status in wanted]
-    with service.store.reading() as reader:
-        subscribed = {each.schedule for each in reader.subscriptions(keys)}
-        states = [
-            state
-            for state in _visible(service, caller, reader, subscribed)
-            if _waits_for(state, f"{app}/{program}", wanted)
-        ]
-    items, cursor = page.of(states, lambda state: (state.ref,))
-    return listed([schedule_json(service.namespace, each) for each in items], cursor)
-
-
-def _waits_for(state: ScheduleState, program: str, statuses: Sequence[str]) -> bool:
-    collected = (leaf.trigger for leaf in leaves(state.spec.trigger) if leaf.trigger.program_collected)
-    heard = (trigger.runs_heard(state.spec.program) for trigger in collected)
-    return any(
-        whole_name(state.app, runs[0]) == program and runs[1] in statuses
-        for runs in heard
-        if runs is not None
-    )
-
-
-def _visible(
-    service: Service, caller: Caller, reader: EngineReader, refs: Collection[str] | None = None
-) -> list[ScheduleState]:
-    apps = {each for each in own_apps(service, reader) if caller.sees(each)}
-    return [state for state in reader.schedules(refs=refs) if state.app in apps]
+add_route(router, TRIGGERED, "/trigger-type/program-status")

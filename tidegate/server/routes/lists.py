@@ -1,4 +1,4 @@
-"""The lists whose paths are their own names."""
+"""The lists whose paths are their own names: all but the tables of maintenance, which are in no namespace."""
 
 from fastapi import APIRouter
 
@@ -7,16 +7,6 @@ from tidegate.server.listing import add_route
 
 router = APIRouter()
 
-for name in (
-    "alerts",
-    "backfills",
-    "deployments",
-    "events",
-    "instances",
-    "jobs",
-    "late",
-    "overrides",
-    "commits",
-    "tasks",
-):
-    add_route(router, LISTINGS[name])
+for name, listing in LISTINGS.items():
+    if name != "tables":
+        add_route(router, listing)

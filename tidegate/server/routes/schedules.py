@@ -2,21 +2,20 @@
 
 from typing import Annotated, Any, Literal
 
-import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tidegate.domain.partition_key import WrittenKey
 from tidegate.domain.value import Value
+from tidegate.listings.queries.schedules import public_schedule
+from tidegate.listings.schedules import SCHEDULES, Schedule
 from tidegate.project.one_schedule import changed_text
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.protocol import EngineTransaction
-from tidegate.scheduler.store.wanted import SchedulesWanted
 from tidegate.server.access import ADMIN, OPERATE, READ, Called
 from tidegate.server.body import as_form, read_object, read_optional
-from tidegate.server.contract import ANY_OBJECT, contract, json_answer, listed, page_of
+from tidegate.server.contract import ANY_OBJECT, contract, json_answer
 from tidegate.server.deployed import (
     check_new_name,
     deployed_app,
@@ -25,10 +24,9 @@ from tidegate.server.deployed import (
     schedule_of,
 )
 from tidegate.server.forms.override import until_of
-from tidegate.server.forms.schedule import EXAMPLE, SCHEMA, check_match, etag, schedule_json, spec_of
-from tidegate.server.page import Page, after_name
+from tidegate.server.forms.schedule import EXAMPLE, check_match, etag, spec_of
+from tidegate.server.listing import add_route
 from tidegate.server.problem import Problem, refused_as
-from tidegate.server.routes.filters import Filters
 from tidegate.server.service import Here, Service
 from tidegate.server.specification import compiled_schedule
 from tidegate.server.visible import refused_to
@@ -91,29 +89,22 @@ class Deleted(Value, kw_only=True):
     discarded_jobs: int
 
 
-@router.get("/schedules", dependencies=[READ], **contract(page_of(SCHEMA)))
-def list_schedules(
-    app: str,
-    service: Here,
-    page: Annotated[Page, Depends(Page)],
-    filters: Annotated[Filters, Depends(Filters)],
-) -> Response:
-    """List the schedules of an app, by name."""
+def _app_there(app: str, service: Here) -> None:
     with service.store.reading() as reader:
-        filters.check(deployed_app(service, reader, app))
-        return _listed(service, reader, page, filters.of(app))
+        deployed_app(service, reader, app)
 
 
-@router.get("/programs/{p}/schedules", dependencies=[READ], **contract(page_of(SCHEMA)))
-@router.get("/workflows/{p}/schedules", dependencies=[READ], **contract(page_of(SCHEMA)))
-def list_of_program(app: str, p: str, service: Here, page: Annotated[Page, Depends(Page)]) -> Response:
-    """List the schedules of a program, by name."""
+def _program_there(app: str, program: str, service: Here) -> None:
     with service.store.reading() as reader:
-        program_of(deployed_app(service, reader, app), p)
-        return _listed(service, reader, page, SchedulesWanted(app=app, program=p))
+        program_of(deployed_app(service, reader, app), program)
 
 
-@router.get("/schedules/{s}", dependencies=[READ], **contract(SCHEMA))
+add_route(router, SCHEDULES, "/schedules", _app_there)
+for _kind in ("programs", "workflows"):
+    add_route(router, SCHEDULES, f"/{_kind}/{{program}}/schedules", _program_there)
+
+
+@router.get("/schedules/{s}", dependencies=[READ], **contract(Schedule))
 def show(app: str, s: str, service: Here) -> Response:
     """Show a schedule."""
     with service.store.reading() as reader:
@@ -131,7 +122,7 @@ def status(app: str, s: str, service: Here) -> Response:
 @router.put(
     "/schedules/{s}",
     dependencies=[ADMIN],
-    **contract(SCHEMA, body=ANY_OBJECT, example=EXAMPLE, errors=(409, 412)),
+    **contract(Schedule, body=ANY_OBJECT, example=EXAMPLE, errors=(409, 412)),
 )
 def create(
     app: str,
@@ -165,7 +156,7 @@ def create(
 @router.post(
     "/schedules/{s}/update",
     dependencies=[ADMIN],
-    **contract(SCHEMA, body=ANY_OBJECT, example={"args": {"late_after_minutes": 30}}, errors=(409, 412)),
+    **contract(Schedule, body=ANY_OBJECT, example={"args": {"late_after_minutes": 30}}, errors=(409, 412)),
 )
 def update(
     app: str,
@@ -248,7 +239,7 @@ SWITCHES = {"enable": resume, "resume": resume, "disable": suspend, "suspend": s
     "/schedules/{s}/{action}",
     dependencies=[OPERATE],
     **contract(
-        SCHEMA, body=Reasoned, example={"reason": "the feed is late"}, optional=True, errors=(409, 412)
+        Schedule, body=Reasoned, example={"reason": "the feed is late"}, optional=True, errors=(409, 412)
     ),
 )
 def switch(
@@ -293,13 +284,4 @@ def _check_program(deployed: DeployedApp, spec: dict[str, Any]) -> None:
 
 
 def _answer(service: Service, state: ScheduleState) -> Response:
-    return json_answer(schedule_json(service.namespace, state), headers={"ETag": etag(state)})
-
-
-def _listed(service: Service, reader: ListingReader, page: Page, wanted: SchedulesWanted) -> Response:
-    name = after_name(page)
-    if name is not None:
-        wanted = msgspec.structs.replace(wanted, after=f"{wanted.app}/{name}")
-    states = list(reader.schedules_page(wanted, page.limit + 1))
-    items, cursor = page.cut(states, lambda state: (state.name,))
-    return listed([msgspec.to_builtins(schedule_json(service.namespace, each)) for each in items], cursor)
+    return json_answer(public_schedule(service.namespace, state), headers={"ETag": etag(state)})

@@ -23,7 +23,6 @@ _ENDED = tables.jobs.c.ended_at
 
 FIRST_SCHEDULES = every(SCHEDULES).order_by(tables.schedules.c.ref).limit(LIMIT)
 NEXT_SCHEDULES = FIRST_SCHEDULES.where(tables.schedules.c.ref > BEHIND)
-SCHEDULE_COUNT = select(func.count()).select_from(tables.schedules)
 COUNTS = select(
     tables.jobs.c.app,
     tables.jobs.c.state,
@@ -48,10 +47,6 @@ class PageReader(Queries):
         return tuple(
             self._all(NEXT_SCHEDULES, SCHEDULES.value, None, equals, limit=limit, behind=wanted.after)
         )
-
-    def schedule_count(self, app: str | None = None) -> int:
-        (found,) = self._all(SCHEDULE_COUNT, tuple[int], equals={tables.schedules.c.app: app})
-        return found[0]
 
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None
