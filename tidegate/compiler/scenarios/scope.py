@@ -6,8 +6,10 @@ the start and end of the example. A name is known if the YAML declares it, even 
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
@@ -18,7 +20,10 @@ from tidegate.domain.part_name import SEPARATOR, is_of_other, name_in, whole_nam
 from tidegate.domain.partition_key import PartitionKeyError, join_key, validate_key
 from tidegate.domain.size import SizeError, parse_size
 from tidegate.domain.suggest import did_you_mean
+from tidegate.domain.value import Value
 from tidegate.domain.wording import shown
+
+V = TypeVar("V", bound=Value)
 
 Brought = Mapping[str, frozenset[str]]
 """The schedules and tasks, the programs, and the datasets as "app/dataset", by their section."""
@@ -80,7 +85,7 @@ class ExampleScope:
             except SizeError as error:
                 self.findings.add("V213", node, error.message, error.hint)
                 return None
-        return number_of(node)
+        return None if node is None else int(plain(node))
 
     # --- names ---
 
@@ -269,17 +274,6 @@ def text_of(node: Node) -> str:
     return str(plain(node))
 
 
-def number_of(node: Node | None) -> int | None:
-    """Return a whole number, None where there is none."""
-    return None if node is None else int(plain(node))
-
-
-def optional_text(node: MappingNode, key: str) -> str | None:
-    """Return the text at a key, None where there is none."""
-    found = node.get(key)
-    return None if found is None else text_of(found)
-
-
 def texts(node: MappingNode, key: str) -> tuple[str, ...]:
     """Return the texts of the list at a key."""
     return tuple(text_of(item) for item in node.items(key))
@@ -287,3 +281,34 @@ def texts(node: MappingNode, key: str) -> tuple[str, ...]:
 
 def _parts(node: MappingNode) -> dict[str, str]:
     return {name: text_of(value) for name, value in node.values.items()}
+
+
+def read_fields(
+    struct: type[V], node: MappingNode | None, scope: ExampleScope, read: dict[str, Any]
+) -> V | None:
+    """Return a struct whose fields are under the keys of their names; None after reporting a wrong value.
+
+    Args:
+        read: the fields that are read already; None for a wrong one.
+    """
+    for field in msgspec.structs.fields(struct):
+        key = "at" if field.name == "when" else field.name.removesuffix("_")
+        value = None if node is None else node.get(key)
+        if field.name not in read and value is not None:
+            read[field.name] = _read(field.type, key, value, scope)
+    return None if None in read.values() else struct(**read)
+
+
+def _read(type_: Any, key: str, node: Node, scope: ExampleScope) -> Any:
+    """Return a value of a type, as the schema lets one write it."""
+    if key == "bytes":
+        return scope.size(node)
+    if type_ in (str, str | None):
+        return scope.key(node)
+    if type_ in (datetime, datetime | None):
+        return scope.instant(node, f"`{key}`", bounded=key == "at")
+    if type_ is timedelta:
+        return scope.duration(node)
+    if type_ == tuple[str, ...] | None:
+        return scope.keys(node.items if isinstance(node, SequenceNode) else ())
+    return msgspec.convert(plain(node), type_)

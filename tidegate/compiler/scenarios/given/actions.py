@@ -6,7 +6,7 @@ checked the shapes, so that a reader only checks names, keys and times.
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -25,13 +25,12 @@ from tidegate.compiler.scenarios.model.scenario import (
     ReportGauges,
     Restart,
     Resume,
-    RunEnd,
     RunSeen,
     Suspend,
     TriggerByHand,
     Update,
 )
-from tidegate.compiler.scenarios.scope import ExampleScope, number_of, text_of
+from tidegate.compiler.scenarios.scope import ExampleScope, read_fields, text_of
 from tidegate.domain.wording import shown
 
 
@@ -63,25 +62,13 @@ def _expiring(action: Action | None, node: Node, kind: str, scope: ExampleScope)
 def _partitions(node: MappingNode, scope: ExampleScope) -> Action | None:
     dataset = scope.name(node.values["dataset"], "dataset")
     keys = None if dataset is None else scope.dataset_keys(node.get("keys"), node, dataset)
-    size = scope.size(node.get("bytes"))
-    if dataset is None or keys is None:
-        return None
-    return PartitionsArrive(dataset=dataset, keys=keys, bytes=size, rows=number_of(node.get("rows")))
+    return read_fields(PartitionsArrive, node, scope, {"dataset": dataset, "keys": keys})
 
 
 def _run(node: MappingNode, scope: ExampleScope) -> Action | None:
     program = scope.name(node.values["program"], "program")
     outputs = _outputs(node.mapping("outputs"), scope)
-    if program is None or outputs is None:
-        return None
-    args = node.mapping("args")
-    return RunSeen(
-        program=program,
-        id=text_of(node.values["id"]),
-        status=cast("RunEnd", node.text("status")),
-        args={} if args is None else plain(args),
-        outputs=outputs,
-    )
+    return read_fields(RunSeen, node, scope, {"program": program, "outputs": outputs})
 
 
 def _outputs(node: MappingNode | None, scope: ExampleScope) -> dict[str, tuple[str, ...]] | None:
@@ -96,19 +83,15 @@ def _outputs(node: MappingNode | None, scope: ExampleScope) -> dict[str, tuple[s
     return found if len(found) == len(node.values) else None
 
 
-def _suspend(node: ScalarNode, scope: ExampleScope) -> Action | None:
-    name = scope.name(node, "schedule")
-    return None if name is None else Suspend(schedule=name)
+def _on_schedule(struct: type[Action]) -> Callable[[Node, ExampleScope], Action | None]:
+    """Return the reader of an action on a schedule: its name alone, or a mapping that also has options."""
 
+    def read(node: Node, scope: ExampleScope) -> Action | None:
+        long = isinstance(node, MappingNode)
+        name = scope.name(node.values["schedule"] if long else node, "schedule")
+        return read_fields(struct, node if long else None, scope, {"schedule": name})
 
-def _resume(node: ScalarNode, scope: ExampleScope) -> Action | None:
-    name = scope.name(node, "schedule")
-    return None if name is None else Resume(schedule=name)
-
-
-def _delete(node: ScalarNode, scope: ExampleScope) -> Action | None:
-    name = scope.name(node, "schedule")
-    return None if name is None else Delete(schedule=name)
+    return read
 
 
 def _update(node: MappingNode, scope: ExampleScope) -> Action | None:
@@ -136,25 +119,13 @@ def is_inside(path: str) -> bool:
     return bool(path) and not path.startswith(("/", "~")) and ".." not in path.split("/")
 
 
-def _trigger(node: Node, scope: ExampleScope) -> Action | None:
-    if isinstance(node, MappingNode):
-        name = scope.name(node.values["schedule"], "schedule")
-        key = node.get("key")
-        found, force = "" if key is None else scope.key(key), node.flag("force", False)
-    else:
-        name, found, force = scope.name(node, "schedule"), "", False
-    return None if name is None else TriggerByHand(schedule=name, key=found, force=force)
-
-
 def _replay(node: Node, scope: ExampleScope) -> Action | None:
     if not isinstance(node, MappingNode):
         name = scope.name(node, "dataset")
         return None if name is None else Replay(dataset=name)
     name, named = scope.name(node.values["dataset"], "dataset"), node.get("keys")
     keys = () if name is None or named is None else scope.dataset_keys(named, node, name)
-    if name is None or keys is None:
-        return None
-    return Replay(dataset=name, keys=keys, again=node.flag("again", False))
+    return read_fields(Replay, node, scope, {"dataset": name, "keys": keys})
 
 
 def _gauge(node: MappingNode, _scope: ExampleScope) -> Action:
@@ -170,28 +141,20 @@ def _down(node: ScalarNode, scope: ExampleScope) -> Action | None:
     return None if duration is None else Down(duration=duration)
 
 
-def _fail_launch(node: Node, scope: ExampleScope) -> Action | None:
-    if isinstance(node, MappingNode):
-        name, times = scope.name(node.values["schedule"], "schedule"), node.number("times", 1)
-    else:
-        name, times = scope.name(node, "schedule"), 1
-    return None if name is None else FailLaunch(schedule=name, times=times)
-
-
 ACTIONS: dict[str, Callable[[Any, ExampleScope], Action | None]] = {
     "partitions": _partitions,
     "run": _run,
-    "suspend": _suspend,
-    "resume": _resume,
-    "delete": _delete,
+    "suspend": _on_schedule(Suspend),
+    "resume": _on_schedule(Resume),
+    "delete": _on_schedule(Delete),
     "update": _update,
     "deploy": _deploy,
-    "trigger": _trigger,
+    "trigger": _on_schedule(TriggerByHand),
     "replay": _replay,
     "gauge": _gauge,
     "restart": _restart,
     "down": _down,
-    "fail_launch": _fail_launch,
+    "fail_launch": _on_schedule(FailLaunch),
     "instance": instance,
     "report": report,
     "backfill": backfill,

@@ -4,21 +4,16 @@ Names are taken as they are written, but for the dataset that `table` or `operat
 policy that does not exist is refused when the example is played, so that `refused` can expect it.
 """
 
-from typing import cast
-
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scenarios.model.maintenance import (
-    DEFAULT_OPERATION_TAKES,
     DisablePolicy,
     MaintainByHand,
-    OperationEnd,
     OperationEnds,
     TableWritten,
 )
 from tidegate.compiler.scenarios.model.scenario import Action
-from tidegate.compiler.scenarios.scope import ExampleScope, optional_text, text_of
+from tidegate.compiler.scenarios.scope import ExampleScope, read_fields, text_of, texts
 from tidegate.domain.maintenance.measures import MEASURES
-from tidegate.domain.model import Operation
 
 
 def table(node: MappingNode, scope: ExampleScope) -> Action | None:
@@ -58,33 +53,13 @@ def _health(node: MappingNode, scope: ExampleScope) -> dict[str, float] | None:
 def operation_ends(node: MappingNode, scope: ExampleScope) -> Action | None:
     """Return how the coming runs of an operation go; one end may be given without a list."""
     one = node.text("ends")
-    ends = (one,) if one else tuple(text_of(end) for end in node.items("ends"))
-    name = scope.table(node.values["table"])
-    takes, size = scope.duration(node.get("takes")), scope.size(node.get("bytes"))
-    if (
-        name is None
-        or ("takes" in node.values and takes is None)
-        or ("bytes" in node.values and size is None)
-    ):
-        return None
-    return OperationEnds(
-        table=name,
-        operation=Operation(node.text("operation")),
-        ends=cast("tuple[OperationEnd, ...]", ends),
-        changed=node.flag("changed", True),
-        bytes=size or 0,
-        takes=DEFAULT_OPERATION_TAKES if takes is None else takes,
-    )
+    ends = (one,) if one else texts(node, "ends")
+    return read_fields(OperationEnds, node, scope, {"table": scope.table(node.values["table"]), "ends": ends})
 
 
-def maintain(node: MappingNode, scope: ExampleScope) -> Action:
+def maintain(node: MappingNode, scope: ExampleScope) -> Action | None:
     """Return a run by hand."""
-    operation = node.text("operation")
-    return MaintainByHand(
-        table=scope.any_table(node.values["table"]),
-        operation=Operation(operation) if operation else None,
-        policy=optional_text(node, "policy"),
-    )
+    return read_fields(MaintainByHand, node, scope, {"table": scope.any_table(node.values["table"])})
 
 
 def disable(node: ScalarNode, _scope: ExampleScope) -> Action:

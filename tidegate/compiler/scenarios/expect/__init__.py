@@ -1,1 +1,0 @@
-"""Reads `expect:`, what a scenario expects."""
