@@ -8,11 +8,10 @@ import pytest
 import yaml
 
 from tests.effort import pick
+from tidegate.compiler import layout
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.fingerprint import canonical
-from tidegate.compiler.layout import format as layout
-from tidegate.compiler.layout.blocks import BEFORE, PARTS, order_at
-from tidegate.compiler.layout.format import NotFormatted, format_file
+from tidegate.compiler.layout import BEFORE, PARTS, NotFormatted, format_file, order_at
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "schedules").rglob("*.yaml"))

@@ -4,7 +4,7 @@ import pytest
 
 from tests.worlds.overriding import FIRST, Hands, S
 from tests.worlds.world import at
-from tidegate.scheduler.commands.reverts import revert
+from tidegate.scheduler.commands import reverts
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.protocol import Store
 
@@ -41,7 +41,7 @@ def test_a_crash_amid_a_revert_leaves_it_for_the_next_tick(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(revert, "restore_statuses", dies)
+        patched.setattr(reverts, "restore_statuses", dies)
         world.tick("11:00")
     assert (world.journal(), world.overrides()) == (before, overrides)
     assert (world.state().status, world.state().overridden) == ("suspended", True)

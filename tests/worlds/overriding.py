@@ -4,7 +4,7 @@ from tests.worlds.world import World, app_of, at
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
-from tidegate.scheduler.commands.reverts.revert import Part, revert
+from tidegate.scheduler.commands.reverts import Part, revert
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override

@@ -3,7 +3,8 @@
 The files that a process has loaded, and whether they are still what was loaded. A run is to see the code
 that is on disk when it starts: an edited program, an upgraded package. Programs are not loaded before a
 run; for what is, a run server looks at the files before each run, and leaves the place to a new server when
-one has changed.
+one has changed. The project's own modules are not among what is loaded: each run imports those that are on
+disk when it starts.
 """
 
 import gc

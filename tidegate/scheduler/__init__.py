@@ -12,7 +12,7 @@ from tidegate.scheduler.tick.expired import Revert, revert_with
 
 
 def _revert() -> Revert:
-    from tidegate.scheduler.commands.reverts.revert import end_expired
+    from tidegate.scheduler.commands.reverts import end_expired
 
     return end_expired
 

@@ -20,7 +20,7 @@ from tests.dagster_defs.maintenance.shop import (
 from tests.worlds.by import CLI
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import MAINTENANCE
-from tidegate.dagster_defs.maintenance.operations.run import BY_HAND, TIMED_OUT
+from tidegate.dagster_defs.maintenance.operation_run import BY_HAND, TIMED_OUT
 from tidegate.domain.model import HealthRules, Operation
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.launch.owners import owners

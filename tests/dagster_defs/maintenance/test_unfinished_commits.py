@@ -9,7 +9,7 @@ from tests.dagster_defs.instance import failure
 from tests.dagster_defs.maintenance.operator import Operator, execute
 from tests.dagster_defs.maintenance.shop import Shop, shop_app
 from tests.spark_jobs.staging import put, read_rows, stage_rows
-from tidegate.dagster_defs.maintenance.operations import run as operation_run
+from tidegate.dagster_defs.maintenance import operation_run
 from tidegate.scheduler.model.maintenance import Ending
 from tidegate.scheduler.model.reason import Reason
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef

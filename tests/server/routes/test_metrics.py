@@ -16,7 +16,7 @@ from tidegate.scheduler.launch.active_host import take
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.token import Role
-from tidegate.server.exposition import exposition
+from tidegate.server.routes.metrics import exposition
 
 pytestmark = [pytest.mark.store]
 

@@ -19,7 +19,7 @@ from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.held_apps import hold_app, release_app
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
-from tidegate.scheduler.commands.reverts.revert import Part, revert
+from tidegate.scheduler.commands.reverts import Part, revert
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused

@@ -16,7 +16,7 @@ from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
-from tidegate.scheduler.commands.reverts.revert import revert
+from tidegate.scheduler.commands.reverts import revert
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import EngineTransaction
 

@@ -25,7 +25,7 @@ from tests.simulation.people.oracle import PeopleOracle
 from tests.worlds.by import CLI
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps, release_app
-from tidegate.scheduler.commands.reverts.revert import revert
+from tidegate.scheduler.commands.reverts import revert
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.refused import Refused

@@ -26,7 +26,7 @@ def fmt(
     ] = False,
 ) -> None:
     """Format the YAML: the order of keys of the language, two spaces, comments kept."""
-    from tidegate.compiler.layout.format import format_file
+    from tidegate.compiler.layout import format_file
     from tidegate.compiler.render.diagnostics.text import diagnostics_text
     from tidegate.project.settings.settings import load_settings
     from tidegate.project.yaml_files import read_files

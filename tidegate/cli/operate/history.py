@@ -1,6 +1,6 @@
 """History: entries of the journal as the commands print them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -9,7 +9,27 @@ from tidegate.cli.printing import instant, print_table
 
 if TYPE_CHECKING:
     from tidegate.listings.shown_job import JournalLine
+    from tidegate.scheduler.explain.history import Attempt
     from tidegate.scheduler.model.journal import Entry
+
+
+COLUMNS = ["attempt", "run", "status", "started", "ended", "because"]
+
+
+def rows(attempts: "Iterable[Attempt]") -> list[list[str]]:
+    """Return a row for each attempt."""
+    return [
+        [
+            str(each.attempt),
+            each.run,
+            each.status,
+            instant(each.started),
+            "" if each.status == "waits" else instant(each.ended),
+            each.because,
+        ]
+        for each in attempts
+    ]
+
 
 _SHOWN_ELSEWHERE = (
     "instance",

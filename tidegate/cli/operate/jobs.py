@@ -69,8 +69,7 @@ def show_job(
 ) -> None:
     """Show one job: its state, its attempts, its collected events, the input of its run, and its history."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.attempts import COLUMNS, rows
-    from tidegate.cli.operate.history import print_history
+    from tidegate.cli.operate.history import COLUMNS, print_history, rows
     from tidegate.listings.shown_job import shown_job
     from tidegate.processes.server_address import run_address
     from tidegate.project.local_time import use_zone_of_apps

@@ -79,7 +79,7 @@ def revert_override(
     """Revert the overrides of a schedule now; what happens to its jobs `on_update` and `on_suspend` say."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.by_hand.held_apps import release_app
-    from tidegate.scheduler.commands.reverts.revert import revert
+    from tidegate.scheduler.commands.reverts import revert
     from tidegate.scheduler.explain.overrides import find_overrides, reverted_to
 
     now, by = datetime.now(UTC), by_hand(reason)

@@ -140,7 +140,7 @@ def _line(diagnostic: "Diagnostic", paths: Mapping[int, str]) -> str:
 
 def _print(transaction: "EngineTransaction", ref: str, changes: "Diff") -> None:
     from tidegate.compiler.render.diff_text import diff_text
-    from tidegate.scheduler.commands.overrides.record import text_override_of
+    from tidegate.scheduler.commands.overrides import text_override_of
     from tidegate.scheduler.explain.overrides import override_line
 
     typer.echo(diff_text(changes))

@@ -1,4 +1,8 @@
-"""The history of a job for people: its entries in the journal, and its attempts."""
+"""The history of a job for people: its entries in the journal, and its attempts.
+
+The instances of a task that were made together have one entry, which names no job: it is shown here as the
+entry of each of them.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime

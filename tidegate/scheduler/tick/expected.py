@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tidegate.domain.model import App
-from tidegate.scheduler.decision.expected.judgement import expected_of, first_expected, judge, landed
-from tidegate.scheduler.decision.expected.noted import Judged
+from tidegate.scheduler.decision.expected.judgement import Judged, expected_of, first_expected, judge, landed
 from tidegate.scheduler.decision.expected.periods import period_in
 from tidegate.scheduler.decision.set_back import not_ahead
 from tidegate.scheduler.model.event import PARTITION_KEY, Event

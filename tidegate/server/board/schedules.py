@@ -20,7 +20,7 @@ from tidegate.listings.read import Rows
 from tidegate.listings.schedules import SCHEDULES
 from tidegate.processes.explained import explained
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
-from tidegate.scheduler.commands.reverts.revert import revert
+from tidegate.scheduler.commands.reverts import revert
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.overrides import reverted_to
 from tidegate.scheduler.explain.why import explain

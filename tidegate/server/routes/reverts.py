@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from tidegate.domain.value import Value
 from tidegate.listings.overrides import Override
 from tidegate.listings.queries.overrides import public_overrides
-from tidegate.scheduler.commands.reverts.revert import of_part, revert
+from tidegate.scheduler.commands.reverts import of_part, revert
 from tidegate.scheduler.model.records.token import Role
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.body import as_form, read_optional

@@ -5,6 +5,13 @@ Java's classes by their full names, without a question to the JVM for each part 
 searches all its jars for a class of that name: a tenth of a small publish was spent on that. Here a part
 that begins with a capital letter is a class, as Java's naming conventions have it, and what comes before it
 are packages. A class that does not exist fails when it is used. A static method is asked for once.
+
+The JVM of this process's Spark: whether it has ended, whether it answers, and how it is ended.
+
+A JVM that was killed (often by the system, for its memory) takes its session along: no later call can work.
+One that hangs answers nothing, and blocks the thread that called it. Both are asked here without a call
+through the session: the process table, and a connection of its own with a time limit. Where this process has
+no JVM, nothing has ended and nothing hangs. Does not import PySpark: most processes with leases have none.
 """
 
 import os

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import typer
 
-from tidegate.cli.operate.attempts import COLUMNS as ATTEMPT_COLUMNS
-from tidegate.cli.operate.attempts import rows as attempt_rows
+from tidegate.cli.operate.history import COLUMNS as ATTEMPT_COLUMNS
+from tidegate.cli.operate.history import rows as attempt_rows
 from tidegate.cli.printing import instant, print_table
 from tidegate.listings.shown_instance import ShownInstance
 from tidegate.listings.shown_job import JournalLine

@@ -13,7 +13,7 @@ import msgspec
 
 from tidegate.domain.time.expiry import Until
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.overrides.record import Cause, record_overrides
+from tidegate.scheduler.commands.overrides import Cause, record_overrides
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override

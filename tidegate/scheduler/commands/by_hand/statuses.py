@@ -12,7 +12,7 @@ from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes_events
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.existing_events import collect_existing
-from tidegate.scheduler.commands.overrides.record import Cause, record_overrides, status_override_of
+from tidegate.scheduler.commands.overrides import Cause, record_overrides, status_override_of
 from tidegate.scheduler.decision.changes.fate import Change
 from tidegate.scheduler.decision.changes.overrides import extended, mark_of, status_override
 from tidegate.scheduler.model.deployed import ScheduleState, Status

@@ -25,7 +25,7 @@ from tidegate.scheduler.commands.deployment.replace import (
     reset_schedules,
 )
 from tidegate.scheduler.commands.existing_events import collect_existing
-from tidegate.scheduler.commands.overrides.record import record_overrides
+from tidegate.scheduler.commands.overrides import record_overrides
 from tidegate.scheduler.commands.tasks.deployed_tasks import change_tasks, wake_consumers
 from tidegate.scheduler.decision.changes.fate import Change
 from tidegate.scheduler.decision.changes.overrides import after_call, after_deployment, mark_of

@@ -11,7 +11,7 @@ from tidegate.compiler.plan.diff import Diff
 from tidegate.domain.model import App
 from tidegate.domain.time.expiry import Until
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.overrides.record import Cause
+from tidegate.scheduler.commands.overrides import Cause
 from tidegate.scheduler.model.deployed import ScheduleState, Source
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.protocol import EngineTransaction

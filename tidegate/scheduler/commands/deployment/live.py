@@ -23,7 +23,7 @@ from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import Renamed, blocks, record_of, renames_of
 from tidegate.scheduler.commands.deployment.specifications import storages_of
-from tidegate.scheduler.commands.overrides.views import override_changes
+from tidegate.scheduler.commands.overrides import override_changes
 from tidegate.scheduler.commands.tasks.deployed_tasks import days_begun
 from tidegate.scheduler.decision.changes.carry import carry
 from tidegate.scheduler.decision.changes.fate import Change, Fate, fate

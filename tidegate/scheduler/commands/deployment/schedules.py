@@ -17,7 +17,7 @@ from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.deployment.deploy import carry_out
 from tidegate.scheduler.commands.deployment.deployment import Deeds
 from tidegate.scheduler.commands.deployment.live import compare, deployed_apps
-from tidegate.scheduler.commands.overrides.record import Cause, record_overrides, text_override_of
+from tidegate.scheduler.commands.overrides import Cause, record_overrides, text_override_of
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused

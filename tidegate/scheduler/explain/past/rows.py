@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.scheduler.commands.activation import stopped, takes_events
-from tidegate.scheduler.commands.overrides.record import override_of, place_of
+from tidegate.scheduler.commands.overrides import override_of, place_of
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.decision.fold.after import instance_job
 from tidegate.scheduler.decision.set_back import job_set_back, not_ahead, schedule_set_back

@@ -1,8 +1,9 @@
-"""Revert: what an override has changed becomes what it was, by the same paths as a change by hand.
+"""
 
-Expire: overrides whose time has come revert, as if a person had reverted them at that instant. The tick
-calls it when all instants before are done (`scheduler.tick.tick.expire`). What cannot be reverted stays
-without an expiry, and the journal says why: the engine never stops for it.
+Revert: what an override has changed becomes what it was, by the same paths as a change by hand. Expire:
+overrides whose time has come revert, as if a person had reverted them at that instant. The tick calls it
+when all instants before are done (`scheduler.tick.tick.expire`). What cannot be reverted stays without an
+expiry, and the journal says why: the engine never stops for it.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from tidegate.scheduler.commands.by_hand.held_apps import release_held
 from tidegate.scheduler.commands.by_hand.statuses import switch
 from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.commands.deployment.schedules import carry_out_call
-from tidegate.scheduler.commands.overrides.record import Cause, record_overrides
+from tidegate.scheduler.commands.overrides import Cause, record_overrides
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.refused import Refused, UnknownName

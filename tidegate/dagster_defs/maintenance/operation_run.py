@@ -1,4 +1,6 @@
-"""The run of an operation on a table: claim, operate, report the end.
+"""
+
+The run of an operation on a table: claim, operate, report the end.
 
     claim (job, attempt) ──lost──► the run succeeds without doing anything
           └──won──► tidegate.spark_jobs.maintenance ─► end in the store ─► numbers in Dagster

@@ -1,9 +1,15 @@
-"""The record of overrides: rows and entries, in the transaction of the change that they are about."""
+"""Overrides: what a person has changed in production, and what a difference says of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
+from tidegate.compiler.plan.diff import Diff
+from tidegate.compiler.plan.override_change import OverrideChange, ThreeViews, three_views
+from tidegate.compiler.plan.part_change import form_of
+from tidegate.domain.model import App, Schedule
+from tidegate.scheduler.decision.changes.overrides import fates
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -84,3 +90,47 @@ def _entry(override: Override, action: str, now: datetime, data: dict[str, Any])
     schedule = None if override.kind == "held" else override.ref
     app = {"app": override.ref} if override.kind == "held" else {}
     return Entry(at=now, kind=EntryKind.OVERRIDE, schedule=schedule, data={**noted, **app, **data})
+
+
+def override_changes(
+    known: Iterable[Override],
+    changes: Diff,
+    states: Mapping[str, ScheduleState],
+    wanted: Mapping[str, App],
+) -> Iterator[OverrideChange]:
+    """Yield the overrides of the apps of a difference.
+
+    Args:
+        states: the deployed schedules by ref, under the names of the difference.
+        wanted: the apps of the YAML, by name.
+    """
+    names = {app.name for app in changes.apps}
+    for each, fate in fates([each for each in known if each.app in names], changes):
+        app, state = wanted.get(each.app), states.get(each.ref)
+        git = None if app is None else app.schedules.get(each.name)
+        yield OverrideChange(
+            ref=each.ref,
+            kind=each.kind,
+            owner=each.owner,
+            reason=each.reason,
+            since=each.since,
+            expires_at=each.expires_at,
+            fate=fate,
+            fields=tuple(_fields(each, git, state)),
+        )
+
+
+def _fields(override: Override, git: Schedule | None, state: ScheduleState | None) -> Iterator[ThreeViews]:
+    if override.kind == "status" and state is not None:
+        yield ThreeViews(
+            path="status",
+            git=None if git is None else git.status,
+            deployed=override.status,
+            override=state.status,
+        )
+    if override.kind == "specification" and state is not None:
+        yield from three_views(_form(git), _form(override.spec), _form(state.spec))
+
+
+def _form(spec: Schedule | None) -> dict[str, Any] | None:
+    return None if spec is None else form_of(spec)

@@ -1,4 +1,6 @@
-"""Block by block: a mapping or list in lines is cut into its entries, each with the comments above it.
+"""The layout of the YAML: what `tidegate fmt` writes, block by block, with its comments.
+
+Block by block: a mapping or list in lines is cut into its entries, each with the comments above it.
 
     leading comments, at the column of the key or left of it  ─┐
     key: value …                                               ├ one entry
@@ -9,6 +11,14 @@ changed inside.
 
 The order of keys in the language: that of the schema, for the app and for each kind of part. Names of parts
 keep the order of the file, and so do triggers and constraints, whose kind comes first by habit.
+
+Formats a file: the order of the language, two spaces for each level, and at most one empty line.
+
+    bytes ──reader──► nodes ──► blocks in order ──reader──► the same content? ──► text
+              └── errors: nothing is formatted
+
+Comments stay with what they are above. The result is read again: a layout that would change the content in
+any way is refused, and the file stays as it is.
 """
 
 import json
@@ -16,8 +26,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tidegate.compiler.reader.node import MappingNode, Node, SequenceNode
+from tidegate.compiler.diagnostics.diagnostic import Diagnostic
+from tidegate.compiler.reader.compose import read
+from tidegate.compiler.reader.node import MappingNode, Node, SequenceNode, plain
 from tidegate.compiler.schema import schema_text
+from tidegate.domain.error import UserError
 
 PARTS = {
     "datasets": "dataset",
@@ -219,3 +232,72 @@ def _shifted(line: str, by: int) -> str:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
+
+
+PASSES_MAX = 5
+"""A comment that moves may open an empty line that a second pass removes."""
+
+
+class NotFormatted(UserError):
+    """A file whose layout cannot be changed without changing its content."""
+
+
+def format_file(file: str, data: bytes) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    """Return the formatted text of a file, or None and what is wrong with it.
+
+    Raises:
+        NotFormatted: the layout would change what the file says.
+    """
+    node, diagnostics = _read(file, data)
+    if node is None:
+        return None, diagnostics
+    text = data.decode("utf-8").replace("\r\n", "\n")
+    for _ in range(PASSES_MAX):
+        formatted = _formatted(text, node)
+        again, _ = _read(file, formatted.encode())
+        if again is None or plain(again) != plain(node):
+            raise NotFormatted(
+                f"{file} cannot be formatted without changing what it says",
+                "write its long texts and lists in the usual form, each key on a line of its own",
+            )
+        if formatted == text:
+            return text, ()
+        text, node = formatted, again
+    raise NotFormatted(f"{file} does not come to rest", "report it with the file")
+
+
+def _read(file: str, data: bytes) -> tuple[MappingNode | None, tuple[Diagnostic, ...]]:
+    node, findings = read(file, data)
+    errors = tuple(each for each in findings.diagnostics() if each.severity == "error")
+    return (None if errors else node), errors
+
+
+def _formatted(text: str, node: MappingNode) -> str:
+    lines = text.split("\n")
+    if not is_block(node, lines):
+        return text.rstrip() + "\n"
+    header = min(key.line for key in node.keys.values()) - 1
+    footer = _footer(lines)
+    body = emitted(lines, node, (), header, footer, 0)
+    return "\n".join(_tidied([*_outside(lines[:header]), *body, *_outside(lines[footer:])])) + "\n"
+
+
+def _footer(lines: Sequence[str]) -> int:
+    """Return the index of the comments behind the last entry, which stay at the end."""
+    at = len(lines)
+    while at > 0 and (not lines[at - 1].strip() or lines[at - 1].startswith("#")):
+        at -= 1
+    return at
+
+
+def _outside(lines: Sequence[str]) -> list[str]:
+    return [line.strip() for line in lines]
+
+
+def _tidied(lines: list[str]) -> list[str]:
+    """Return lines without empty ones at the start and at the end."""
+    while lines and not lines[0].strip():
+        lines = lines[1:]
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    return lines

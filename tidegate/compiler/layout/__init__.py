@@ -1,1 +1,0 @@
-"""The layout of YAML files: `tidegate fmt`."""

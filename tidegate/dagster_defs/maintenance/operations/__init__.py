@@ -1,1 +1,0 @@
-"""The runs that carry out operations on tables."""
