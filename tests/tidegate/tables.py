@@ -9,7 +9,13 @@ from datetime import UTC, datetime, timedelta
 from tests.tidegate.project import Project
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.intake.tables import TableFound, report_gone, report_health, report_tables
+from tidegate.scheduler.intake.tables import (
+    TableFound,
+    forget_health,
+    report_gone,
+    report_health,
+    report_tables,
+)
 from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.launch.run_report import claim, end_operation
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
@@ -82,6 +88,9 @@ class TableProject:
         self.store = open_store(load_settings().store_url, create=False)
         tick(self.store, datetime.now(UTC))
         self.found(ORDERS, EVENTS)
+        with self.store.transaction() as transaction:
+            # Its table exists, without any partition that a pipeline could write.
+            forget_health(transaction, [REPORT], datetime.now(UTC))
 
     def found(self, *tables: str) -> None:
         """Tables of the catalog are listed."""

@@ -88,7 +88,7 @@ class Demo:
         """
         wanted = compiled_apps(self.settings, Format.TEXT)
         with self.store.transaction() as transaction:
-            deploy(transaction, wanted, datetime.now(UTC), by=BY)
+            deploy(transaction, wanted, datetime.now(UTC), by=BY, assume_published=False)
 
     def start(self) -> None:
         """Start the code server, the host and the daemon.

@@ -327,3 +327,10 @@ def test_a_host_that_stops_releases_its_lease(world: HostWorld) -> None:
     world.host().run(cast(Event, Stopped()))
     with world.live.store.reading() as reader:
         assert active_host(reader, world.live.settings.name, world.location.clock()) is None
+
+
+def test_a_host_notes_the_places_of_dagster(world: HostWorld) -> None:
+    host = world.host()
+    host.loop()
+    with world.live.store.reading() as reader:
+        assert noted_places(reader, "") == Noted(most=0, in_progress=0)

@@ -10,6 +10,7 @@ import msgspec
 
 from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.operations.coverage import Coverage, Moved, PolicyCoverage
+from tidegate.scheduler.model.maintenance import Untouched
 
 TABLES_NAMED = 5
 """So many tables are named in a line."""
@@ -45,9 +46,19 @@ def _policy(policy: PolicyCoverage) -> Iterator[str]:
     for word, names in (("new", policy.new), ("lost", policy.lost)):
         if names:
             yield f"      {word}: {_named(names)}"
+    for why, names in (
+        (Untouched.NEVER_PUBLISHED, policy.never_published),
+        (Untouched.LANDED, policy.landed),
+    ):
+        if names:
+            yield f"      {why}, nothing is started on {_them(names)}: {_named(names)}"
     if policy.discarded:
         are = "is" if policy.discarded == 1 else "are"
         yield f"      -> {plural(policy.discarded, 'waiting job')} {are} discarded with D-DELETED"
+
+
+def _them(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
 
 
 def _moved(each: Moved) -> str:

@@ -136,7 +136,7 @@ class Deployment:
             scope = self.scope(transaction) if scope is None else scope
             if self.saved is not None:
                 check(self.saved, basis_of(self.settings, self.wanted, transaction))
-            now, known = datetime.now(UTC), load_known(transaction)
+            now, known = datetime.now(UTC), load_known(transaction, self.wanted)
             applied = deploy_apps(
                 transaction,
                 self.wanted,
@@ -145,6 +145,7 @@ class Deployment:
                 force=self.force,
                 scope=scope,
                 by=self.by,
+                assume_published=False,
             )
             if self.saved is not None:
                 check_shown(self.saved, diff_json(applied))

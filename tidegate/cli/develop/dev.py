@@ -146,7 +146,8 @@ def _deployed(settings: "Settings", wanted: "Mapping[str, App]") -> "Diff":
                 scope = project_scope(transaction, settings, wanted, None, remove_apps=False)
                 discarded = lost(difference(transaction, wanted, scope=scope))
                 if discarded in ((), agreed):
-                    return deploy(transaction, wanted, datetime.now(UTC), scope=scope, by=by_hand(""))
+                    now, by = datetime.now(UTC), by_hand("")
+                    return deploy(transaction, wanted, now, scope=scope, by=by, assume_published=False)
             _ask(discarded)
             agreed = discarded
 

@@ -81,7 +81,7 @@ def plan(
     with deployed_state(settings) as reader:
         scope = project_scope(reader, settings, wanted, only, remove_apps)
         found = difference(reader, wanted, update_schedules=update, scope=scope)
-        covered = coverage(load_known(reader), found)
+        covered = coverage(load_known(reader, wanted), found)
         if out is not None and not found.refused:
             options = Options(update_schedules=update, app=only, remove_apps=remove_apps)
             basis = basis_of(settings, wanted, reader)

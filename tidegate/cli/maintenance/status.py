@@ -108,7 +108,9 @@ def _print_table(known: "Measured", running: "Sequence[OperationRun]") -> None:
 
 
 def _row(status: "OperationStatus") -> list[str]:
-    reason = "" if status.reason is None else f"{status.reason}: {status.reason.summary}"
+    reason = "" if status.reason is None else f"{status.reason}: {status.detail or status.reason.summary}"
+    if status.untouched is not None:
+        reason = status.untouched.sentence
     if status.running is not None:
         reason = f"its timeout ends at {instant(status.running.closes_at)}"
     return [

@@ -1,7 +1,7 @@
 """The steps that drive the engine: the same in a tick of a sensor and in a loop of the host.
 
     dead, overdue, stopped runs ─► watched folders ─► owed reports ─► ingestion ─► reconciliation
-        ─► tick ─► alerts ─► pruning ─► requests
+        ─► places ─► tick ─► alerts ─► pruning ─► requests
 
 Each step is its own transaction in the store. A step that fails is logged and does not stop the steps after
 it.
@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from dagster import DagsterInstance, RunRequest
 
+from tidegate.dagster_defs.coordinator.places import places_of
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
@@ -42,6 +43,7 @@ from tidegate.scheduler.launch.stopped import Stop, note_stops, stops_due
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.upkeep import UpkeepStore
+from tidegate.scheduler.tick.places import note_places, noted_places
 from tidegate.scheduler.tick.tick import tick
 from tidegate.watcher.watching import Watching, watched_of
 
@@ -86,6 +88,9 @@ DEAD_RUNS_SECONDS = 4
 """From one look for dead runs to the next, of all ticks of a process together. A host finds a dead run of
 this machine within 5 s, a sensor, which ticks every five seconds, within 10 s."""
 
+PLACES_SECONDS = 1
+"""From one count of the runs in progress to the next, as often as a host renews its lease."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shared:
@@ -93,6 +98,7 @@ class Shared:
 
     Attributes:
         looks: the looks for dead runs.
+        places: the counts of Dagster's places.
         pruning: the share of time that pruning takes.
         watching: the looks at watched folders.
         alerts: what collects and sends them.
@@ -100,6 +106,7 @@ class Shared:
     """
 
     looks: Turns = field(default_factory=lambda: Turns(DEAD_RUNS_SECONDS))
+    places: Turns = field(default_factory=lambda: Turns(PLACES_SECONDS))
     pruning: Pace = field(default_factory=Pace)
     watching: Watching = field(default_factory=Watching)
     alerts: Alarms = field(default_factory=Alarms)
@@ -156,6 +163,7 @@ class Steps:
             self._owed,
             self._ingest,
             self._reconcile,
+            self._places,
             self._tick,
             self._alerts,
             self._prune,
@@ -240,6 +248,18 @@ class Steps:
 
     def _reconcile(self, store: Store) -> None:
         reconcile(self._instance, store, self.deployed.everything, self._now(), self._log)
+
+    def _places(self, store: UpkeepStore) -> None:
+        """Note what Dagster allows and what is in progress there, if that has changed."""
+        self._shared.places.run(lambda: self._note_places(store))
+
+    def _note_places(self, store: UpkeepStore) -> None:
+        project, found = self._location.project, places_of(self._instance)
+        with store.reading() as reader:
+            if noted_places(reader, project) == found:
+                return
+        with store.transaction() as transaction:
+            note_places(transaction, project, found)
 
     def _tick(self, store: Store) -> None:
         for error in tick(store, self._now()).errors:

@@ -32,11 +32,11 @@ from tidegate.dagster_defs.deployed.tags import (
     job_of,
 )
 from tidegate.scheduler.intake.observe import RunObservation
-from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.model.run import ENDED, RunStatus
 
 STATUS_OF_EVENT: Mapping[str, RunStatus] = {
     DagsterEventType.RUN_ENQUEUED.value: RunStatus.QUEUED,
-    DagsterEventType.RUN_STARTING.value: RunStatus.QUEUED,
+    DagsterEventType.RUN_STARTING.value: RunStatus.STARTING,
     DagsterEventType.RUN_START.value: RunStatus.STARTED,
     DagsterEventType.RUN_SUCCESS.value: RunStatus.SUCCEEDED,
     DagsterEventType.RUN_FAILURE.value: RunStatus.FAILED,
@@ -45,7 +45,7 @@ STATUS_OF_EVENT: Mapping[str, RunStatus] = {
 
 STATUS_OF_RECORD: Mapping[DagsterRunStatus, RunStatus] = {
     DagsterRunStatus.QUEUED: RunStatus.QUEUED,
-    DagsterRunStatus.STARTING: RunStatus.QUEUED,
+    DagsterRunStatus.STARTING: RunStatus.STARTING,
     DagsterRunStatus.STARTED: RunStatus.STARTED,
     DagsterRunStatus.CANCELING: RunStatus.STARTED,
     DagsterRunStatus.SUCCESS: RunStatus.SUCCEEDED,
@@ -138,10 +138,7 @@ def record_observations(records: Iterable[RunRecord], plan: AssetPlan) -> tuple[
         status = STATUS_OF_RECORD.get(run.status)
         if status is None:
             continue
-        if record.start_time is not None and status not in (
-            RunStatus.QUEUED,
-            RunStatus.STARTED,
-        ):
+        if record.start_time is not None and status in ENDED:
             found += observations(run, RunStatus.STARTED, _instant(record.start_time), plan)
         found += observations(run, status, _instant_of_status(record, status), plan)
     return tuple(found)
@@ -149,7 +146,7 @@ def record_observations(records: Iterable[RunRecord], plan: AssetPlan) -> tuple[
 
 def _instant_of_status(record: RunRecord, status: RunStatus) -> datetime:
     match status:
-        case RunStatus.QUEUED:
+        case RunStatus.QUEUED | RunStatus.STARTING:
             return record.create_timestamp
         case RunStatus.STARTED:
             return _instant(record.start_time) if record.start_time is not None else record.update_timestamp

@@ -4,7 +4,7 @@ The run of an operation reads what it has to do from its job in the store, once 
 run request that is days old cannot differ from it. A measuring run is requested by the dispatcher that finds
 first that there is something to do.
 
-    anything due? ──no──► nothing, at the cost of two reads
+    anything due, and a place free? ──no──► nothing, at the cost of two reads
          └──yes──► a measuring run under way? asked lately? ──no──► noted in the store, then requested
 
 The note keeps the dispatchers of a project from asking together. A request that gets lost is made again.
@@ -27,6 +27,7 @@ from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.upkeep import UpkeepStore
+from tidegate.scheduler.tick.places import load_rooms
 
 NOT_LOADED = "the app had no policies when the code location was loaded: reload the code location"
 
@@ -70,6 +71,10 @@ def measuring_request(
     with store.reading() as reader:
         if not may_be_due(reader, apps, project, now):
             return None
+        places = load_rooms(reader).places.get(project)
+    if places is not None and not places.has_room:
+        # Its tables wait with M-PLACES.
+        return None
     if is_running(instance, MEASURING, project):
         return None
     with store.reading() as reader:

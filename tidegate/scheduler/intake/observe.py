@@ -44,7 +44,7 @@ from tidegate.scheduler.tick.load import load_app, load_whole_app
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
-RANK = {status: rank for rank, status in enumerate((RunStatus.QUEUED, RunStatus.STARTED))}
+RANK = {status: rank for rank, status in enumerate(status for status in RunStatus if status not in ENDED)}
 """Statuses in the order in which a run passes through them; every end comes after them."""
 
 

@@ -35,6 +35,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.maintenance.end import close_run
+from tidegate.scheduler.tick.places import load_rooms
 
 OFFERS_PER_TICK = 25
 """One sensor tick of Dagster creates 2 to 6 runs a second and must stay well below its limit of 60 s."""
@@ -91,7 +92,8 @@ def offer_launches(
     dead = [job for job in pending if job.offers >= OFFERS_MAX and _due(job, now)]
     for job in dead:
         _dead_letter(transaction, job, job.detail or "its offers led to no run", now)
-    chosen = select([job for job in pending if job.offers < OFFERS_MAX and _due(job, now)], limit)
+    due = [job for job in pending if job.offers < OFFERS_MAX and _due(job, now)]
+    chosen = select(_with_a_place(transaction, due), limit)
     entries = [
         Entry(
             at=now,
@@ -110,6 +112,19 @@ def offer_launches(
     )
     transaction.add_journal(entries)
     return tuple(_request(job) for job in chosen)
+
+
+def _with_a_place(transaction: EngineTransaction, due: list[Job]) -> list[Job]:
+    """Return the jobs without the operations that the pipelines leave no place since they were decided."""
+    if all(job.maintenance is None for job in due):
+        return due
+    rooms, found = load_rooms(transaction, decided=False), list[Job]()
+    for job in sorted(due, key=_offer_order):
+        policy = None if job.maintenance is None else job.maintenance.policy
+        if policy is None or not rooms.full(policy):
+            found.append(job)
+            rooms = rooms if policy is None else rooms.after(policy)
+    return found
 
 
 def select(due: list[Job], limit: int) -> list[Job]:

@@ -8,6 +8,7 @@ A due operation is a job that waits in PENDING_CONSTRAINT; a poll starts it (doc
 """
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from tidegate.domain.maintenance.reported import Ended as Ended
@@ -59,6 +60,20 @@ class OperationHistory(Value, kw_only=True):
     succeeded_at: datetime | None = None
 
 
+class Untouched(StrEnum):
+    """Why a policy starts nothing on the table of a dataset."""
+
+    NEVER_PUBLISHED = "never published"
+    LANDED = "landed files"
+
+    @property
+    def sentence(self) -> str:
+        """One sentence for people."""
+        if self is Untouched.NEVER_PUBLISHED:
+            return "it was never published: operations are due from its first publish on"
+        return "its files are landed from outside: there is nothing to maintain"
+
+
 class TableHistory(Value, kw_only=True):
     """What the runs on a table have come to, of all operations.
 
@@ -68,6 +83,7 @@ class TableHistory(Value, kw_only=True):
         operations: by operation.
         since: only runs that started at that instant or later count: the table has been gone before it.
         matched_at: of each policy ("app/policy") that matches the table the first poll at which it did.
+        untouched: why polls start nothing on it; None for a table that exists, as far as is known.
     """
 
     recent: tuple[bool, ...] = ()
@@ -75,6 +91,7 @@ class TableHistory(Value, kw_only=True):
     operations: dict[Operation, OperationHistory] = {}
     since: datetime | None = None
     matched_at: dict[str, datetime] = {}
+    untouched: Untouched | None = None
 
     def of(self, operation: Operation) -> OperationHistory:
         """Return the history of an operation."""

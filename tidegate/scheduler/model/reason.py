@@ -58,6 +58,10 @@ class Reason(StrEnum):
     M_CONDITION = "M-CONDITION", "the thresholds of the operation are not reached"
     M_BUSY = "M-BUSY", "pipelines write every partition of the table"
     M_BUDGET = "M-BUDGET", "the budget of the poll or of the hour is spent"
+    M_PLACES = (
+        "M-PLACES",
+        "pipelines come first: a run of theirs is queued, or less than half of the places are free",
+    )
     D_DELAY = "D-DELAY", "discarded: the delay had not passed, and the constraint says skip"
     D_WINDOW = "D-WINDOW", "discarded: outside the launch window, and the constraint says skip"
     D_LAST_RUN = "D-LAST-RUN", "discarded: too soon after the last run, and the constraint says skip"

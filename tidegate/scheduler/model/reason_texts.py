@@ -103,6 +103,11 @@ REASON_TEXTS: dict[Reason, CodeText] = {
         cause="the budget of the poll or of the hour is spent",
         remedy="the next poll, or the next full hour",
     ),
+    Reason.M_PLACES: CodeText(
+        cause="a run of a pipeline is queued, or less than half of the places for runs"
+        " (`max_concurrent_runs` of dagster.yaml) are free; an operation or a measurement takes none then",
+        remedy="the end of a run; `why` has the numbers",
+    ),
     Reason.D_DELAY: CodeText(
         cause="the delay had not passed, and the constraint says `otherwise: skip`",
         remedy="`otherwise: wait`",

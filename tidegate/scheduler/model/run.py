@@ -11,9 +11,13 @@ from tidegate.domain.value import Value
 
 
 class RunStatus(StrEnum):
-    """The status of a run, in the order in which a run passes through them."""
+    """The status of a run, in the order in which a run passes through them.
+
+    QUEUED: Dagster has it in its queue. STARTING: its process is launched, and has not begun.
+    """
 
     QUEUED = "queued"
+    STARTING = "starting"
     STARTED = "started"
     SUCCEEDED = "succeeded"
     FAILED = "failed"

@@ -159,6 +159,7 @@ def put(
             force=wanted.force,
             scope=_scope(service, app),
             by=caller.by(wanted.reason),
+            assume_published=False,
         )
         revision = deployed_app(service, transaction, app).revision
     return json_answer(_deployment(changes, revision, app))

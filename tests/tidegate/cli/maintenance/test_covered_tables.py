@@ -85,3 +85,21 @@ def test_a_renamed_dataset_keeps_its_waiting_jobs(tables: TableProject) -> None:
     assert [job for job in tables.jobs() if job.reason == "D-DELETED"] == []
     assert tables.project.json("maintenance", "status", "shop/daily")["operations"]
     assert tables.project.refused("maintenance", "status", REPORT).message.startswith("E-TABLE")
+
+
+def test_tables_on_which_nothing_is_started_are_named(tables: TableProject) -> None:
+    yaml = tables.yaml.replace("shop/report]", "shop/report, shop/raw, shop/sums]").replace(
+        "programs:\n", "  sums: {}\nprograms:\n"
+    )
+    tables.project.write("shop", yaml)
+    said = (
+        "      never published, nothing is started on it: shop/sums\n"
+        "      landed files, nothing is started on it: shop/raw\n"
+    )
+    assert said in tables.project.run("plan", exit_code=2)
+    assert said in tables.project.run("deploy")
+    status = tables.project.run("maintenance", "status", "shop/sums")
+    assert "it was never published: operations are due from its first publish on" in status
+    (first, *_) = tables.project.json("maintenance", "status", "shop/raw")["operations"]
+    assert (first["due"], first["untouched"], first["next"]) == (False, "landed files", None)
+    assert "there is nothing to maintain" in tables.project.run("why", "shop/raw")

@@ -39,6 +39,7 @@ def deploy(
     *,
     by: By,
     rollback_to: int | None = None,
+    assume_published: bool = True,
 ) -> Diff:
     """Deploy all apps of a project.
 
@@ -50,6 +51,8 @@ def deploy(
             tasks without an upstream task.
         scope: the project that deploys, and which of its apps are deployed and removed.
         rollback_to: the deployment that is deployed once more, for the journal.
+        assume_published: whether policies find a table of every dataset, as in examples. In life one that was
+            never published has none, and a poll starts nothing on it.
 
     Returns:
         The difference that was carried out.
@@ -73,6 +76,7 @@ def deploy(
         force=force,
         by=by,
         rollback_to=rollback_to,
+        assume_published=assume_published,
     )
     carry_out(transaction, changes, wanted, deeds, now)
     record_storage(transaction, scope)

@@ -28,6 +28,7 @@ class Deeds(Value, kw_only=True):
         until: when the override of a call expires.
         cause: why overrides end.
         rollback_to: the deployment that is deployed once more.
+        assume_published: every dataset has a table, as in examples.
     """
 
     owners: Mapping[str, str]
@@ -38,6 +39,7 @@ class Deeds(Value, kw_only=True):
     until: Until | None = None
     cause: Cause = "deployed"
     rollback_to: int | None = None
+    assume_published: bool = True
 
 
 @dataclass(kw_only=True, slots=True)

@@ -92,7 +92,16 @@ def rollback(
         Refused: there is no such deployment, nothing differs from it, or a deployment of it is refused.
     """
     wanted, scope = _wanted_again(transaction, number, scope, remove_apps)
-    changes = deploy(transaction, wanted, now, force=force, scope=scope, by=by, rollback_to=number)
+    changes = deploy(
+        transaction,
+        wanted,
+        now,
+        force=force,
+        scope=scope,
+        by=by,
+        rollback_to=number,
+        assume_published=False,
+    )
     _refuse_empty(changes, number)
     return changes
 

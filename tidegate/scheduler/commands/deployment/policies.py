@@ -5,7 +5,7 @@ come, those of others go with their waiting jobs, and a changed cron, interval o
 counted from the last start.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,8 @@ from tidegate.domain.part_name import DEFAULT_NAMESPACE
 from tidegate.scheduler.commands.deployment.deployment import Deployment
 from tidegate.scheduler.model.deployed import DeployedApp, noted
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.model.maintenance import TableState, Untouched
+from tidegate.scheduler.store.engine_rows import MaintenanceRows
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.by_hand import try_again
 from tidegate.scheduler.tick.maintenance.policies import (
@@ -29,7 +30,7 @@ from tidegate.scheduler.tick.maintenance.policies import (
     polls_noted,
 )
 from tidegate.scheduler.tick.maintenance.records import update_records
-from tidegate.scheduler.tick.maintenance.tables import gone, tables_of_datasets
+from tidegate.scheduler.tick.maintenance.tables import gone, landed_datasets, tables_of_datasets
 
 
 def change_apps(deployment: Deployment) -> None:
@@ -50,7 +51,8 @@ def change_apps(deployment: Deployment) -> None:
     entries = [_entry(name, actions[name], None, now) for name in gone]
     entries += [_entry(each.name, actions[each.name], each, now) for each in changed if each.name in actions]
     transaction.add_journal(entries)
-    _change_policies(transaction, {name: each.app for name, each in deployed.items()}, now)
+    before = {name: each.app for name, each in deployed.items()}
+    _change_policies(transaction, before, now, deployment.deeds.assume_published)
 
 
 def _after(deployment: Deployment, change: AppChange, before: DeployedApp | None) -> DeployedApp:
@@ -78,11 +80,14 @@ def _entry(name: str, action: str, deployed: DeployedApp | None, now: datetime) 
     return Entry(at=now, kind=EntryKind.SPEC, data=data)
 
 
-def _change_policies(transaction: EngineTransaction, before: Mapping[str, App], now: datetime) -> None:
+def _change_policies(
+    transaction: EngineTransaction, before: Mapping[str, App], now: datetime, assume_published: bool
+) -> None:
     """Bring tables and records up to date with the deployed apps.
 
     Args:
         before: the deployed apps as they were until now.
+        assume_published: see `Deeds`.
     """
     after = load_policies(transaction, now)
     if transaction.cursor(POLLS) is None:
@@ -99,6 +104,10 @@ def _change_policies(transaction: EngineTransaction, before: Mapping[str, App], 
     changed = [
         _deployed(each, tables.get(name), comes_back=name not in existed) for name, each in datasets.items()
     ]
+    if not assume_published:
+        landed = landed_datasets(after.apps.values())
+        goes_on = existed & tables.keys()
+        changed = [_with_untouched(transaction, each, landed, goes_on) for each in changed]
     changed += [
         gone(table, now)
         for name, table in tables.items()
@@ -118,6 +127,26 @@ def _deployed(table: TableState, known: TableState | None, *, comes_back: bool) 
     return msgspec.structs.replace(kept, gone=False) if comes_back else kept
 
 
+def _with_untouched(
+    rows: MaintenanceRows, table: TableState, landed: Collection[str], goes_on: Collection[str]
+) -> TableState:
+    """Return the table of a dataset with why polls start nothing on it.
+
+    Args:
+        landed: the datasets whose files are landed.
+        goes_on: the datasets of which that is known.
+    """
+    before = table.history.untouched
+    found = before
+    if table.name in landed:
+        found = Untouched.LANDED
+    elif table.name not in goes_on or before is Untouched.LANDED:
+        found = None if rows.keys_written(table.name) else Untouched.NEVER_PUBLISHED
+    if found is before:
+        return table
+    return msgspec.structs.replace(table, history=msgspec.structs.replace(table.history, untouched=found))
+
+
 def _forms(policies: Policies) -> list[Any]:
     every = sorted(policies.policies.items())
     return [canonical(policies.settings), [(name, canonical(policy)) for name, policy in every]]
@@ -125,6 +154,9 @@ def _forms(policies: Policies) -> list[Any]:
 
 def _same(old: Policies, after: Policies) -> bool:
     """Return whether nothing that maintenance depends on has changed; where it is written does not count."""
-    return _forms(old) == _forms(after) and list(tables_of_datasets(old.apps.values())) == list(
-        tables_of_datasets(after.apps.values())
+    was, will = old.apps.values(), after.apps.values()
+    return (
+        _forms(old) == _forms(after)
+        and list(tables_of_datasets(was)) == list(tables_of_datasets(will))
+        and landed_datasets(was) == landed_datasets(will)
     )

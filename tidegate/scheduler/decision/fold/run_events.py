@@ -40,7 +40,7 @@ def run_events(run: UpstreamRun, at: datetime, arrived: datetime) -> tuple[Event
 def words(status: RunStatus) -> tuple[str, ...]:
     """Return the words for a run's new status in `run` triggers."""
     match status:
-        case RunStatus.QUEUED:
+        case RunStatus.QUEUED | RunStatus.STARTING:
             return ()
         case RunStatus.STARTED:
             return ("started",)

@@ -70,6 +70,9 @@ class Judged(Value, kw_only=True):
 
 def judge(asked: Asked, now: datetime) -> Judged:
     """Judge one operation of the policy that counts, at an instant."""
+    if asked.table.history.untouched is not None:
+        # Its first publish lets a poll look at it.
+        return Judged(asked=asked, due=False)
     record, plan, rules = asked.record, asked.plan, asked.settings
     own = asked.table.history.of(record.operation)
     back_off = times.backed_off_until(rules.backoff, own)

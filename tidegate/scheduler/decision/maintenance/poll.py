@@ -12,6 +12,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.judge import Judged
 from tidegate.scheduler.decision.maintenance.times import IN_LINE
+from tidegate.scheduler.model.places import ANY_NUMBER, Rooms
 from tidegate.scheduler.model.reason import Reason
 
 
@@ -71,6 +72,7 @@ def decide_poll(
     settings: Maintenance,
     now: datetime,
     *,
+    rooms: Rooms = ANY_NUMBER,
     start: bool = True,
 ) -> tuple[Polled, ...]:
     """Decide what one poll starts.
@@ -80,12 +82,13 @@ def decide_poll(
         debts: by table, for the order.
         busy: by table that is a dataset, if an operation that rewrites its data may start.
         slots: the number of free slots of each of the `auto_pools`.
+        rooms: how many operations may begin beside the pipelines.
         start: whether it starts anything; otherwise it only says what holds each of them back.
 
     Returns:
         The given verdicts as they are after the poll: starts in their order, then the others.
     """
-    settled = [_with_busy(each, busy.get(each.asked.table.name, FREE)) for each in judged]
+    settled = [_with_busy(_in_places(each, rooms), busy.get(each.asked.table.name, FREE)) for each in judged]
     candidates: dict[str, list[Polled]] = {}
     for each in settled:
         if each.judged.due and each.judged.reason is None:
@@ -94,18 +97,19 @@ def decide_poll(
     for each in candidates.values():
         each.sort(key=lambda one: ORDER[one.judged.asked.record.operation])
     # What is being measured comes last where its turn depends on the order (decision.maintenance.line).
-    scarce = _is_scarce(_Left(settings, spent, slots, now), candidates)
+    policies = {name: first.judged.asked.record.policy for name, (first, *_) in candidates.items()}
+    scarce = _is_scarce(_Left(settings, spent, slots, rooms, now), policies)
     unranked = {name for name, (first, *_) in candidates.items() if scarce and first.judged.unranked}
 
     def place(name: str) -> tuple[bool, bool, float, str]:
         forced = candidates[name][0].judged.forced
         return not forced, name in unranked, -debts.get(name, 0.0), name
 
-    left = _Left(settings, spent, slots, now)
+    left = _Left(settings, spent, slots, rooms, now)
     started: list[Polled] = []
     for name in sorted(candidates, key=place):
         first, *rest = candidates[name]
-        held = left.hold_back(name)
+        held = left.hold_back(name, policies[name])
         if held is None and name in unranked:
             others += _measured_first(first, rest)
         elif held is not None:
@@ -113,7 +117,7 @@ def decide_poll(
             others += [_waiting(first, reason, until, until or first.judged.asked.next_poll)]
             others += [_waiting(each, reason, until, None) for each in rest]
         elif start:
-            left.take(name)
+            left.take(name, policies[name])
             started.append(msgspec.structs.replace(first, starts=True))
             others += [_waiting(each, Reason.M_TABLE, None, None) for each in rest]
         else:
@@ -142,36 +146,46 @@ def over(
 class _Left:
     """The budgets and slots that are left during a poll."""
 
-    def __init__(self, settings: Maintenance, spent: Spent, slots: Mapping[str, int], now: datetime) -> None:
+    def __init__(
+        self, settings: Maintenance, spent: Spent, slots: Mapping[str, int], rooms: Rooms, now: datetime
+    ) -> None:
         self._budget: Budget = settings.budget
         self._tables = set(spent.tables)
         self._operations = spent.operations
         self._bytes = spent.bytes
         self._slots = dict(slots)
+        self._rooms = rooms
         self._now = now
 
-    def hold_back(self, table: str) -> tuple[Reason, datetime | None] | None:
+    def hold_back(self, table: str, policy: str) -> tuple[Reason, datetime | None] | None:
         """Return the reason why no further operation is started, and until when; None if one may."""
         spent = over(self._budget, self._tables, self._operations, self._bytes, table)
         if spent is not None:
             return Reason.M_BUDGET, times.next_hour(self._now) if spent == "hour" else None
+        if self._rooms.full(policy):
+            return Reason.M_PLACES, None
         if any(free <= 0 for free in self._slots.values()):
             return Reason.W_CONCURRENCY, None
         return None
 
-    def take(self, table: str) -> None:
+    def take(self, table: str, policy: str) -> None:
         """Count a start."""
         self._tables.add(table)
         self._operations += 1
         self._slots = {pool: free - 1 for pool, free in self._slots.items()}
+        self._rooms = self._rooms.after(policy)
 
 
-def _is_scarce(left: _Left, tables: Iterable[str]) -> bool:
-    """Return whether a poll cannot start an operation on each of some tables, so that their order decides."""
-    for name in tables:
-        if left.hold_back(name) is not None:
+def _is_scarce(left: _Left, policies: Mapping[str, str]) -> bool:
+    """Return whether a poll cannot start an operation on each of some tables, so that their order decides.
+
+    Args:
+        policies: of the first operation of each table.
+    """
+    for name, policy in policies.items():
+        if left.hold_back(name, policy) is not None:
             return True
-        left.take(name)
+        left.take(name, policy)
     return False
 
 
@@ -182,6 +196,14 @@ def _measured_first(first: Polled, rest: Sequence[Polled]) -> list[Polled]:
     if before is not None:
         return [_waiting(first, before, None, soon), *(_waiting(each, before, None, None) for each in rest)]
     return [_waiting(each, Reason.M_HEALTH, None, soon) for each in (first, *rest)]
+
+
+def _in_places(judged: Judged, rooms: Rooms) -> Judged:
+    """Return what waits for a measurement that has no place: it waits for a place."""
+    if judged.reason is not Reason.M_HEALTH or not judged.wants_health:
+        return judged
+    full = rooms.full(judged.asked.record.policy)
+    return msgspec.structs.replace(judged, reason=Reason.M_PLACES) if full else judged
 
 
 def _with_busy(judged: Judged, busy: Busy) -> Polled:
@@ -196,7 +218,7 @@ def _with_busy(judged: Judged, busy: Busy) -> Polled:
 def _waiting(polled: Polled, reason: Reason, until: datetime | None, look: datetime | None) -> Polled:
     """Return what a poll leaves to wait; without a known instant a poll's budget and measures are shown with
     the next poll."""
-    by_poll = until is None and reason in (Reason.M_BUDGET, Reason.M_HEALTH)
+    by_poll = until is None and reason in (Reason.M_BUDGET, Reason.M_HEALTH, Reason.M_PLACES)
     shown = polled.judged.asked.next_poll if by_poll else until
     judged = msgspec.structs.replace(polled.judged, reason=reason, next=shown, look=look)
     return msgspec.structs.replace(polled, judged=judged)

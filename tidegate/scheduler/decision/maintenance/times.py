@@ -15,7 +15,7 @@ from tidegate.scheduler.decision.constraints import window
 from tidegate.scheduler.model.maintenance import OperationHistory, Record, TableState
 from tidegate.scheduler.model.reason import Reason
 
-IN_LINE = (Reason.M_BUDGET, Reason.W_CONCURRENCY)
+IN_LINE = (Reason.M_BUDGET, Reason.W_CONCURRENCY, Reason.M_PLACES)
 """Reasons of what only waits for its turn. Of the operations of a table that wait so, a poll looks at the
 first one alone; at those behind it when that one waits so no longer (`tick.maintenance.look`)."""
 

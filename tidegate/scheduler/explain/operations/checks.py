@@ -18,7 +18,8 @@ from tidegate.scheduler.decision.maintenance.judge import Asked, judge
 from tidegate.scheduler.decision.maintenance.poll import FREE, Busy, Spent, over
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.operations.measure_text import age_text, bytes_text, value_text
-from tidegate.scheduler.model.maintenance import OperationRun, TableState, table_resource
+from tidegate.scheduler.model.maintenance import OperationRun, TableState, Untouched, Work, table_resource
+from tidegate.scheduler.model.places import Rooms
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.model.verdict import Verdict
@@ -35,6 +36,7 @@ class Around(Value, kw_only=True):
         writers: the jobs that write partitions of it, each in one line for people.
         slots: the number of free slots of each pool.
         holders: what holds the slots of a pool that has none free, each in one line for people.
+        rooms: how many operations may begin beside the pipelines.
     """
 
     run: OperationRun | None = None
@@ -43,11 +45,15 @@ class Around(Value, kw_only=True):
     spent: Spent = Spent()
     slots: Mapping[str, int] = {}
     holders: Mapping[str, tuple[str, ...]] = {}
+    rooms: Rooms = Rooms()
 
 
 def due(asked: Asked, now: datetime) -> Verdict:
     """Return whether the next run of an operation has come."""
-    record, plan = asked.record, asked.plan
+    record, plan, untouched = asked.record, asked.plan, asked.table.history.untouched
+    if untouched is not None:
+        needs = "its first publish" if untouched is Untouched.NEVER_PUBLISHED else None
+        return Verdict(kind="due", met=False, summary=untouched.sentence, needs=needs, at=plan.at)
     if record.next_run is None:
         summary = "it has never run, so it is due at once"
         return Verdict(kind="due", met=True, summary=summary, since=record.seen_at, at=plan.at)
@@ -73,15 +79,21 @@ def checks(asked: Asked, around: Around, now: datetime) -> tuple[Verdict, ...]:
         *_place(asked, now),
         *_busy(asked.table, asked.record.operation, around),
         *_budget(asked, around.spent, now),
+        *_places(asked.record.policy, around.rooms, asked.next_poll),
         *_slots(asked.settings, around),
     )
 
 
 def checks_by_hand(
-    table: TableState, operation: Operation, settings: Maintenance, around: Around
+    table: TableState, work: Work, settings: Maintenance, around: Around, next_poll: datetime
 ) -> tuple[Verdict, ...]:
     """Return the verdicts on an operation that a person asked for; nothing else holds it back."""
-    return (_table(table, around.run), *_busy(table, operation, around), *_slots(settings, around))
+    return (
+        _table(table, around.run),
+        *_busy(table, work.operation, around),
+        *_places(work.policy, around.rooms, next_poll),
+        *_slots(settings, around),
+    )
 
 
 def _table(table: TableState, run: OperationRun | None) -> Verdict:
@@ -296,6 +308,24 @@ def _slots(settings: Maintenance, around: Around) -> Iterator[Verdict]:
             at=at,
             parts=_named(around.holders.get(pool, ())),
         )
+
+
+def _places(policy: str, rooms: Rooms, next_poll: datetime) -> Iterator[Verdict]:
+    """Yield whether the pipelines leave it a place; nothing where the number of places is not known."""
+    places = rooms.of(policy)
+    if places is None:
+        return
+    if places.has_room:
+        yield Verdict(kind="places", met=True, summary=places.sentence)
+        return
+    yield Verdict(
+        kind="places",
+        met=False,
+        summary=places.sentence,
+        next_check=next_poll,
+        needs="the end of a run",
+        reason=Reason.M_PLACES,
+    )
 
 
 def _named(jobs: Sequence[str]) -> tuple[Verdict, ...]:

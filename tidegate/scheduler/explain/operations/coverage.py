@@ -5,7 +5,7 @@ are those that the store knows, those of datasets follow from the apps.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.part_change import form_of
@@ -17,10 +17,10 @@ from tidegate.domain.model.operation import ORDER
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.rank import counting, matches
 from tidegate.scheduler.model.job import WAITING
-from tidegate.scheduler.model.maintenance import Record, TableState
+from tidegate.scheduler.model.maintenance import Record, TableState, Untouched
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.renamed_maintenance import renamed_record
-from tidegate.scheduler.tick.maintenance.tables import tables_of_datasets
+from tidegate.scheduler.tick.maintenance.tables import landed_datasets, tables_of_datasets
 
 
 class Known(Value, kw_only=True):
@@ -29,11 +29,13 @@ class Known(Value, kw_only=True):
     Attributes:
         tables: of catalogs, apart from those of datasets.
         waiting: the records whose job waits.
+        unpublished: datasets that were never published; those of apps without any policy are left out.
     """
 
     apps: dict[str, App]
     tables: tuple[TableState, ...]
     waiting: tuple[Record, ...]
+    unpublished: frozenset[str] = frozenset()
 
 
 class PolicyCoverage(Value, kw_only=True):
@@ -44,6 +46,7 @@ class PolicyCoverage(Value, kw_only=True):
         tables: the number of tables that it matches after the deployment; 0 if it is disabled or deleted.
         new, lost: the tables that it matches only after it, and only before it.
         discarded: the number of waiting jobs that are discarded.
+        never_published, landed: those of its tables on which polls start nothing, and why.
     """
 
     policy: str
@@ -51,6 +54,8 @@ class PolicyCoverage(Value, kw_only=True):
     new: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     discarded: int = 0
+    never_published: tuple[str, ...] = ()
+    landed: tuple[str, ...] = ()
 
 
 class Moved(Value, kw_only=True):
@@ -77,15 +82,40 @@ class Coverage(Value, kw_only=True):
     unmatched: tuple[Unmatched, ...] = ()
 
 
-def load_known(reader: EngineReader) -> Known:
-    """Return what a deployment is compared with, before it is carried out."""
+def load_known(reader: EngineReader, wanted: Mapping[str, App] | None = None) -> Known:
+    """Return what a deployment is compared with, before it is carried out.
+
+    Args:
+        wanted: the apps that are deployed, by name; None if it does not matter what was published.
+    """
+    apps = {deployed.name: deployed.app for deployed in reader.apps()}
+    tables = reader.tables()
     records = [record for record in reader.records() if record.job is not None]
     ids = {record.job for record in records if record.job is not None}
     waiting = {job.id for job in reader.jobs(ids=ids) if job.state in WAITING} if ids else set[str]()
     return Known(
-        apps={deployed.name: deployed.app for deployed in reader.apps()},
-        tables=tuple(table for table in reader.tables() if table.dataset is None and not table.gone),
+        apps=apps,
+        tables=tuple(table for table in tables if table.dataset is None and not table.gone),
         waiting=tuple(record for record in records if record.job in waiting),
+        unpublished=_unpublished(reader, {**apps, **(wanted or {})}, tables) if wanted else frozenset(),
+    )
+
+
+def _unpublished(
+    reader: EngineReader, apps: Mapping[str, App], tables: Iterable[TableState]
+) -> frozenset[str]:
+    """Return the datasets that were never published; none where no app has policies."""
+    if not any(app.policies for app in apps.values()):
+        return frozenset()
+    known = {table.name: table.history.untouched for table in tables if not table.gone}
+    return frozenset(
+        table.name
+        for table in tables_of_datasets(apps.values())
+        if (
+            known[table.name] is Untouched.NEVER_PUBLISHED
+            if table.name in known
+            else not reader.keys_written(table.name)
+        )
     )
 
 
@@ -109,10 +139,15 @@ def coverage(known: Known, changes: Diff) -> Coverage:
         for record in (renamed_record(each, names) for each in known.waiting)
         if will.counts.get((record.table, record.operation)) != record.policy
     )
+    landed = landed_datasets(after.values())
+    new_names = set(names.datasets.values())
+    unpublished = {names.datasets.get(each, each) for each in known.unpublished - new_names} - landed
     found = [
         PolicyCoverage(
             policy=ref,
             tables=len(will.tables.get(ref, {})),
+            never_published=_of_these(will.tables.get(ref, {}), unpublished),
+            landed=_of_these(will.tables.get(ref, {}), landed),
             new=_without(will.tables.get(ref, {}), was.tables.get(ref, {})),
             lost=_without(was.tables.get(ref, {}), will.tables.get(ref, {})),
             discarded=lost[ref],
@@ -170,6 +205,10 @@ def _differ(old: Policy | None, new: Policy | None) -> bool:
 
 def _without(tables: Mapping[str, None], others: Mapping[str, None]) -> tuple[str, ...]:
     return tuple(sorted(set(tables) - set(others)))
+
+
+def _of_these(tables: Mapping[str, None], some: Collection[str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in tables if name in some))
 
 
 def _moved(was: _Covered, will: _Covered) -> tuple[Moved, ...]:

@@ -15,6 +15,7 @@ from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.by_hand import busy_of
 from tidegate.scheduler.tick.maintenance.look import free_slots
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
+from tidegate.scheduler.tick.places import load_rooms
 
 
 class WouldRun(Value, kw_only=True):
@@ -54,9 +55,13 @@ def would_run(
     if not chosen:
         return ()
     refuse_active(reader, policies, found, chosen[0][0], now)
-    full = any(free <= 0 for free in free_slots(reader, policies).values())
+    waits = None
+    if load_rooms(reader).full(chosen[0][1]):
+        waits = Reason.M_PLACES
+    elif any(free <= 0 for free in free_slots(reader, policies).values()):
+        waits = Reason.W_CONCURRENCY
     return tuple(
-        _would_run(reader, policies, found, each, ref, now, waits=full and not place)
+        _would_run(reader, policies, found, each, ref, now, waits=None if place else waits)
         for place, (each, ref) in enumerate(chosen)
     )
 
@@ -69,7 +74,7 @@ def _would_run(
     policy: str,
     now: datetime,
     *,
-    waits: bool,
+    waits: Reason | None,
 ) -> WouldRun:
     plan = policies.plan(policy, operation)
     assert plan is not None, "it was chosen"
@@ -80,5 +85,5 @@ def _would_run(
         timeout=plan.timeout,
         options=plan.options,
         excluded=busy.known,
-        waits=Reason.W_CONCURRENCY if waits else None,
+        waits=waits,
     )

@@ -15,10 +15,10 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.health import ConditionsChecked, check, fresh
 from tidegate.scheduler.decision.maintenance.judge import Judged
 from tidegate.scheduler.decision.maintenance.poll import decide_poll
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState, Untouched
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.tick.maintenance.look import look
+from tidegate.scheduler.tick.maintenance.look import Looked, look
 from tidegate.scheduler.tick.maintenance.policies import Policies
 
 
@@ -33,7 +33,9 @@ class OperationStatus(Value, kw_only=True):
         would_run: whether a poll would start it now.
         behind: of one that nothing holds back, the operation that a poll would start on the table before it.
         reason: what holds it back, if it is due.
+        detail: the numbers behind the reason, where there are some.
         next: when that may change; of one that is not due its next run.
+        untouched: why no poll starts anything on the table.
         forced: `at_latest` has come.
         probe: its start would be the one attempt after a throttle.
         conditions: its thresholds with what was measured, also while it is not due.
@@ -49,7 +51,9 @@ class OperationStatus(Value, kw_only=True):
     would_run: bool = False
     behind: Operation | None = None
     reason: Reason | None = None
+    detail: str = ""
     next: datetime | None = None
+    untouched: Untouched | None = None
     forced: bool = False
     probe: bool = False
     conditions: ConditionsChecked = ConditionsChecked()
@@ -62,12 +66,13 @@ def operation_status(
     """Return the status of all operations on a table, in the order in which they run."""
     records = [record for record in reader.records(tables=(table.name,)) if record.counts]
     runs = {run.job: run for run in reader.operation_runs(tables=(table.name,), running=True)}
-    judged = _judged(reader, policies, records, now)
+    looked = look(reader, policies, records, now)
+    judged = _judged(looked, policies, now)
     found: list[OperationStatus] = []
     for record in sorted(records, key=lambda record: ORDER[record.operation]):
         verdict = judged.get(record.key)
         if verdict is not None and verdict.due:
-            found.append(_due(record, verdict))
+            found.append(_due(record, verdict, looked))
             continue
         status = _not_due(record, table, policies, now)
         run = None if record.job is None else runs.get(record.job)
@@ -76,11 +81,8 @@ def operation_status(
     return _one_at_a_time(found)
 
 
-def _judged(
-    reader: EngineReader, policies: Policies, records: Sequence[Record], now: datetime
-) -> dict[tuple[str, Operation, str], Judged]:
+def _judged(looked: Looked, policies: Policies, now: datetime) -> dict[tuple[str, Operation, str], Judged]:
     """Return the verdict on each operation that does not run, as a poll that starts nothing leaves it."""
-    looked = look(reader, policies, records, now)
     polled = decide_poll(
         looked.judged,
         looked.debts,
@@ -89,14 +91,16 @@ def _judged(
         looked.slots,
         policies.settings,
         now,
+        rooms=looked.rooms,
         start=False,
     )
     return {each.judged.asked.record.key: each.judged for each in polled}
 
 
-def _due(record: Record, judged: Judged) -> OperationStatus:
+def _due(record: Record, judged: Judged, looked: Looked) -> OperationStatus:
     # Whether the order decides depends on all tables: only a poll knows.
     reason = Reason.M_HEALTH if judged.reason is None and judged.awaits_place else judged.reason
+    places = looked.rooms.of(record.policy) if reason is Reason.M_PLACES else None
     return OperationStatus(
         table=record.table,
         operation=record.operation,
@@ -105,6 +109,7 @@ def _due(record: Record, judged: Judged) -> OperationStatus:
         due_since=record.due_since,
         would_run=reason is None,
         reason=reason,
+        detail="" if places is None else places.sentence,
         next=judged.next,
         forced=judged.forced,
         probe=judged.probe,
@@ -121,6 +126,7 @@ def _not_due(record: Record, table: TableState, policies: Policies, now: datetim
         table=record.table,
         operation=record.operation,
         policy=record.policy,
+        untouched=table.history.untouched,
         conditions=check(when, health, own.succeeded_at, record.seen_at, now),
         job=record.job,
     )

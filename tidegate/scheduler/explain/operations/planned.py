@@ -66,21 +66,32 @@ def planned_polls(
     records: list[Record] = [record for record in reader.records() if record.counts]
     found: list[PlannedPoll] = []
     measured: set[str] = set()
-    started, instant = 0, now
+    goes_on: list[str] = []
+    instant = now
     for _ in range(polls):
         instant = policies.poll_from(instant)
         rows = cast("EngineReader", _Measured(reader, measured, instant))
         due = [record for record in records if record.next_run is None or record.next_run <= instant]
         looked = look(rows, policies, due, instant)
-        slots = {pool: max(free - started, 0) for pool, free in looked.slots.items()}
+        slots = {pool: max(free - len(goes_on), 0) for pool, free in looked.slots.items()}
+        rooms = looked.rooms
+        for each in goes_on:
+            rooms = rooms.after(each)
         polled = decide_poll(
-            looked.judged, looked.debts, looked.busy, looked.spent, slots, policies.settings, instant
+            looked.judged,
+            looked.debts,
+            looked.busy,
+            looked.spent,
+            slots,
+            policies.settings,
+            instant,
+            rooms=rooms,
         )
         found.append(_planned(reader, looked, _shown(polled, shown), instant))
         taken = {each.judged.asked.record.table for each in polled if each.starts}
         measured |= {each.asked.table.name for each in looked.judged if each.wants_health}
         records = [record for record in records if record.table not in taken]
-        started += len(taken)
+        goes_on += [each.judged.asked.record.policy for each in polled if each.starts]
         policies = msgspec.structs.replace(policies, last=instant)
     return tuple(found)
 

@@ -31,6 +31,7 @@ from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.by_hand import writers_of
 from tidegate.scheduler.tick.maintenance.look import free_slots, spent
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
+from tidegate.scheduler.tick.places import load_rooms
 
 
 def load_around(reader: EngineReader, policies: Policies, table: TableState, now: datetime) -> Around:
@@ -42,6 +43,7 @@ def load_around(reader: EngineReader, policies: Policies, table: TableState, now
         run=next(iter(reader.operation_runs(tables=(table.name,), running=True)), None),
         spent=spent(reader, policies, now),
         slots=slots,
+        rooms=load_rooms(reader),
         holders={pool: tuple(_holders(reader, active, group_resource(pool))) for pool in full},
     )
 
@@ -194,7 +196,8 @@ class _OnTable:
             running=around.run is not None,
             next_poll=following,
         )
-        trigger, found = due(asked, now), checks(asked, around, now)
+        trigger = due(asked, now)
+        found = checks(asked, around, now) if status.untouched is None else ()
         verdicts = (trigger, *found)
         return Explanation(
             schedule=policy_ref(record.policy),
@@ -213,8 +216,9 @@ class _OnTable:
 
     def by_hand(self, job: Job) -> Explanation:
         """Explain an operation that a person asked for, and that waits."""
-        policies, operation = self._policies, job.work.operation
-        found = checks_by_hand(self._table, operation, policies.settings, self._around_of(operation))
+        policies, around = self._policies, self._around_of(job.work.operation)
+        following = policies.poll_from(self._now)
+        found = checks_by_hand(self._table, job.work, policies.settings, around, following)
         trigger = Verdict(kind="by_hand", met=True, summary="a person asked for it", since=job.opened_at)
         return Explanation(
             schedule=job.schedule,
@@ -238,11 +242,13 @@ def _status(policies: Policies, work: Work) -> str:
 
 
 def _headline(status: OperationStatus, following: datetime) -> str:
+    if status.untouched is not None:
+        return f"not due: {status.untouched.sentence}"
     if not status.due:
         assert status.next is not None, "it does not run"
         return f"not due: its next run is at {instant_text(status.next)}"
     if status.reason is not None:
-        return _reason_line(status.reason)
+        return _reason_line(status.reason, status.detail)
     as_what = ", as a probe" if status.probe else ""
     poll = f"ready: the poll at {instant_text(following)} may start"
     if status.behind is not None:
@@ -250,8 +256,8 @@ def _headline(status: OperationStatus, following: datetime) -> str:
     return f"{poll} it{as_what}"
 
 
-def _reason_line(reason: Reason | None) -> str:
-    return "it waits for the next poll" if reason is None else f"{reason}: {reason.summary}"
+def _reason_line(reason: Reason | None, detail: str = "") -> str:
+    return "it waits for the next poll" if reason is None else f"{reason}: {detail or reason.summary}"
 
 
 def _limit(reader: EngineReader, job: Job) -> str:
@@ -267,7 +273,7 @@ def _can_run_at(
     """Return the first poll at which it can run if only time is missing; else None."""
     unmet = [each for each in verdicts if not each.met]
     known = [each.next_check for each in unmet if each.next_check is not None]
-    if len(known) < len(unmet) or any(each.kind == "health" for each in unmet):
+    if len(known) < len(unmet) or any(each.kind in ("health", "places") for each in unmet):
         return None
     at = policies.poll_from(max(known, default=now))
     # A window that is open now may be closed by then.

@@ -23,6 +23,7 @@ from tidegate.scheduler.tick.maintenance.busy import load_busy
 from tidegate.scheduler.tick.maintenance.look import free_slots
 from tidegate.scheduler.tick.maintenance.policies import Policies
 from tidegate.scheduler.tick.maintenance.start import Start, open_job, start, waiting
+from tidegate.scheduler.tick.places import load_rooms
 
 
 def busy_of(
@@ -87,7 +88,7 @@ def _try(transaction: EngineTransaction, policies: Policies, job: Job, now: date
         discard_jobs(transaction, [job], Reason.D_DELETED, now)
         return ()
     busy = busy_of(transaction, policies, table, work.operation, now)
-    reason, blocked_on = _held_back(transaction, policies, work.table, busy)
+    reason, blocked_on = _held_back(transaction, policies, work, busy)
     if reason is not None:
         _wait(transaction, policies, job, reason, blocked_on, now)
         return ()
@@ -96,14 +97,16 @@ def _try(transaction: EngineTransaction, policies: Policies, job: Job, now: date
 
 
 def _held_back(
-    transaction: EngineTransaction, policies: Policies, table: str, busy: Busy
+    transaction: EngineTransaction, policies: Policies, work: Work, busy: Busy
 ) -> tuple[Reason | None, str | None]:
     """Return why an operation asked for by hand waits, and the resource whose release wakes it."""
-    resource = table_resource(table)
+    resource = table_resource(work.table)
     if transaction.slots((resource,))[resource]:
         return Reason.M_TABLE, resource
     if not busy.free:
         return Reason.M_BUSY, None
+    if load_rooms(transaction).full(work.policy):
+        return Reason.M_PLACES, None
     taken = [pool for pool, free in free_slots(transaction, policies).items() if free <= 0]
     return (Reason.W_CONCURRENCY, group_resource(taken[0])) if taken else (None, None)
 

@@ -10,10 +10,12 @@ from tidegate.scheduler.decision.maintenance.judge import Asked, Judged, judge
 from tidegate.scheduler.decision.maintenance.poll import FREE, Busy, Spent
 from tidegate.scheduler.decision.maintenance.times import IN_LINE
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.places import Rooms
 from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.busy import load_busy
 from tidegate.scheduler.tick.maintenance.policies import Policies
+from tidegate.scheduler.tick.places import load_rooms
 
 ONE_HOUR = timedelta(hours=1)
 
@@ -26,6 +28,7 @@ class Looked(Value, kw_only=True):
         debts: by table, of those with an operation that may start.
         busy: by table.
         slots: the number of free slots of each pool.
+        rooms: how many operations may begin beside the pipelines.
     """
 
     judged: tuple[Judged, ...]
@@ -33,6 +36,7 @@ class Looked(Value, kw_only=True):
     busy: Mapping[str, Busy]
     spent: Spent
     slots: Mapping[str, int]
+    rooms: Rooms = Rooms()
 
 
 def look(reader: EngineReader, policies: Policies, records: Sequence[Record], now: datetime) -> Looked:
@@ -52,6 +56,7 @@ def look(reader: EngineReader, policies: Policies, records: Sequence[Record], no
         busy=busy,
         spent=spent(reader, policies, now),
         slots=free_slots(reader, policies),
+        rooms=load_rooms(reader) if any(each.due for each in judged) else Rooms(),
     )
 
 

@@ -93,7 +93,14 @@ def _poll(transaction: EngineTransaction, now: datetime) -> PollReport:
     records = transaction.due_records(now, RECORDS_PER_POLL)
     looked = look(transaction, policies, records, now)
     polled = decide_poll(
-        looked.judged, looked.debts, looked.busy, looked.spent, looked.slots, policies.settings, now
+        looked.judged,
+        looked.debts,
+        looked.busy,
+        looked.spent,
+        looked.slots,
+        policies.settings,
+        now,
+        rooms=looked.rooms,
     )
     transaction.set_cursor(POLLS, polls_noted(policies, now))
     launched = _write(transaction, policies, records, polled, now)

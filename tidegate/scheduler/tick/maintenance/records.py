@@ -73,7 +73,8 @@ def update_records(
                 kept = fresh if old is None else _replanned(old, plan, before)
                 wanted[fresh.key] = _counted(kept, counts[operation] == match.ref, soon)
     gone = [record for key, record in known.items() if key not in wanted]
-    outranked = [record for record in wanted.values() if not record.counts]
+    untouched = {table.name for table in tables if table.history.untouched is not None}
+    outranked = [record for record in wanted.values() if not record.counts or record.table in untouched]
     discarded = discard_waiting(transaction, [*gone, *outranked], now)
     transaction.delete_records(gone)
     transaction.put_records(

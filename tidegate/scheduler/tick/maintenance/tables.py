@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import App, Dataset
-from tidegate.scheduler.model.maintenance import TableHistory, TableState
+from tidegate.scheduler.model.maintenance import TableHistory, TableState, Untouched
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
@@ -24,6 +24,17 @@ def tables_of_datasets(apps: Iterable[App]) -> Iterator[TableState]:
                 catalog_name=_catalog_name(app, dataset),
                 dataset=f"{app.name}/{dataset.name}",
             )
+
+
+def landed_datasets(apps: Iterable[App]) -> frozenset[str]:
+    """Return the datasets ("app/dataset") of some apps whose files are landed: no program writes them."""
+    return frozenset(
+        f"{app.name}/{dataset.name}"
+        for app in apps
+        for written in [{name for program in app.programs.values() for name in program.writes}]
+        for dataset in app.datasets.values()
+        if dataset.path is not None and dataset.name not in written
+    )
 
 
 def table_named(reader: EngineReader, text: str) -> TableState | None:
@@ -61,6 +72,8 @@ def _catalog_name(app: App, dataset: Dataset) -> str:
 def forgotten(transaction: EngineTransaction, written: Mapping[str, datetime], now: datetime) -> None:
     """Forget what was measured of tables before they were written, and let the next poll look at them.
 
+    The first publish of a dataset makes its table.
+
     Args:
         written: when each table was written.
     """
@@ -69,6 +82,7 @@ def forgotten(transaction: EngineTransaction, written: Mapping[str, datetime], n
         for table in transaction.tables(names=written)
         # One that is to be measured may be under way: what comes of it is too old as well.
         if table.wanted_at is not None
+        or table.history.untouched is Untouched.NEVER_PUBLISHED
         or (table.health is not None and table.health.measured_at < written[table.name])
     ]
     if stale:
@@ -78,23 +92,43 @@ def forgotten(transaction: EngineTransaction, written: Mapping[str, datetime], n
                 msgspec.structs.replace(
                     table,
                     health=None,
+                    history=_published(table.history),
                     changed_at=max(written[table.name], table.changed_at or written[table.name]),
                 )
                 for table in stale
             ]
         )
-        look_again(transaction, {table.name for table in stale}, load_policies(transaction, now), now)
+        new = {table.name for table in stale if table.history.untouched is Untouched.NEVER_PUBLISHED}
+        policies = load_policies(transaction, now)
+        look_again(transaction, {table.name for table in stale}, policies, now, new=new)
+
+
+def _published(history: TableHistory) -> TableHistory:
+    """Return the history of a table that was written."""
+    if history.untouched is not Untouched.NEVER_PUBLISHED:
+        return history
+    return msgspec.structs.replace(history, untouched=None)
 
 
 def look_again(
-    transaction: EngineTransaction, tables: Collection[str], policies: Policies, now: datetime
+    transaction: EngineTransaction,
+    tables: Collection[str],
+    policies: Policies,
+    now: datetime,
+    *,
+    new: Collection[str] = (),
 ) -> None:
-    """Let the next poll look at what is due on tables of which something else is known now."""
+    """Let the next poll look at what is due on tables of which something else is known now.
+
+    Args:
+        new: those of them of which nothing was looked at before.
+    """
     soon = policies.poll_from(now)
     transaction.put_records(
         [
             msgspec.structs.replace(record, next_look=soon)
             for record in transaction.records(tables=tables)
-            if record.due_since is not None and record.next_look is not None and record.next_look > soon
+            if (record.table in new and record.counts)
+            or (record.due_since is not None and record.next_look is not None and record.next_look > soon)
         ]
     )
