@@ -214,6 +214,7 @@ def test_an_idle_tick_asks_the_store_as_little_for_many_apps_as_for_one(
     # They have their turns by the computer's clock.
     monkeypatch.setattr(steps, "end_dead_runs", lambda *_: None)
     monkeypatch.setattr(steps, "prune_slice", lambda *_: None)
+    monkeypatch.setattr(steps.Steps, "_note_places", lambda *_: None)
 
     def asked(apps: int) -> int:
         store = open_sql_store(f"sqlite:///{tmp_path}/{apps}.db")

@@ -32,6 +32,7 @@ from tidegate.scheduler.launch.active_host import LEASE, active_host, host_of
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.places import Noted, noted_places
 
 pytestmark = pytest.mark.dagster
 
@@ -333,4 +334,4 @@ def test_a_host_notes_the_places_of_dagster(world: HostWorld) -> None:
     host = world.host()
     host.loop()
     with world.live.store.reading() as reader:
-        assert noted_places(reader, "") == Noted(most=0, in_progress=0)
+        assert noted_places(reader, world.live.settings.name) == Noted(most=0, in_progress=0)
