@@ -21,6 +21,7 @@ COMMANDS = {
     "events": ("events", "list"),
     "alerts": ("alerts", "list"),
     "commits": ("commits", "list"),
+    "ledger": ("ledger",),
     "schedules": ("schedules", "list"),
     "tables": ("maintenance", "tables"),
     "tasks": ("tasks", "list"),

@@ -14,9 +14,6 @@ import typer
 from tidegate.cli.terminal import own_colours, with_controls_escaped, without_controls, without_line_ends
 from tidegate.domain.wording import one_line
 
-SCHEDULES_SHOWN = 200
-"""Lines of schedules that people see who ask for all; who has more looks for some of them."""
-
 NUMBER_MAX = 2**31 - 1
 """Of rows in a list, of backfills and of deployments: every database stores it."""
 
@@ -40,23 +37,6 @@ def _chosen(format: Format) -> Format:
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="For people or for tools.", callback=_chosen)]
-
-FirstOption = Annotated[
-    int | None,
-    typer.Option(
-        "--limit",
-        min=1,
-        max=NUMBER_MAX,
-        help=f"Maximum number of schedules, the first.  [default: {SCHEDULES_SHOWN}; in JSON all]",
-    ),
-]
-
-
-def most_shown(limit: int | None, format: Format) -> int:
-    """Return how many schedules are printed at most; a script gets all if it does not limit them."""
-    if limit is not None:
-        return limit
-    return NUMBER_MAX if format is Format.JSON else SCHEDULES_SHOWN
 
 
 def print_json(value: Any) -> None:

@@ -6,8 +6,10 @@ All data is read from the store and the published tables.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from tidegate.cli.operate.ledger import print_ledger
+from tidegate.cli.listing import print_items
 from tidegate.cli.printing import print_table
+from tidegate.listings.ledger import LEDGER
+from tidegate.listings.queries.ledger import public_balance
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.launch.outbox import launch_reason
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -51,7 +53,7 @@ def print_summary(
     echo("\nIncremental reads: moves = parts if every file was loaded once")
     print_table(("program", "source", "parts", "moves"), _incremental(settings), right=("parts", "moves"))
     echo("\nThe ledger: landed = succeeded + running + failed + pending + discarded")
-    print_ledger(reader.ledger())
+    print_items(LEDGER, [public_balance(row) for row in reader.ledger()])
 
 
 def print_compaction(run: OperationRun, echo: Callable[[str], None]) -> None:

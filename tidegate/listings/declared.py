@@ -8,6 +8,7 @@ from tidegate.listings.events import EVENTS
 from tidegate.listings.instances import INSTANCES
 from tidegate.listings.jobs import JOBS
 from tidegate.listings.late import LATE
+from tidegate.listings.ledger import LEDGER
 from tidegate.listings.listing import Listing
 from tidegate.listings.overrides import OVERRIDES
 from tidegate.listings.schedules import SCHEDULES
@@ -25,6 +26,7 @@ LISTINGS: dict[str, Listing] = {
         INSTANCES,
         JOBS,
         LATE,
+        LEDGER,
         OVERRIDES,
         SCHEDULES,
         TABLES,

@@ -16,7 +16,6 @@ from tidegate.cli.listing import Given, Part, Parts, list_command
 from tidegate.cli.operate.schedule_changes import create_schedule, update_schedule
 from tidegate.cli.printing import (
     NUMBER_MAX,
-    SCHEDULES_SHOWN,
     Format,
     FormatOption,
     ReasonOption,
@@ -68,7 +67,7 @@ app.command("list")(
     list_command(
         SCHEDULES,
         _parts,
-        limit=SCHEDULES_SHOWN,
+        limit=200,
         json_limit=NUMBER_MAX,
         help="List the deployed schedules and tasks; `tidegate tasks list` says more of tasks.",
     )

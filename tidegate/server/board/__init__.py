@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from tidegate.listings.ledger import LEDGER
 from tidegate.server.board import (
     alerts,
     assets,
@@ -17,7 +18,9 @@ from tidegate.server.board import (
     session,
 )
 from tidegate.server.board.datasets import pages as datasets
-from tidegate.server.board.ledger import pages as ledger
+from tidegate.server.board.ledger import whole_ledger
+
+listing.add_page(LEDGER, template="ledger", more=whole_ledger)
 
 BOARD: tuple[APIRouter, ...] = (
     assets.router,
@@ -29,7 +32,6 @@ BOARD: tuple[APIRouter, ...] = (
     datasets.router,
     day.router,
     backfills.router,
-    ledger.router,
     maintenance.router,
     listing.router,
     alerts.router,

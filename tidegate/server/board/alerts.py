@@ -6,7 +6,6 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Response
 
 from tidegate.listings.alerts import ALERTS
-from tidegate.listings.read import Rows
 from tidegate.scheduler.model.records.alert import AlertState
 from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.board.back import back
@@ -19,7 +18,7 @@ from tidegate.server.service import Here, Service
 router = APIRouter(prefix="/board/alerts", route_class=PageRoute, include_in_schema=False)
 
 
-def _counts(service: Service, caller: Caller, _: Rows) -> dict[str, int]:
+def _counts(service: Service, caller: Caller, *_: object) -> dict[str, int]:
     """Return how many alerts that a caller sees are in each state, whatever the filters."""
     sums = Counter[AlertState]()
     with service.store.reading() as reader:

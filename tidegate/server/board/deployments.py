@@ -15,13 +15,12 @@ from tidegate.compiler.render.taken_away import taken_away
 from tidegate.domain.value import Value
 from tidegate.listings.deployments import DEPLOYMENTS, LoggedDeployment
 from tidegate.listings.queries.deployments import find_deployment
-from tidegate.listings.read import Rows
 from tidegate.scheduler.commands.deployment.deployments import (
     change_of,
     rollback_ahead,
 )
 from tidegate.scheduler.store.listing_reader import ListingReader
-from tidegate.server.access import ADMIN, READ, Called, Caller
+from tidegate.server.access import ADMIN, READ, Called
 from tidegate.server.board.back import back
 from tidegate.server.board.deployment_changes import Changed, changes_of, with_fields
 from tidegate.server.board.listing import add_page
@@ -165,7 +164,7 @@ def _newest(reader: ListingReader) -> int:
     return 0 if newest is None else newest[0]
 
 
-def _newest_of(service: Service, _caller: Caller, _rows: Rows) -> int:
+def _newest_of(service: Service, *_: object) -> int:
     with service.store.reading() as reader:
         return _newest(reader)
 

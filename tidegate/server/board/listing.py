@@ -49,8 +49,8 @@ class ListShown(Value, kw_only=True):
     more: Any
 
 
-More = Callable[[Service, Caller, Rows], Any]
-"""Reads what a page shows beside its list."""
+More = Callable[[Service, Caller, Rows, dict[str, Any]], Any]
+"""Reads what a page shows beside its list, of the filters as they were given."""
 
 
 def add_page(listing: Listing, path: str = "", template: str = "listing", more: More | None = None) -> None:
@@ -68,7 +68,7 @@ def add_page(listing: Listing, path: str = "", template: str = "listing", more: 
     ) -> Response:
         with service.store.reading() as reader:
             zone = common_zone(reader, rows.apps)
-        view = shown(listing, rows, given, None if more is None else more(service, caller, rows))
+        view = shown(listing, rows, given, None if more is None else more(service, caller, rows, given))
         return page(request, service, template, listing.title, view, zone, rows)
 
     needed = Depends(needs(Role(listing.role)))

@@ -16,7 +16,6 @@ from tidegate.listings.jobs import Job
 from tidegate.listings.overrides import Override
 from tidegate.listings.queries.jobs import public_job
 from tidegate.listings.queries.overrides import public_overrides
-from tidegate.listings.read import Rows
 from tidegate.listings.schedules import SCHEDULES
 from tidegate.processes.explained import explained
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
@@ -81,7 +80,7 @@ class Shown(Value, kw_only=True):
     overrides: list[Override]
 
 
-def _apps(service: Service, caller: Caller, _: Rows) -> Apps:
+def _apps(service: Service, caller: Caller, *_: object) -> Apps:
     with service.store.reading() as reader:
         apps = tuple(sorted(each for each in own_apps(service, reader) if caller.sees(each)))
         return Apps(apps=apps, holds={each.app: each for each in held(reader, lambda app: app in apps)})

@@ -12,7 +12,7 @@ from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.tick.on_time import is_ahead, is_late
 from tidegate.scheduler.tick.tick import last_tick
 from tidegate.server.access import READ
-from tidegate.server.contract import ANY_OBJECT, contract, json_answer
+from tidegate.server.contract import contract, json_answer
 from tidegate.server.problem import Problem
 from tidegate.server.service import Here, Service
 
@@ -22,7 +22,11 @@ SERVICE_UNAVAILABLE = 503
 
 
 class Alive(Value, kw_only=True):
-    """The server answers."""
+    """The server answers.
+
+    Attributes:
+        status: "alive".
+    """
 
     status: str = "alive"
 
@@ -31,6 +35,7 @@ class Ready(Value, kw_only=True):
     """Whether what the server needs is there.
 
     Attributes:
+        ready: whether all of it is there.
         store: "reachable" or "unreachable".
         scheduler: "ticking", "late" or "never ticked"; "ahead" if the last tick is of the future, so that a
             clock is wrong; "unknown" without a store.
@@ -41,6 +46,24 @@ class Ready(Value, kw_only=True):
     store: str
     scheduler: str
     last_tick: datetime | None = None
+
+
+class OpenApi(Value, kw_only=True):
+    """The description of all paths, by the OpenAPI Specification.
+
+    Attributes:
+        openapi: the version of the specification.
+        info: name and version of the server.
+        paths: the operations, by path and method.
+        components: the types of bodies and answers, and how a caller is known, by name.
+        security: what every operation needs.
+    """
+
+    openapi: str
+    info: dict[str, Any]
+    paths: dict[str, dict[str, Any]]
+    components: dict[str, dict[str, Any]]
+    security: list[dict[str, list[str]]]
 
 
 @router.get("/healthz", **contract(Alive))
@@ -72,7 +95,7 @@ def _ready(service: Service) -> Ready:
     return Ready(ready=ticks, store="reachable", scheduler=scheduler, last_tick=ticked)
 
 
-@router.get("/openapi.json", dependencies=[READ], **contract(ANY_OBJECT))
+@router.get("/openapi.json", dependencies=[READ], **contract(OpenApi))
 def openapi(request: Request) -> Response:
     """Describe all paths."""
     found: dict[str, Any] = request.app.openapi()

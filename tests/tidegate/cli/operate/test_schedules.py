@@ -4,7 +4,6 @@ import pytest
 
 from tests.tidegate.project import Project, sales_as
 from tests.worlds.by import ME
-from tidegate.cli import printing
 from tidegate.scheduler.model.journal import EntryKind
 
 pytestmark = pytest.mark.slow  # whole commands
@@ -111,15 +110,12 @@ def test_a_list_that_is_longer_than_its_limit_says_so(deployed: Project) -> None
     assert f"of {most};" in deployed.run("schedules", "list", "--limit", "1", "--app", "sales")
 
 
-def test_people_see_the_first_schedules_and_scripts_get_all(
-    deployed: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_ledger_is_cut_too(deployed: Project) -> None:
     deployed.arrive("2026-03-09")
     rows = deployed.json("ledger")
-    monkeypatch.setattr(printing, "SCHEDULES_SHOWN", 1)
     assert len(rows) > 1
-    assert deployed.json("ledger") == rows
-    assert "The first 1" in deployed.run("ledger").splitlines()[-1]
+    assert "The first 1; --limit" in deployed.run("ledger", "--limit", "1").splitlines()[-1]
+    assert deployed.json("ledger", "--schedule", rows[1]["schedule"]) == rows[1:2]
 
 
 def test_a_schedule_suspended_by_hand_stays_so_through_deploys(deployed: Project) -> None:

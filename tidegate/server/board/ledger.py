@@ -1,8 +1,18 @@
-"""The ledger as a picture: from the schedules on the left, bands of events lead to what became of them."""
+"""*Ledger*: what became of the events of each schedule, in numbers and as a picture.
 
-from collections.abc import Mapping, Sequence
+From the schedules on the left, bands of events lead to what became of them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from tidegate.domain.value import Value
+from tidegate.listings.ledger import LEDGER, Balance
+from tidegate.listings.read import Rows
+from tidegate.scheduler.store.wanted import Outcome
+from tidegate.server.access import Caller
+from tidegate.server.listing import read_seen
+from tidegate.server.service import Service
 
 HEIGHT, GAP = 260, 8
 """Of all events together, and between two ends, in pixels."""
@@ -14,6 +24,14 @@ SCHEDULES_MAX = 10
 """Schedules with an end of their own, those with the most events; the others are one."""
 
 OTHERS = "others"
+
+
+OUTCOMES = tuple(str(each) for each in Outcome)
+LINES_MAX = 1_000_000
+"""Of the lines of all schedules, which are added up."""
+
+BAR_MAX = 300
+"""Width of the longest bar of a line, in pixels."""
 
 
 class End(Value, kw_only=True):
@@ -41,6 +59,43 @@ class Flow(Value, kw_only=True):
     outcomes: tuple[End, ...]
     bands: tuple[Band, ...]
     height: int
+
+
+class Whole(Value, kw_only=True):
+    """What the page shows of all lines beside those that it lists.
+
+    Attributes:
+        landed: all events.
+        total: the same by outcome.
+        bars: of each line that is listed, outcome, left end and width of each part of its bar.
+    """
+
+    landed: int
+    total: dict[str, int]
+    flow: Flow
+    bars: dict[str, tuple[tuple[str, int, int], ...]]
+
+
+def whole_ledger(service: Service, caller: Caller, rows: Rows, given: dict[str, Any]) -> Whole:
+    """Return what a page of the ledger shows of all lines."""
+    lines: list[Balance] = read_seen(service, caller, LEDGER, given, LINES_MAX).items
+    events = {line.schedule: {name: int(getattr(line, name)) for name in OUTCOMES} for line in lines}
+    total = {name: sum(each[name] for each in events.values()) for name in OUTCOMES}
+    most = max((line.landed for line in lines), default=0) or 1
+    return Whole(
+        landed=sum(total.values()),
+        total=total,
+        flow=flow(list(events.items()), OUTCOMES),
+        bars={line.schedule: tuple(_bars(events[line.schedule], most)) for line in rows.items},
+    )
+
+
+def _bars(events: Mapping[str, int], most: int) -> Iterator[tuple[str, int, int]]:
+    left = 0
+    for name, number in events.items():
+        width = round(BAR_MAX * number / most)
+        yield name, left, width
+        left += width
 
 
 def flow(lines: Sequence[tuple[str, Mapping[str, int]]], outcomes: Sequence[str]) -> Flow:
