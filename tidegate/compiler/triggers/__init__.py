@@ -5,7 +5,7 @@ The registry is the only place that lists the kinds. Each kind has a file of its
 
 from tidegate.compiler.reader.node import MappingNode, Node
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.triggers import all, any, at_least, cron, elapsed, partitions, run, sequence, size
+from tidegate.compiler.triggers import at_least, composites, cron, elapsed, partitions, run, size
 from tidegate.compiler.triggers.kind import Options, TriggerKind, Written
 from tidegate.compiler.values.texts import optional_duration
 from tidegate.domain.duration import duration_text
@@ -20,10 +20,10 @@ KINDS: dict[str, TriggerKind] = {
         size.KIND,
         run.KIND,
         elapsed.KIND,
-        all.KIND,
-        any.KIND,
+        composites.ALL,
+        composites.ANY,
         at_least.KIND,
-        sequence.KIND,
+        composites.SEQUENCE,
     )
 }
 
