@@ -19,8 +19,8 @@ from tidegate.compiler.rules.cycles.tasks import check_task_cycles
 from tidegate.compiler.rules.lost_parts import report_lost
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.references import check_upstream_arguments
-from tidegate.compiler.schema.check import check_schedule, check_task
-from tidegate.compiler.schema.validator import schedule_validator, task_validator
+from tidegate.compiler.schema.check import check_part
+from tidegate.compiler.schema.validator import part_validator
 from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.compiler.scope.others import Known, Others, nothing_known
 from tidegate.compiler.scope.scope import Scope
@@ -50,10 +50,10 @@ def compile_schedule(
     Returns:
         The schedule, or None after an error, and the diagnostics.
     """
-    node, findings = _alone(app, name, spec, at, schedule_validator())
+    node, findings = _alone(app, name, spec, at, "schedules")
     check_namespaces(node, (), namespaces, findings)
     schedule = None
-    if isinstance(node, MappingNode) and check_schedule(node, findings):
+    if isinstance(node, MappingNode) and check_part("schedules", node, findings):
         key = ScalarNode(name, node.line, node.column)
         schedule = build_schedule(key, node, _scope(app, findings, on_update, known))
         _check_not_lost(schedule, key, findings)
@@ -80,11 +80,11 @@ def compile_task(
         others: the other apps with their tasks, which may be detected or named; the app itself is ignored.
         namespaces: see `compile_files`.
     """
-    node, findings = _alone(app, name, spec, at, task_validator())
+    node, findings = _alone(app, name, spec, at, "tasks")
     check_namespaces(node, (), namespaces, findings)
     others = tuple(others)
     task = None
-    if isinstance(node, MappingNode) and check_task(node, findings):
+    if isinstance(node, MappingNode) and check_part("tasks", node, findings):
         key = ScalarNode(name, node.line, node.column)
         known = {other.name: other for other in others}
         task = build_task(key, node, _scope(app, findings, on_update, lambda: known))
@@ -102,18 +102,19 @@ def _check_not_lost(built: Schedule | None, key: ScalarNode, findings: Findings)
 
 
 def _alone(
-    app: App, name: str, spec: dict[str, Any] | JsonText, at: At | None, validator: Any
+    app: App, name: str, spec: dict[str, Any] | JsonText, at: At | None, section: str
 ) -> tuple[Node, Findings]:
     """Return one specification as a node at its place, and the collector of its diagnostics."""
+    schema = part_validator(section).schema
     if isinstance(spec, JsonText):
-        return whole_numbers(spec.root, validator.schema), Findings(f"{app.name}/{name}", spec.text)
+        return whole_numbers(spec.root, schema), Findings(f"{app.name}/{name}", spec.text)
     place = at if at is not None else At(file=f"{app.name}/{name}", line=1, column=1)
     findings = Findings(
         place.file,
         "\n" * (place.line - 1) + json.dumps(spec, default=str) if at is None else "",
     )
     node = from_value(spec, place.line, place.column)
-    return (whole_numbers(node, validator.schema) if isinstance(node, MappingNode) else node), findings
+    return (whole_numbers(node, schema) if isinstance(node, MappingNode) else node), findings
 
 
 def _scope(app: App, findings: Findings, on_update: OnUpdate, known: Known) -> Scope:

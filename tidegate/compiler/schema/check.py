@@ -10,12 +10,7 @@ from typing import Any
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, Node, find, plain
-from tidegate.compiler.schema.validator import (
-    app_validator,
-    example_validator,
-    schedule_validator,
-    task_validator,
-)
+from tidegate.compiler.schema.validator import app_validator, part_validator
 from tidegate.compiler.schema.wording import Fault, word
 
 MAX_SCHEMA_ERRORS = 400
@@ -37,27 +32,18 @@ ALONE: Path = ("examples", 0)
 
 
 def check_app(root: MappingNode, findings: Findings) -> Broken:
-    """Check a whole app.
-
-    Returns:
-        The paths that have errors.
-    """
+    """Check a whole app; return the paths that have errors."""
     return _check(app_validator(), root, findings, ())
 
 
-def check_schedule(spec: MappingNode, findings: Findings) -> bool:
-    """Check the specification of one schedule; return whether it has the right shape."""
-    return not _check(schedule_validator(), spec, findings, ("schedules", "it"))
-
-
-def check_task(spec: MappingNode, findings: Findings) -> bool:
-    """Check the specification of one task; return whether it has the right shape."""
-    return not _check(task_validator(), spec, findings, ("tasks", "it"))
+def check_part(section: str, spec: MappingNode, findings: Findings) -> bool:
+    """Check the specification of one schedule or task; return whether it has the right shape."""
+    return not _check(part_validator(section), spec, findings, (section, "it"))
 
 
 def check_example(example: MappingNode, findings: Findings) -> Broken:
     """Check an example from a file of its own; its path is `ALONE`."""
-    return _check(example_validator(), example, findings, ALONE)
+    return _check(part_validator("examples"), example, findings, ALONE)
 
 
 def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) -> Broken:

@@ -83,25 +83,12 @@ def app_validator() -> Any:
     return extended(inlined(json.loads(schema_text())))
 
 
-@lru_cache(maxsize=1)
-def schedule_validator() -> Any:
-    """Return the validator of one schedule, for a specification outside an app's file."""
+@lru_cache(maxsize=3)
+def part_validator(section: str) -> Any:
+    """Return the validator of one schedule, task or example, for a text outside an app's file."""
     app = app_validator()
-    return app.evolve(schema=app.schema["properties"]["schedules"]["additionalProperties"])
-
-
-@lru_cache(maxsize=1)
-def task_validator() -> Any:
-    """Return the validator of one task, for a specification outside an app's file."""
-    app = app_validator()
-    return app.evolve(schema=app.schema["properties"]["tasks"]["additionalProperties"])
-
-
-@lru_cache(maxsize=1)
-def example_validator() -> Any:
-    """Return the validator of one example, for a file that holds it alone."""
-    app = app_validator()
-    return app.evolve(schema=app.schema["properties"]["examples"]["items"])
+    parts = app.schema["properties"][section]
+    return app.evolve(schema=parts["items"] if section == "examples" else parts["additionalProperties"])
 
 
 def _is_integer(_checker: object, value: object) -> bool:
