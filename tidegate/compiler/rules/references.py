@@ -114,7 +114,9 @@ def _known(trigger: Trigger) -> list[str]:
 def check_member_names(trigger: MappingNode, findings: Findings) -> None:
     """Report a name that two members of a trigger have."""
     first: dict[str, Node] = {}
-    for place in _names(trigger):
+    for place in (node.get("as") for node in nested_triggers(trigger)):
+        if not isinstance(place, ScalarNode):
+            continue
         name = str(place.value)
         if name in first:
             summary = f"each member of a trigger has a name of its own, got {shown(name)} again"
@@ -123,19 +125,13 @@ def check_member_names(trigger: MappingNode, findings: Findings) -> None:
         first.setdefault(name, place)
 
 
-def _names(node: MappingNode) -> Iterator[ScalarNode]:
-    """Yield the names in a trigger, in the order of the YAML."""
-    name = node.get("as")
-    if isinstance(name, ScalarNode):
-        yield name
+def nested_triggers(node: MappingNode) -> list[MappingNode]:
+    """Return a trigger and the triggers inside it, in the order of the YAML."""
     members = [member for key in ("all", "any", "sequence") for member in node.items(key)]
-    members += _of(node.mapping("at_least"))
-    for member in [each for each in members if isinstance(each, MappingNode)]:
-        yield from _names(member)
-
-
-def _of(at_least: MappingNode | None) -> tuple[Node, ...]:
-    return () if at_least is None else at_least.items("of")
+    inner = node.mapping("at_least")
+    members += () if inner is None else inner.items("of")
+    inside = [member for member in members if isinstance(member, MappingNode)]
+    return [node, *(found for member in inside for found in nested_triggers(member))]
 
 
 def _of_member(written: str, trigger: Trigger) -> tuple[str, Trigger]:

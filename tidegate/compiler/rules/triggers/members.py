@@ -13,6 +13,7 @@ from typing import Any, cast
 from tidegate.compiler.diagnostics.diagnostic import Place, Related
 from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.reader.node import MappingNode
+from tidegate.compiler.rules.references import nested_triggers
 from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import At, Composite, Schedule, Trigger, leaves_with_existing
 from tidegate.domain.time.cron import parse
@@ -92,8 +93,10 @@ def check_collect_existing(schedule: Schedule, node: MappingNode, scope: Scope) 
     if schedule.collect_existing and not any(leaves_with_existing(schedule.trigger, asked=True)):
         _warn(node, scope)
     trigger = node.mapping("trigger")
-    for place in () if trigger is None else _triggers(trigger):
-        if place.flag("collect_existing", False) and not any(_counts(member) for member in _triggers(place)):
+    for place in () if trigger is None else nested_triggers(trigger):
+        if place.flag("collect_existing", False) and not any(
+            _counts(member) for member in nested_triggers(place)
+        ):
             _warn(place, scope)
 
 
@@ -104,15 +107,6 @@ def _warn(node: MappingNode, scope: Scope) -> None:
         "`collect_existing` collects events of a dataset, got it where none is counted",
         "delete it, or move it to a `partitions` or `size` trigger",
     )
-
-
-def _triggers(node: MappingNode) -> list[MappingNode]:
-    """Return a trigger and the triggers inside it."""
-    members = [*node.items("all"), *node.items("any"), *node.items("sequence")]
-    inner = node.mapping("at_least")
-    members += [] if inner is None else inner.items("of")
-    inside = [member for member in members if isinstance(member, MappingNode)]
-    return [node, *(found for member in inside for found in _triggers(member))]
 
 
 def _counts(trigger: MappingNode) -> bool:
