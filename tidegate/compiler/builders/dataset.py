@@ -12,10 +12,11 @@ import msgspec
 from tidegate.compiler.builders.failing import build_alerts, build_deadline
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
 from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.fields import read_value
 from tidegate.compiler.values.path import MAX_NAME_BYTES, path_of
-from tidegate.compiler.values.texts import optional_duration, renamed_from, zone_of
+from tidegate.compiler.values.texts import renamed_from, zone_of
 from tidegate.domain.model import Dataset, Day, PartitionScheme, StaticDimension, TimeDimension
-from tidegate.domain.model.dataset import SETTLE, OnForeign, Watch, WriteMode
+from tidegate.domain.model.dataset import OnForeign, Watch, WriteMode
 from tidegate.domain.model.table_format import LANDED, format_facts
 from tidegate.domain.partition_key import (
     PartitionKeyError,
@@ -223,16 +224,11 @@ def watch_of(node: MappingNode, scope: Scope) -> Watch | None:
         return Watch() if written.value is True else None
     if not isinstance(written, MappingNode):
         return None
-    marker = written.text("marker")
-    if marker and "settle" in written.values:
+    if written.text("marker") and "settle" in written.values:
         scope.findings.add(
             "V209",
             written.keys["settle"],
             "with a `marker` that file alone says that a partition is complete, got `settle` beside it",
             "delete `settle`",
         )
-    return Watch(
-        marker=marker,
-        settle=optional_duration(written, "settle", scope) or SETTLE,
-        existing="ignore" if written.text("existing") == "ignore" else "report",
-    )
+    return read_value(Watch, written, scope) or Watch()

@@ -10,6 +10,7 @@ from typing import cast
 
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.fields import read_value
 from tidegate.compiler.values.texts import duration_at
 from tidegate.domain.duration import duration_hint
 from tidegate.domain.model import Deadline, Retries
@@ -48,9 +49,7 @@ def build_deadline(node: MappingNode, scope: Scope) -> Deadline | None:
         return None
     at = scope.at(node.keys["deadline"])
     if isinstance(written, MappingNode):
-        within = duration_at(written.get("within"), scope)
-        after = "start" if written.text("after") == "start" else "trigger"
-        return None if within is None else Deadline(within=within, after=after, at=at)
+        return read_value(Deadline, written, scope, at)
     text = str(written.value) if isinstance(written, ScalarNode) else ""
     by = clock_time(text)
     if by is not None:
@@ -60,8 +59,7 @@ def build_deadline(node: MappingNode, scope: Scope) -> Deadline | None:
         rule = 'a deadline is a time of the day such as "08:00", or a duration'
         scope.findings.add("V201", written, f"{rule}, got {shown(text)}", meant)
         return None
-    within = duration_at(written, scope)
-    return None if within is None else Deadline(within=within, at=at)
+    return read_value(Deadline, written, scope, at, short="within")
 
 
 def build_alerts(node: MappingNode) -> Routes:

@@ -30,7 +30,8 @@ from tidegate.compiler.rules.triggers.for_each import check_for_each
 from tidegate.compiler.rules.triggers.members import check_collect_existing, check_doubled, check_waiting
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers import build_trigger
-from tidegate.compiler.values.texts import duration_at, optional_duration, renamed_from
+from tidegate.compiler.values.fields import read_value
+from tidegate.compiler.values.texts import renamed_from
 from tidegate.domain.model import Constraint, Priority, Program, Schedule, Timeout
 
 _LAUNCH_HINT = "write the schedule in that app, or give this app a program with the same `run`"
@@ -45,37 +46,22 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     timeout = build_timeout(node, scope)
     if program is None or written is None or trigger is None or constraints is None or timeout is None:
         return None
-    args = node.mapping("args")
-    plain_args: dict[str, Any] = plain(args) if args else {}
     for_each = node.text("for_each") or None
     on_suspend = node.text("on_suspend", "discard")
     batching = node.text("batching", "coalesce")
     outputs = node.get("output_partition") or node.keys.get("for_each") or key
     schedule = Schedule(
-        name=str(key.value),
         program=program.name,
         trigger=trigger,
         constraints=constraints,
-        args=plain_args,
         timeout=timeout,
-        retries=build_retries(node, scope),
-        deadline=build_deadline(node, scope),
-        priority=Priority(node.text("priority", "normal")),
         for_each=for_each,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         batching=batching,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         max_batch=node.number("max_batch", 1) if "max_batch" in node.values else None,
         on_suspend=on_suspend,  # pyright: ignore[reportArgumentType] - one of the schema's enum
-        on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
         collect_existing=node.flag("collect_existing", False),
-        sensor="own" if node.text("sensor") == "own" else "shared",
-        renamed_from=renamed_from(node),
-        status="active" if node.text("status") == "active" else "suspended",
         timezone=scope.timezone,
-        owner=node.text("owner"),
-        alerts=build_alerts(node),
-        description=node.text("description"),
-        written=plain(node),
-        at=scope.at(key),
+        **common_fields(key, node, scope),
     )
     check_waiting(schedule, key, scope)
     check_closed_window(schedule, key, scope)
@@ -97,9 +83,30 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     if "batching" not in node.values:
         schedule = msgspec.structs.replace(schedule, batching=default_batching(schedule))
     check_held_date(schedule, program, key, scope)
-    check_references(schedule, args, scope)
+    check_references(schedule, node.mapping("args"), scope)
     check_member_names(written, scope.findings)
     return schedule
+
+
+def common_fields(key: ScalarNode, node: MappingNode, scope: Scope) -> dict[str, Any]:
+    """Return the fields that schedules and tasks read in the same way."""
+    args = node.mapping("args")
+    return {
+        "name": str(key.value),
+        "args": plain(args) if args else {},
+        "retries": build_retries(node, scope),
+        "deadline": build_deadline(node, scope),
+        "priority": Priority(node.text("priority", "normal")),
+        "on_update": "carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
+        "sensor": "own" if node.text("sensor") == "own" else "shared",
+        "renamed_from": renamed_from(node),
+        "status": "active" if node.text("status") == "active" else "suspended",
+        "owner": node.text("owner"),
+        "alerts": build_alerts(node),
+        "description": node.text("description"),
+        "written": plain(node),
+        "at": scope.at(key),
+    }
 
 
 def own_program(node: MappingNode, scope: Scope) -> Program | None:
@@ -134,16 +141,4 @@ def build_timeout(node: MappingNode, scope: Scope) -> Timeout | None:
     written = node.get("timeout")
     if written is None:
         return Timeout()
-    at = scope.at(node.keys["timeout"])
-    if not isinstance(written, MappingNode):
-        after = duration_at(written, scope)
-        return Timeout(after=after, at=at) if after is not None else None
-    after = optional_duration(written, "after", scope)
-    if after is None:
-        return None
-    return Timeout(
-        after=after,
-        then="run" if written.text("then") == "run" else "discard",
-        from_="first_event" if written.text("from") == "first_event" else "satisfied",
-        at=at,
-    )
+    return read_value(Timeout, written, scope, scope.at(node.keys["timeout"]), short="after")

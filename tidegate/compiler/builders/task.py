@@ -4,13 +4,12 @@ Its upstream tasks are resolved later, when the tasks of all files are known (`c
 """
 
 from datetime import date
-from typing import Any, cast
+from typing import cast
 
 from tidegate.compiler.builders.dependencies import SELF, check_depends_on, read_depends_on
-from tidegate.compiler.builders.failing import build_alerts, build_deadline, build_retries
-from tidegate.compiler.builders.schedule import build_constraints, build_timeout, own_program
+from tidegate.compiler.builders.schedule import build_constraints, build_timeout, common_fields, own_program
 from tidegate.compiler.builders.task_times import build_times
-from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
+from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.rules.references import check_references
 from tidegate.compiler.rules.tasks.outputs import task_output_partition
 from tidegate.compiler.rules.tasks.types import check_business_date, check_source_cycle, check_type, update_of
@@ -18,13 +17,11 @@ from tidegate.compiler.rules.times.never_launched import check_windows
 from tidegate.compiler.rules.times.timeout import check_closed_window, check_delay, check_timeout
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.calendar import calendar_at, parsed_day
-from tidegate.compiler.values.texts import optional_duration, renamed_from, zone_of
+from tidegate.compiler.values.texts import optional_duration, zone_of
 from tidegate.domain.model import (
     NEVER,
-    Constraint,
     Cycle,
     OnSuspend,
-    Priority,
     Program,
     Schedule,
     TaskTrigger,
@@ -50,50 +47,23 @@ def build_task(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule | N
         return None
     if program is None and type_ in PROGRAMMED:
         return None
-    schedule = _schedule(key, node, trigger, program, constraints, timeout, scope)
+    schedule = Schedule(
+        program=program.name if program is not None else "",
+        trigger=trigger,
+        constraints=constraints,
+        timeout=timeout,
+        output_partition=task_output_partition(node.get("output_partition"), key, program, trigger, scope),
+        collect_existing=_collects_existing(node, trigger, scope),
+        on_suspend=cast("OnSuspend", node.text("on_suspend", "hold")),
+        timezone=trigger.timezone,
+        **common_fields(key, node, scope),
+    )
     check_closed_window(schedule, key, scope)
     check_timeout(schedule, key, scope)
     check_delay(schedule, key, scope)
     check_windows(schedule, key, scope)
     check_references(schedule, node.get("args"), scope)
     return schedule
-
-
-def _schedule(
-    key: ScalarNode,
-    node: MappingNode,
-    trigger: TaskTrigger,
-    program: Program | None,
-    constraints: tuple[Constraint, ...],
-    timeout: Timeout,
-    scope: Scope,
-) -> Schedule:
-    args = node.mapping("args")
-    plain_args: dict[str, Any] = plain(args) if args else {}
-    return Schedule(
-        name=str(key.value),
-        program=program.name if program is not None else "",
-        trigger=trigger,
-        constraints=constraints,
-        args=plain_args,
-        timeout=timeout,
-        retries=build_retries(node, scope),
-        deadline=build_deadline(node, scope),
-        priority=Priority(node.text("priority", "normal")),
-        output_partition=task_output_partition(node.get("output_partition"), key, program, trigger, scope),
-        collect_existing=_collects_existing(node, trigger, scope),
-        on_suspend=cast("OnSuspend", node.text("on_suspend", "hold")),
-        on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
-        sensor="own" if node.text("sensor") == "own" else "shared",
-        renamed_from=renamed_from(node),
-        status="active" if node.text("status") == "active" else "suspended",
-        timezone=trigger.timezone,
-        owner=node.text("owner"),
-        alerts=build_alerts(node),
-        description=node.text("description"),
-        written=plain(node),
-        at=scope.at(key),
-    )
 
 
 def _trigger(

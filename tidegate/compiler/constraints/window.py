@@ -2,19 +2,14 @@
 
 from datetime import time
 
-from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of
 from tidegate.compiler.diagnostics.diagnostic import Related
-from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.reader.node import MappingNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.calendar import calendar_at
 from tidegate.compiler.values.texts import zone_of
 from tidegate.domain.model import At, WindowConstraint
 from tidegate.domain.time.calendar import ever_a_business_day
 from tidegate.domain.wording import listed, shown
-
-
-def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
-    return build_window(node, at, scope) if isinstance(node, MappingNode) else None
 
 
 def build_window(node: MappingNode, at: At, scope: Scope) -> WindowConstraint | None:
@@ -42,7 +37,7 @@ def build_window(node: MappingNode, at: At, scope: Scope) -> WindowConstraint | 
         days=days,  # pyright: ignore[reportArgumentType] - each one of the schema's enum
         timezone=zone_of(node, scope),
         calendar=calendar,
-        otherwise=otherwise_of(node),
+        otherwise="skip" if node.text("otherwise") == "skip" else "wait",
         at=at,
     )
     return window if _ever_opens(window, node, scope) else None
@@ -61,6 +56,3 @@ def _ever_opens(window: WindowConstraint, node: MappingNode, scope: Scope) -> bo
         "add a business day to `days`, or delete one of `days` and `calendar`",
     )
     return False
-
-
-KIND = ConstraintKind(key="window", build=_build)

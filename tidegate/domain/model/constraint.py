@@ -1,6 +1,6 @@
 """Constraints, which must hold before a ready job is launched, and the timeout of a job that waits for them.
 
-A new kind is a struct here, a file in `compiler.constraints` that builds it, and a file in
+A new kind is a struct here, a line in `compiler.constraints`, and a file in
 `scheduler.decision.constraints` that evaluates it.
 """
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from tidegate.compiler.builders.maintenance.conditions import build_conditions, refuse_both, value_of
-from tidegate.compiler.constraints import window
+from tidegate.compiler.constraints.window import build_window
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.texts import cron_of, duration_at, optional_duration, size_at, zone_of
@@ -83,7 +83,7 @@ def build_operation(operation: Operation, key: ScalarNode, node: Node, scope: Sc
 
 def _window(operation: MappingNode, scope: Scope) -> WindowConstraint | None:
     hours = operation.mapping("window")
-    return None if hours is None else window.build_window(hours, scope.at(operation.keys["window"]), scope)
+    return None if hours is None else build_window(hours, scope.at(operation.keys["window"]), scope)
 
 
 def build_health(policy: MappingNode, scope: Scope) -> HealthRules | None:

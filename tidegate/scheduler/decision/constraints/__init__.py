@@ -1,7 +1,7 @@
 """The kinds of constraints, one file each: whether it is met, and if not, when to check again.
 
 A new kind is one new file here and one line in `KINDS`, whose order is the order of the checks
-(rule 4); its YAML form is a file of the same name in `tidegate/compiler/constraints/`. A check is a
+(rule 4); its YAML form is a line in `tidegate/compiler/constraints/`. A check is a
 pure function of the job view and the instant. The first check, `retry`, and the last one, `held`, are not
 constraints of the YAML, nor is `partition`. For an instance of a task `held` is checked second.
 """
