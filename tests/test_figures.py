@@ -2,6 +2,17 @@
 
 from tests.tidy.figures import Lines, count_lines, loaded_modules, rows, store_methods
 
+NOT_FOR_LISTS = (
+    "tidegate.scheduler.decision",
+    "tidegate.scheduler.tick",
+    "tidegate.scheduler.retention",
+    "tidegate.scheduler.store.sql.migrations",
+)
+"""What no list needs: it reads the store, and decides, moves, prunes and migrates nothing."""
+
+MODULES_MAX = {"lint": 220, "jobs list": 240}
+"""So many modules of the product these commands load; each one is time before their first line."""
+
 MODULE = '''\
 """What it is.
 
@@ -37,6 +48,16 @@ def test_the_modules_are_those_that_a_command_has_loaded() -> None:
     assert "tidegate.compiler.compile" in loaded["lint"]
     assert "tidegate.compiler.compile" not in loaded["--help"]
     assert "tidegate.cli.operate.jobs" in loaded["jobs list"]
+
+
+def test_a_list_loads_nothing_of_the_engine_but_what_it_reads() -> None:
+    rooms = tuple(f"{room}." for room in NOT_FOR_LISTS)
+    assert [name for name in loaded_modules()["jobs list"] if f"{name}.".startswith(rooms)] == []
+
+
+def test_commands_that_people_wait_for_load_few_modules() -> None:
+    numbers = {command: len(loaded_modules()[command]) for command in MODULES_MAX}
+    assert {command: number for command, number in numbers.items() if number > MODULES_MAX[command]} == {}
 
 
 def test_the_table_has_a_figure_in_each_row() -> None:

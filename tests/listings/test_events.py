@@ -5,7 +5,7 @@ from datetime import timedelta
 from tests.worlds.world import World, at
 from tidegate.listings.events import Received
 from tidegate.listings.queries.events import PRUNED, shown_events
-from tidegate.scheduler.model.retention import Keep
+from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.retention.prune import prune
 
 KEEP_EVENTS = Keep(journal=None, events=None, finished_jobs=timedelta(minutes=1), launches=None)

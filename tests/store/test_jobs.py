@@ -7,8 +7,8 @@ import pytest
 
 from tests.worlds.samples import at, gauge, job, launched, run, upstream
 from tidegate.domain.model import Priority
-from tidegate.scheduler.decision.launch.order import launch_rank
 from tidegate.scheduler.model.job import ByHand, Job, JobState, LaunchPlan
+from tidegate.scheduler.model.launch_order import launch_rank
 from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import ProgramHistory, RunStatus

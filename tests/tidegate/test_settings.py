@@ -9,7 +9,7 @@ from tidegate.project.settings.language import TICK_SECONDS_MAX
 from tidegate.project.settings.markdown import settings_markdown
 from tidegate.project.settings.settings import SettingsError, load_settings
 from tidegate.project.spark import spark_settings, warehouse
-from tidegate.scheduler.model.retention import Keep
+from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.tick.tick import AWAY_AFTER
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 

@@ -121,9 +121,13 @@ def known_apps(settings: "Settings | None") -> Callable[[], Mapping[str, App]]:
 
 def known_namespaces(settings: "Settings") -> Callable[[], Mapping[str, str]]:
     """Return a function that reads the namespaces of the deployed apps, by name; see `known_apps`."""
-    from tidegate.scheduler.store.engine_reader import namespaces_of_apps
 
-    return lambda: _asked(settings, namespaces_of_apps)
+    def read() -> Mapping[str, str]:
+        from tidegate.scheduler.store.engine_reader import namespaces_of_apps
+
+        return _asked(settings, namespaces_of_apps)
+
+    return read
 
 
 def _asked(settings: "Settings", question: "Callable[[EngineReader], Mapping[str, T]]") -> "Mapping[str, T]":

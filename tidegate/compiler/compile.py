@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from collections.abc import Mapping as Files
 from datetime import date
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidegate.compiler.builders.app import build_app, offered_app
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Related
@@ -30,8 +30,6 @@ from tidegate.compiler.rules.lost_parts import check_lost_parts
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.times.daylight_saving import check_day_fields, check_daylight_saving
 from tidegate.compiler.rules.times.polls import check_polls
-from tidegate.compiler.scenarios.model.scenario import Scenario
-from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.schema.check import Broken, check_app
 from tidegate.compiler.schema.validator import app_validator
 from tidegate.compiler.schema.whole_numbers import whole_numbers
@@ -42,6 +40,9 @@ from tidegate.domain.model import App, At, Maintenance, OnUpdate
 from tidegate.domain.model.others import with_others
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.value import Value
+
+if TYPE_CHECKING:
+    from tidegate.compiler.scenarios.model.scenario import Scenario
 
 
 class CompiledApp(Value, kw_only=True):
@@ -60,7 +61,7 @@ class CompiledApp(Value, kw_only=True):
     app: App
     document: dict[str, Any]
     root: MappingNode
-    scenarios: tuple[Scenario, ...] = ()
+    scenarios: "tuple[Scenario, ...]" = ()
     on_update: OnUpdate = "reset"
     default_format: DatasetFormat = LANDED
     others: tuple[App, ...] = ()
@@ -156,7 +157,7 @@ def compile_files(
         check_namespaces(root, first, namespaces, source.findings)
         if complete:
             check_unused(app, used, source.findings)
-        scenarios = read_scenarios(root, with_others(app, named), source.findings, source.broken)
+        scenarios = _scenarios(source, root, with_others(app, named))
         if complete:
             # A part may also be left out because of an error in another file.
             check_lost_parts(root, app, len(scenarios), source.findings)
@@ -175,6 +176,15 @@ def compile_files(
             )
     diagnostics = [each for source in sources for each in source.findings.diagnostics()]
     return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
+
+
+def _scenarios(source: "_Source", root: MappingNode, app: App) -> "tuple[Scenario, ...]":
+    """Return the scenarios of an app; without examples their reader is not loaded."""
+    if not root.items("examples"):
+        return ()
+    from tidegate.compiler.scenarios.reader import read_scenarios
+
+    return read_scenarios(root, app, source.findings, source.broken)
 
 
 def _built(

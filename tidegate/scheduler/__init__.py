@@ -8,7 +8,7 @@ every test.
 expire whichever module of this package is imported.
 """
 
-from tidegate.scheduler.tick.expired import Revert, revert_with
+from tidegate.scheduler.expired import Revert, revert_with
 
 
 def _revert() -> Revert:

@@ -7,8 +7,8 @@ from typing import Unpack
 
 from tests.doubles.reference.tables import ReferenceTables
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.decision.set_back import OF_ALERTS, OF_INCIDENTS, fields_set_back
 from tidegate.scheduler.model.records.alert import Alert, Incident
+from tidegate.scheduler.model.set_back import OF_ALERTS, OF_INCIDENTS, fields_set_back
 from tidegate.scheduler.store.answers import (
     AlertCount,
 )

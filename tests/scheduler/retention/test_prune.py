@@ -18,8 +18,9 @@ from tidegate.scheduler.explain.names import find_job, find_target
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.model.retention import Keep, Pruned
+from tidegate.scheduler.model.retention import Pruned
 from tidegate.scheduler.retention import journal
 from tidegate.scheduler.retention import prune as pruning
 from tidegate.scheduler.retention.journal import pruned_until

@@ -15,7 +15,8 @@ from tests.doubles.faulty_store import FaultyStore
 from tests.doubles.reference.store import ReferenceStore
 from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.history import played
-from tidegate.scheduler.model.retention import Keep, Pruned
+from tidegate.scheduler.model.keep import Keep
+from tidegate.scheduler.model.retention import Pruned
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.tick.tick import TickReport

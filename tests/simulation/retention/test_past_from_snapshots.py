@@ -13,7 +13,7 @@ from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.test_past_of_chance import held, shown
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import FINISHED
-from tidegate.scheduler.model.retention import Keep
+from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.retention import journal
 from tidegate.scheduler.retention.prune import prune
 from tidegate.scheduler.store.engine_reader import EngineReader

@@ -14,7 +14,7 @@ from typing import Any
 from tidegate.alerts.channel import Alerting
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.scheduler.model.retention import Keep
+from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.session.session import SparkSettings

@@ -9,7 +9,7 @@ import msgspec
 from tidegate.compiler.rules.house import HouseRules
 from tidegate.domain.wording import shown
 from tidegate.project.settings.language import LintSection, RetentionSection, SettingsError
-from tidegate.scheduler.model.retention import Keep
+from tidegate.scheduler.model.keep import Keep
 
 
 def house_rules(file: Path, section: LintSection) -> HouseRules:

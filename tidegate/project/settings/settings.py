@@ -34,7 +34,7 @@ from tidegate.project.settings.language import SettingsError, SettingsFile
 if TYPE_CHECKING:
     from tidegate.alerts.channel import Alerting
     from tidegate.compiler.rules.house import HouseRules
-    from tidegate.scheduler.model.retention import Keep
+    from tidegate.scheduler.model.keep import Keep
 
 Anonymous = Literal["write", "read", "none"]
 

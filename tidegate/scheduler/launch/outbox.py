@@ -26,10 +26,10 @@ from tidegate.domain.back_off import back_off
 from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.fold.after import record
-from tidegate.scheduler.decision.launch.order import LaunchOrderKey, launch_order_key
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.launch_order import LaunchOrderKey, launch_order_key
 from tidegate.scheduler.model.maintenance import Ended, Ending, Work
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import EngineTransaction

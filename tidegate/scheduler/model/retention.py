@@ -4,7 +4,7 @@ The sums of the ledger stay: when the events of a job go, their number goes into
 disposition, in the same transaction.
 """
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Event
@@ -13,24 +13,6 @@ from tidegate.scheduler.model.run import Run
 
 PASS_CURSOR = "retention"
 """Name of the cursor that holds where the pass is; without it nothing was ever pruned."""
-
-
-class Keep(Value, kw_only=True):
-    """How long rows are kept; None keeps them without end.
-
-    Attributes:
-        journal: entries of the journal.
-        events: events with their deliveries.
-        finished_jobs: jobs that have ended, with their runs, claims and recorded upstream instances.
-        launches: launches that no `rate` counts any more.
-        clock_error: a clock that goes back by so much finds every launch that a `rate` counts.
-    """
-
-    journal: timedelta | None = timedelta(days=14)
-    events: timedelta | None = timedelta(days=90)
-    finished_jobs: timedelta | None = timedelta(days=90)
-    launches: timedelta | None = timedelta(days=90)
-    clock_error: timedelta = timedelta(days=1)
 
 
 class OldJob(Value, kw_only=True):

@@ -12,7 +12,8 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.retention import RATES, event_may_go, launches_before, run_may_go
-from tidegate.scheduler.model.retention import Keep, OldEvent, Pruned
+from tidegate.scheduler.model.keep import Keep
+from tidegate.scheduler.model.retention import OldEvent, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import journal_outlook
 from tidegate.scheduler.retention.prune import ROWS_PER_SLICE, prunable_jobs

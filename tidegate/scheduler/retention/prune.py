@@ -25,7 +25,8 @@ from tidegate.scheduler.decision.retention import (
     launches_before,
     run_may_go,
 )
-from tidegate.scheduler.model.retention import PASS_CURSOR, Keep, OldJob, Pruned
+from tidegate.scheduler.model.keep import Keep
+from tidegate.scheduler.model.retention import PASS_CURSOR, OldJob, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import prune_journal
 from tidegate.scheduler.store.answers import Position

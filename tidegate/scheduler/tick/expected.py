@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from tidegate.domain.model import App
 from tidegate.scheduler.decision.expected.judgement import Judged, expected_of, first_expected, judge, landed
 from tidegate.scheduler.decision.expected.periods import period_in
-from tidegate.scheduler.decision.set_back import not_ahead
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.model.set_back import not_ahead
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.wanted import LateWanted

@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.scheduler.decision.constraints import COUNTING_RUNS
-from tidegate.scheduler.decision.launch.order import LaunchOrderKey, launch_order_key, launch_rank
 from tidegate.scheduler.decision.outcome import Decision, Launch, Wait
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.launch_order import LaunchOrderKey, launch_order_key, launch_rank
 from tidegate.scheduler.model.queue import needs_of, room_in
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.tick.apply import Applier

@@ -1,6 +1,6 @@
 """Set back: a tick finds the clock far before the engine's clock, so an earlier one saw a wrong time.
 
-What the store remembers as past and that now lies ahead counts as of now (`decision.set_back`); next fires,
+What the store remembers as past and that now lies ahead counts as of now (`model.set_back`); next fires,
 checks, polls and deadlines are computed again. What the wrong tick has decided stays, and so do its jobs:
 their fires do not happen again. A fire that was only recorded as expired does, so its discard is taken back.
 Part of the shell.
@@ -12,11 +12,11 @@ from datetime import datetime
 import msgspec
 
 from tidegate.scheduler.decision.fires import next_fire
-from tidegate.scheduler.decision.set_back import job_set_back, not_ahead, schedule_set_back
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import UNFINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.set_back import job_set_back, not_ahead, schedule_set_back
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import set_expected_back

@@ -22,12 +22,12 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.expired import end_expired
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import judge_expected, next_judgement, note_landed
-from tidegate.scheduler.tick.expired import end_expired
 from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
 from tidegate.scheduler.tick.in_order import InOrder
 from tidegate.scheduler.tick.ingest import Aside, ingest

@@ -24,8 +24,8 @@ from tests.worlds.tasks import TaskWorld
 from tests.worlds.witness import Witness
 from tests.worlds.world import at
 from tidegate.scheduler.explain.past.store_at import store_at
+from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.retention import journal
 from tidegate.scheduler.retention.prune import prune
 

@@ -8,7 +8,7 @@ from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.retention import Keep
+from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.retention.prune import prune
 

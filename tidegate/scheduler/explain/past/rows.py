@@ -9,7 +9,6 @@ from tidegate.scheduler.commands.activation import stopped, takes_events
 from tidegate.scheduler.commands.overrides import override_of, place_of
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.decision.fold.after import instance_job
-from tidegate.scheduler.decision.set_back import job_set_back, not_ahead, schedule_set_back
 from tidegate.scheduler.explain.past.tasks import PastTasks
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery
@@ -17,6 +16,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.run import Gauge, Launched, Run
+from tidegate.scheduler.model.set_back import job_set_back, not_ahead, schedule_set_back
 from tidegate.scheduler.retention.state import State
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.generate import day_made, next_generation

@@ -7,9 +7,9 @@ from typing import Unpack
 
 import msgspec
 
-from tidegate.scheduler.decision.launch.order import launch_rank
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.launch_order import launch_rank
 from tidegate.scheduler.model.queue import needs_of, queue_of
 from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Tables
 from tidegate.scheduler.store.wanted import JobsWanted

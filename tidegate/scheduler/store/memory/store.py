@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.decision.set_back import OF_JOBS, fields_set_back, not_ahead
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Launched, Run
+from tidegate.scheduler.model.set_back import OF_JOBS, fields_set_back, not_ahead
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.jobs import JobWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter

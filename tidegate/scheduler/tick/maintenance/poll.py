@@ -15,10 +15,10 @@ from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.decision.maintenance.judge import Judged
 from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
 from tidegate.scheduler.decision.maintenance.times import IN_LINE
-from tidegate.scheduler.decision.set_back import not_ahead
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, Work
+from tidegate.scheduler.model.set_back import not_ahead
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.by_hand import start_waiting

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, select, update
 
-from tidegate.scheduler.decision.set_back import OF_ALERTS, OF_INCIDENTS, OF_JOBS
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
+from tidegate.scheduler.model.set_back import OF_ALERTS, OF_INCIDENTS, OF_JOBS
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.tables import operation_runs

@@ -6,11 +6,11 @@ A derived column serves an index of the rows that are still to be processed: see
 from datetime import datetime
 from typing import Any
 
-from tidegate.scheduler.decision.launch.order import launch_rank
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.launch_order import launch_rank
 from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.sql import tables

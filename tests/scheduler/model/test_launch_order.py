@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.worlds.job_view_of import JOB, SECOND
 from tests.worlds.world import World, at
 from tidegate.domain.model import Priority
-from tidegate.scheduler.decision.launch.order import launch_order_key, launch_rank
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.launch_order import launch_order_key, launch_rank
 
 BOUND = timedelta(hours=1)
 """The bound that the documentation states."""
