@@ -7,6 +7,8 @@ nothing, not even the schema of an older store, and completes nothing where the 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from tidegate.domain.part_name import app_of
+
 if TYPE_CHECKING:
     from typer.core import _click
 
@@ -143,7 +145,7 @@ def _beginning(names: Iterable[str], begun: str) -> Iterator[str]:
 
 
 def _app(name: str) -> str:
-    return name.partition("/")[0] if "/" in name else ""
+    return app_of(name) if "/" in name else ""
 
 
 def _names(kinds: tuple[str, ...]) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from tidegate.demo.run import Demo
+from tidegate.domain.part_name import name_of
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 
@@ -38,7 +39,7 @@ class Progress:
             return None
         elapsed = (entry.at - self._started).total_seconds()
         key = self._keys.get(entry.job or "", "")
-        name = entry.schedule.partition("/")[2] + (f" {key}" if key else "")
+        name = name_of(entry.schedule) + (f" {key}" if key else "")
         what = _what(entry)
         return None if what is None else f"[{elapsed:5.0f} s] {name:<40} {what}"
 

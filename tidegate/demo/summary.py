@@ -8,6 +8,7 @@ from datetime import datetime
 
 from tidegate.cli.listing import print_items
 from tidegate.cli.printing import print_table
+from tidegate.domain.part_name import name_of
 from tidegate.listings.ledger import LEDGER
 from tidegate.listings.queries.ledger import public_balance
 from tidegate.project.settings.settings import Settings
@@ -36,7 +37,7 @@ def print_summary(
         [
             (
                 _elapsed(job.launched_at, started),
-                job.schedule.partition("/")[2],
+                name_of(job.schedule),
                 job.key,
                 job.state,
                 launch_reason(job.launch, job.instance, job.maintenance) if job.launch is not None else "",
@@ -93,7 +94,7 @@ def waits(entries: Sequence[Entry]) -> Mapping[tuple[str, str], list[float]]:
 def _waits(reader: EngineReader) -> list[tuple[str, ...]]:
     return [
         (
-            schedule.partition("/")[2],
+            name_of(schedule),
             reason,
             Reason(reason).summary,
             str(len(lasted)),

@@ -8,6 +8,7 @@ store, so the namespace says nothing more: it is checked where the name is read,
 """
 
 import re
+from typing import NamedTuple
 
 SEPARATOR = "/"
 """No name of an app or of its parts has this character."""
@@ -18,6 +19,24 @@ DEFAULT_NAMESPACE = "default"
 _SEPARATORS_WITH_NAMESPACE = 2
 _WITH_NAMESPACE = re.compile(r"[a-z][a-z0-9_-]*/[a-z][a-z0-9_]*/[^/]+")
 """A pattern of tables between slashes ("lake./r[0-9]+/") is not such a name."""
+
+
+class Ref(NamedTuple):
+    """A part of an app by its whole name.
+
+    Attributes:
+        app: the name of the app.
+        name: the name of the part within its app.
+    """
+
+    app: str
+    name: str
+
+    @classmethod
+    def of(cls, whole: str) -> "Ref":
+        """Return the two names in "app/name"; an app alone has an empty `name`."""
+        app, _, name = whole.partition(SEPARATOR)
+        return cls(app, name)
 
 
 def namespace_of(name: str) -> str | None:
@@ -58,9 +77,9 @@ def is_of_other(name: str) -> bool:
 
 def name_of(whole: str) -> str:
     """Return the name of a part within its app, of its whole name."""
-    return whole.partition(SEPARATOR)[2]
+    return Ref.of(whole).name
 
 
 def app_of(whole: str) -> str:
     """Return the app of a whole name."""
-    return whole.partition(SEPARATOR)[0]
+    return Ref.of(whole).app

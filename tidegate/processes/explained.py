@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.domain.error import WrongUsage
+from tidegate.domain.part_name import Ref
 from tidegate.domain.time.instant import instant_of
 from tidegate.processes.server_address import run_address
 from tidegate.project.settings.settings import Settings
@@ -49,7 +50,7 @@ def with_blocked(explanation: Explanation, store: Store, reader: EngineReader) -
 
 def _written(explanation: Explanation, reader: EngineReader) -> tuple[str, ...]:
     """Return the outputs of its program as "app/dataset"."""
-    name, _, _ = explanation.schedule.partition("/")
+    name, _ = Ref.of(explanation.schedule)
     app = next(iter(reader.apps(names=[name])), None)
     state = next(iter(reader.schedules(refs=[explanation.schedule])), None)
     if app is None or state is None:

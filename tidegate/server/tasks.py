@@ -1,7 +1,7 @@
 """Tasks and instances by the names of paths and bodies: `feed` where one app has it, else `shop.feed`."""
 
 from tidegate.domain.error import UserError
-from tidegate.domain.part_name import app_of, namespace_of, without_namespace
+from tidegate.domain.part_name import SEPARATOR, Ref, app_of, namespace_of, without_namespace
 from tidegate.domain.tasks.key import TaskKeyError, parse_scheduled
 from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
 from tidegate.scheduler.explain.names import find_task
@@ -25,7 +25,7 @@ def whole_ref(service: Service, name: str) -> str:
     if namespace_of(name) not in (None, service.namespace):
         raise Problem(404, f'the tasks here are of the namespace "{service.namespace}", got {name!r:.200}')
     ref = without_namespace(name) if "/" in name else name.replace(".", "/", 1)
-    for part in ref.split("/", 1):
+    for part in ref.split(SEPARATOR, 1):
         check_name(part)
     return ref
 
@@ -40,8 +40,8 @@ def task_of(service: Service, reader: EngineReader, caller: Caller, name: str) -
             token's, 400 for a malformed name.
     """
     ref = whole_ref(service, name)
-    app, whole, _ = ref.partition("/")
-    if whole:
+    app, part = Ref.of(ref)
+    if part:
         caller.check_app(app)
     apps = own_apps(service, reader)
     own = {each for each in apps if caller.sees(each)}

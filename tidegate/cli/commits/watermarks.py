@@ -15,6 +15,7 @@ from tidegate.cli.commits.project import opened_project
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_line, print_table
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError, WrongUsage
+from tidegate.domain.part_name import Ref
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.positions import (
@@ -120,7 +121,7 @@ def forget(
         commits = project.commits
         consumer, source = project.named(consumer), project.named(source)
         marks = known_watermarks(commits, consumer, source)
-        app, _, program = consumer.partition("/")
+        app, program = Ref.of(consumer)
         for deployed in project.apps():
             found = deployed.programs.get(program) if deployed.name == app else None
             if found is not None and {source, source.removeprefix(f"{app}/")} & found.incremental.keys():

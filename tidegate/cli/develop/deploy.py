@@ -28,6 +28,7 @@ from tidegate.cli.develop.plan import (
     project_scope,
 )
 from tidegate.cli.printing import Format, FormatOption, ReasonOption
+from tidegate.domain.part_name import app_of
 
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
@@ -176,7 +177,7 @@ def asked(deployment: Deployment, store: "Store") -> "tuple[Diff, Known]":
             return deployment.carried_out(store, scope, lines)
         except NotAgreed as other:
             lines = other.lines
-            if deployment.options.remove_apps or any(each.partition("/")[0] not in removed for each in lines):
+            if deployment.options.remove_apps or any(app_of(each) not in removed for each in lines):
                 agreed(lines, "Deploy it?")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import App, PartitionScheme
-from tidegate.domain.part_name import whole_name
+from tidegate.domain.part_name import Ref, name_of, whole_name
 from tidegate.domain.partition_key import validate_key
 from tidegate.domain.value import Value
 
@@ -83,14 +83,14 @@ def _new_outputs(
     gone = sorted({ref for ref, *_ in old - new} - {ref for ref, *_ in new})
     again = f"to read all of it again: tidegate watermarks reset {consumer} {source}"
     for ref, *_ in sorted(new - old, key=str):
-        renamed = gone[0].partition("/")[2] if gone else ""
+        renamed = name_of(gone[0]) if gone else ""
         hint = f"if {ref} is {renamed} renamed, write `renamed_from: {renamed}` in it; " if renamed else ""
         yield LeftBehind(consumer=consumer, source=source, parts=parts, remedy=hint + again, output=ref)
 
 
 def _outputs(apps: Mapping[str, App], consumer: str) -> set[tuple[str, str, str | None]]:
     """Return the tables that a program writes: their names, and what makes another table of the same name."""
-    app, _, name = consumer.partition("/")
+    app, name = Ref.of(consumer)
     program = apps[app].programs.get(name) if app in apps else None
     found = [] if program is None else [apps[app].datasets.get(one) for one in program.writes]
     return {(whole_name(app, one.name), one.format, one.path) for one in found if one is not None}
@@ -109,7 +109,7 @@ def _reads(apps: Mapping[str, App]) -> set[tuple[str, str]]:
 def _may_go_on(old: tuple[str, str], new: tuple[str, str]) -> bool:
     """Return whether a new read may be the old one under another name: half of it is the same."""
     same_name = old[0] == new[0] or old[1] == new[1]
-    renamed_app = all(a.partition("/")[2] == b.partition("/")[2] for a, b in zip(old, new, strict=True))
+    renamed_app = all(name_of(a) == name_of(b) for a, b in zip(old, new, strict=True))
     return same_name or renamed_app
 
 
@@ -118,14 +118,14 @@ def _remedy(consumer: str, source: str, heirs: Sequence[tuple[str, str]]) -> str
         return ""
     program, dataset = heirs[0]
     old, new, what = (consumer, program, "program") if consumer != program else (source, dataset, "dataset")
-    (old_app, _, old_name), (new_app, _, new_name) = old.partition("/"), new.partition("/")
+    (old_app, old_name), (new_app, new_name) = Ref.of(old), Ref.of(new)
     if old_app != new_app:
         return f"if app {new_app} is {old_app} renamed, write `renamed_from: {old_app}` in it"
     return f"if {what} {new_name} is {old_name} renamed, write `renamed_from: {old_name}` in it"
 
 
 def _scheme(apps: Mapping[str, App], ref: str) -> PartitionScheme | None:
-    app, _, name = ref.partition("/")
+    app, name = Ref.of(ref)
     dataset = apps[app].datasets.get(name) if app in apps else None
     return None if dataset is None else dataset.partitions
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tidegate.compiler.plan.part_change import field_changes
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 
 Fate = Literal["kept", "replaced", "deleted"]
@@ -46,7 +47,7 @@ class OverrideChange(Value, kw_only=True):
 
     @property
     def app(self) -> str:
-        return self.ref.partition("/")[0]
+        return app_of(self.ref)
 
 
 def three_views(git: View, deployed: View, override: View) -> Iterator[ThreeViews]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from tidegate.domain.model import App, Dataset
+from tidegate.domain.part_name import Ref, whole_name
 from tidegate.domain.value import Value
 
 
@@ -41,8 +42,8 @@ class Renames(Value, kw_only=True):
 
     def policy(self, ref: str) -> str:
         """Return the new name of a policy, "app/name", which has only its app's new name."""
-        app, slash, name = ref.partition("/")
-        return f"{self.app(app)}{slash}{name}"
+        app, name = Ref.of(ref)
+        return whole_name(self.app(app), name)
 
     def local(self, section: Literal["programs", "datasets"], name: str, app: str) -> str:
         """Return the new name of a part as a text in a given app, by its former name, names it."""

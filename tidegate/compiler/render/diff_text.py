@@ -24,6 +24,7 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.compiler.render.overrides_text import overrides_text
 from tidegate.compiler.render.trigger_yaml import yaml_lines
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.part_name import name_of
 from tidegate.domain.size import size_text
 from tidegate.domain.wording import one_line
 
@@ -270,7 +271,7 @@ def _renames(names: Renames) -> Iterator[str]:
         ("schedule", names.schedules),
     ):
         for old, new in renamed.items():
-            if old.partition("/")[2] != new.partition("/")[2]:
+            if name_of(old) != name_of(new):
                 yield f"~ {what} {new} (renamed from {old}; everything in the store moves with it)"
 
 

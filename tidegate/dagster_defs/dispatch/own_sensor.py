@@ -17,6 +17,7 @@ from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.tags import APP, SCHEDULE
 from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
+from tidegate.domain.part_name import app_of
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -51,7 +52,7 @@ def waiting_text(store: Store, ref: str) -> str:
         jobs = reader.jobs(
             schedules=[ref], states=(*WAITING, JobState.PENDING_LAUNCH), limit=WAITING_JOBS_MAX + 1
         )
-        held = ref.partition("/")[0] in held_apps(reader)
+        held = app_of(ref) in held_apps(reader)
     decided = [job for job in jobs if job.state is JobState.PENDING_LAUNCH]
     lines = [skip_reason([job for job in jobs if job.state is not JobState.PENDING_LAUNCH])]
     if decided:

@@ -290,10 +290,10 @@ def _once(log: Callable[[str], None]) -> Callable[[str], None]:
     """Return a log that leaves out a line that is the same as the one before."""
     last = ""
 
-    def changed(text: str) -> None:
+    def log_change(text: str) -> None:
         nonlocal last
         if text != last:
             last = text
             log(text)
 
-    return changed
+    return log_change

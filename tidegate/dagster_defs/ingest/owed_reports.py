@@ -13,6 +13,7 @@ from dagster import AssetMaterialization, DagsterInstance
 
 from tidegate.dagster_defs.deployed.names import asset_key
 from tidegate.dagster_defs.deployed.tags import EVENT
+from tidegate.domain.part_name import Ref
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.store.protocol import Store
@@ -56,7 +57,7 @@ def _note_sent(store: Store, id_: str, sent: int) -> None:
 
 
 def _materialisation(dataset: str, report: PartitionsReport, part: ReportedPartition) -> AssetMaterialization:
-    app, _, name = dataset.partition("/")
+    app, name = Ref.of(dataset)
     sizes = {"rows": part.rows, "bytes": part.bytes}
     return AssetMaterialization(
         asset_key(app, name),

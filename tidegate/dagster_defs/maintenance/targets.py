@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tidegate.domain.error import UserError
 from tidegate.domain.model import App
+from tidegate.domain.part_name import Ref
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.maintenance.request import TableTarget
 
@@ -28,7 +29,7 @@ def target_of(name: str, dataset: str | None, catalog_name: str, apps: Mapping[s
     """
     if dataset is None:
         return TableTarget(name=name, catalog_name=catalog_name)
-    app, _, part = dataset.partition("/")
+    app, part = Ref.of(dataset)
     found = None if app not in apps else apps[app].datasets.get(part)
     if found is None:
         raise NoDataset(

@@ -14,6 +14,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
 from tidegate.dagster_defs.deployed.names import asset_key
 from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG
+from tidegate.domain.part_name import Ref
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.patience import patiently
@@ -84,5 +85,5 @@ def key_of(part: PartitionFact) -> AssetKey:
     """Return the asset key of a partition's dataset: the named one, or the one of a dataset "app/name"."""
     if part.asset:
         return AssetKey.from_user_string(part.asset)
-    app, _, name = part.dataset.partition("/")
+    app, name = Ref.of(part.dataset)
     return asset_key(app, name)

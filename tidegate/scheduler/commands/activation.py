@@ -23,7 +23,7 @@ def takes_events(state: ScheduleState) -> bool:
     return state.fires
 
 
-def started(reader: EngineReader, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:
+def start_clocks(reader: EngineReader, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:
     """Return the schedules with their fire times and timers, started at `now`.
 
     The timer of an `elapsed` leaf since the last run counts from the end of the program's last
@@ -43,7 +43,7 @@ def started(reader: EngineReader, states: Sequence[ScheduleState], now: datetime
     return found
 
 
-def stopped(state: ScheduleState) -> ScheduleState:
+def stop_clocks(state: ScheduleState) -> ScheduleState:
     """Return the schedule without next fire and timers: it fires nothing until it is started again."""
     return msgspec.structs.replace(state, next_fire_at=None, clocks={})
 

@@ -10,6 +10,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import Operation
+from tidegate.domain.part_name import name_of
 from tidegate.scheduler.decision.maintenance.rank import Match, counting, matches
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
@@ -142,7 +143,7 @@ def _named(policies: Policies, ranked: Sequence[Match], policy: str, table: Tabl
 
 
 def _refs(policies: Policies, name: str) -> Iterator[str]:
-    return (ref for ref in policies.policies if ref.partition("/")[2] == name)
+    return (ref for ref in policies.policies if name_of(ref) == name)
 
 
 def refuse_active(

@@ -1,5 +1,6 @@
 """Holders: the active runs whose slots a waiting job needs, or that run the job. Changes nothing."""
 
+from tidegate.domain.part_name import Ref
 from tidegate.scheduler.decision.view.job_view import groups_of_program
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.model.job import JobState
@@ -26,7 +27,7 @@ def resources_held(reader: EngineReader, run: Run) -> tuple[str, ...]:
     """Return the resources of which a run has a slot."""
     if run.job is not None:
         return next((job.resources for job in reader.jobs(ids=[run.job])), ())
-    name, _, program = run.program.partition("/")
+    name, program = Ref.of(run.program)
     app = load_whole_app(reader, name)
     groups = () if app is None else groups_of_program(app, program)
     return (ALL_RUNS, program_resource(run.program), *(group_resource(group) for group in groups))

@@ -170,12 +170,12 @@ def find_program(reader: EngineReader, name: str, project: str) -> tuple[App, Pr
 
 def _one_of(kind: str, name: str, known: Sequence[str]) -> str:
     """Return the one of some parts ("app/part") that has a name, with its app or alone."""
-    found = [ref for ref in known if name in (ref, ref.partition("/")[2])]
+    found = [ref for ref in known if name in (ref, name_of(ref))]
     if len(found) == 1:
         return found[0]
     if found:
         raise AmbiguousName(f'several apps have a {kind} "{name}"', f"write one of {', '.join(found)}")
-    shown = known if "/" in name else [ref.partition("/")[2] for ref in known]
+    shown = known if "/" in name else [name_of(ref) for ref in known]
     raise UnknownName(f'{kind} "{name}" is not deployed', did_you_mean(name, shown, f"{kind}s"))
 
 

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from tidegate.domain.part_name import app_of
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.explain.explanation import Overridden
 from tidegate.scheduler.explain.names import in_namespace
@@ -74,7 +75,7 @@ def overrides_of(reader: EngineReader, ref: str) -> tuple[Overridden, ...]:
             expires_at=each.expires_at,
             text=override_line(each),
         )
-        for each in reader.overrides(refs=[ref, ref.partition("/")[0]])
+        for each in reader.overrides(refs=[ref, app_of(ref)])
     )
 
 

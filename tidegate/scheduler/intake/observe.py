@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from tidegate.domain.launch_input import UpstreamRun
+from tidegate.domain.part_name import Ref
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.recovered import as_success
@@ -191,7 +192,7 @@ def _count(
 
 def _resources_of_manual_run(transaction: EngineTransaction, program: str) -> tuple[str, ...]:
     """Return the resources of an external run: all runs, the program, and its schedules' groups (rule 21)."""
-    app_name, _, name = program.partition("/")
+    app_name, name = Ref.of(program)
     app = load_whole_app(transaction, app_name)
     groups = () if app is None else groups_of_program(app, name)
     return (ALL_RUNS, program_resource(program), *(group_resource(group) for group in groups))

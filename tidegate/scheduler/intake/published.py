@@ -14,6 +14,7 @@ folding it twice changes nothing.
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from tidegate.domain.part_name import Ref
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.recovered import recovered_entry
@@ -88,7 +89,7 @@ class PublishedEvents:
 
 def published_event(commit: str, fact: PartitionFact, at: datetime, run_id: str | None = None) -> Event:
     """Return the event of one published partition."""
-    app, _, name = fact.dataset.partition("/")
+    app, name = Ref.of(fact.dataset)
     return Event(
         id=publish_event_id(commit, fact.dataset, fact.key),
         kind=EventKind.PARTITION,

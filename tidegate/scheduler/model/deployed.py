@@ -12,7 +12,7 @@ import msgspec
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Schedule
-from tidegate.domain.part_name import DEFAULT_NAMESPACE
+from tidegate.domain.part_name import DEFAULT_NAMESPACE, app_of, name_of
 from tidegate.domain.tasks.grid import real_slots_after
 from tidegate.domain.value import Value
 
@@ -79,11 +79,11 @@ class ScheduleState(Value, kw_only=True):
 
     @property
     def app(self) -> str:
-        return self.ref.partition("/")[0]
+        return app_of(self.ref)
 
     @property
     def name(self) -> str:
-        return self.ref.partition("/")[2]
+        return name_of(self.ref)
 
     @property
     def active(self) -> bool:

@@ -23,6 +23,7 @@ import msgspec
 
 from tidegate.domain.launch_input import Fired, PartitionInput, UpstreamRun
 from tidegate.domain.model import Priority
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.maintenance import Work
@@ -238,7 +239,7 @@ class Job(Value, kw_only=True):
 
     @property
     def app(self) -> str:
-        return self.schedule.partition("/")[0]
+        return app_of(self.schedule)
 
     @property
     def program(self) -> str:

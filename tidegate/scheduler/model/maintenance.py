@@ -15,6 +15,7 @@ from tidegate.domain.maintenance.reported import Ended as Ended
 from tidegate.domain.maintenance.reported import Ending as Ending
 from tidegate.domain.maintenance.reported import Health as Health
 from tidegate.domain.model import Operation
+from tidegate.domain.part_name import Ref
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.reason import Reason
 
@@ -191,7 +192,7 @@ class OperationRun(Value, kw_only=True):
 
 def policy_ref(policy: str) -> str:
     """Return the name under which jobs of a policy ("app/policy") are kept beside those of schedules."""
-    app, _, name = policy.partition("/")
+    app, name = Ref.of(policy)
     return f"{app}/policy:{name}"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
 
@@ -71,7 +72,7 @@ class Rooms(Value, kw_only=True):
         return msgspec.structs.replace(self, places={**self.places, project: less})
 
     def _project(self, policy: str) -> str:
-        return self.projects.get(policy.partition("/")[0], "")
+        return self.projects.get(app_of(policy), "")
 
 
 ANY_NUMBER = Rooms()

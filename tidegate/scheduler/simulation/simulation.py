@@ -13,6 +13,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from tidegate.domain.part_name import Ref
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.verdict import earliest
@@ -96,7 +97,7 @@ class Simulation:
 
     def name_of(self, ref: str) -> str:
         """Return the name of a schedule in the scenario: without the app under test."""
-        app, _, name = ref.partition("/")
+        app, name = Ref.of(ref)
         return name if app == self._app else ref
 
     def subject_of(self, job: Job) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 import msgspec
 
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import ACTIVE, Job, JobState
 from tidegate.scheduler.model.places import Places, Rooms
@@ -78,7 +79,7 @@ def _queued(reader: EngineReader, jobs: Collection[Job]) -> list[str]:
     """Return the app of each queued run of a pipeline."""
     operations = {job.id for job in jobs if job.maintenance is not None}
     return [
-        run.program.partition("/")[0]
+        app_of(run.program)
         for run in reader.runs(active=True)
         if run.status is RunStatus.QUEUED and run.job not in operations
     ]

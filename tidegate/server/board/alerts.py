@@ -12,7 +12,7 @@ from tidegate.server.board.back import back
 from tidegate.server.board.listing import add_page
 from tidegate.server.board.page import PageRoute
 from tidegate.server.body import read_form
-from tidegate.server.routes.alerts import sent_again
+from tidegate.server.routes.alerts import send_again
 from tidegate.server.service import Here, Service
 
 router = APIRouter(prefix="/board/alerts", route_class=PageRoute, include_in_schema=False)
@@ -31,10 +31,10 @@ add_page(ALERTS, template="alerts", more=_counts)
 
 
 @router.post("/{id}/retry", dependencies=[OPERATE])
-def send_again(
+def retry(
     id: str, service: Here, caller: Called, form: Annotated[dict[str, str], Depends(read_form)]
 ) -> Response:
     """Send an alert again."""
     with service.store.transaction() as transaction:
-        again = sent_again(service, transaction, caller, id, caller.by(form.get("reason", "").strip()))
+        again = send_again(service, transaction, caller, id, caller.by(form.get("reason", "").strip()))
     return back("/board/alerts", f"alert {again.id} is sent to {again.channel} again")

@@ -28,7 +28,7 @@ from tidegate.server.routes.backfills import (
     Number,
     cancelled,
     check_backfill,
-    started,
+    start_backfill,
 )
 from tidegate.server.service import Here
 
@@ -90,7 +90,7 @@ def show_page(
 @router.post("", dependencies=[OPERATE])
 def start(service: Here, caller: Called, form: Form) -> Response:
     """Start a backfill of a task, or of all tasks of an app."""
-    done, _ = started(service, caller, as_form(_asked(form), BackfillBody))
+    done, _ = start_backfill(service, caller, as_form(_asked(form), BackfillBody))
     return back(f"/board/backfills/{done.id}", f"backfill {done.id} is started")
 
 

@@ -46,10 +46,10 @@ def retry_alert(
     """Send an abandoned alert again, or at once one that waits for its next try; 409 if it was sent."""
     by = caller.by(as_form(body, Reasoned).reason)
     with service.store.transaction() as transaction:
-        return json_answer(SentAgain(alert=public_alert(sent_again(service, transaction, caller, id, by))))
+        return json_answer(SentAgain(alert=public_alert(send_again(service, transaction, caller, id, by))))
 
 
-def sent_again(
+def send_again(
     service: Service, transaction: UpkeepTransaction, caller: Caller, id: str, by: By
 ) -> engine.Alert:
     """Put an alert back into the outbox, and return it.

@@ -100,11 +100,11 @@ def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends
 
     The same `request` again starts nothing, and answers how far the backfill is.
     """
-    answer, repeated = started(service, caller, as_form(body, BackfillBody))
+    answer, repeated = start_backfill(service, caller, as_form(body, BackfillBody))
     return json_answer(RepeatedBackfill(**asdict(answer)), 200) if repeated else json_answer(answer, 202)
 
 
-def started(service: Service, caller: Caller, asked: BackfillBody) -> tuple[ShownBackfill, bool]:
+def start_backfill(service: Service, caller: Caller, asked: BackfillBody) -> tuple[ShownBackfill, bool]:
     """Start a backfill, and return it, and whether an earlier call with its `request` has started it.
 
     Raises:

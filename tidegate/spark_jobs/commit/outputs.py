@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from tidegate.domain.part_name import name_of
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.sequence import CommitSequence, is_watermark_resource
 from tidegate.spark_jobs.commit.step import CommitStep, Effect, OutputStep
@@ -60,7 +61,7 @@ def steps_of(sequence: CommitSequence, output: SequenceOutput) -> tuple[CommitSt
 
 def _parts(sequence: CommitSequence, dataset: str) -> tuple[PublishedPartition, ...]:
     """Return the partitions of a dataset, which the result names without its app."""
-    name = dataset.partition("/")[2]
+    name = name_of(dataset)
     return tuple(part for part in sequence.result if part.dataset == name)
 
 

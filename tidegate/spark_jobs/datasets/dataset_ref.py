@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from tidegate.domain.model import Dataset, OnForeign, PartitionScheme, WriteMode
-from tidegate.domain.part_name import app_of, name_in, whole_name
+from tidegate.domain.part_name import Ref, app_of, name_in, whole_name
 from tidegate.domain.partition_key import join_key, split_key, validate_key
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.errors import OutputError
@@ -75,7 +75,7 @@ class DatasetRef(Value, kw_only=True):
     @property
     def place(self) -> tuple[str, str]:
         """App and name under which the warehouse has it: its own, or those that it had at first."""
-        app, _, name = (self.stored_as or self.id).partition("/")
+        app, name = Ref.of(self.stored_as or self.id)
         return app, name
 
     def root(self, warehouse: Warehouse) -> str:

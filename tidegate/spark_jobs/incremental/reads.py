@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Watermark
-from tidegate.domain.part_name import name_in
+from tidegate.domain.part_name import app_of, name_in
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
@@ -76,7 +76,7 @@ class IncrementalReads:
             reset=frozenset(part for part, mark in marks.items() if not mark.position),
             selects=lambda key: selection.selects(ref.scheme, key),
             selects_all=selection.selects_all(ref.scheme),
-            reported=self._params.manifest.get(name_in(self.consumer.partition("/")[0], ref.id), ()),
+            reported=self._params.manifest.get(name_in(app_of(self.consumer), ref.id), ()),
         )
         self._marks[ref.id] = marks
         self._read[ref.id] = _increment(spark, request, how)

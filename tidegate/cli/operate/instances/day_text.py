@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tidegate.domain.part_name import Ref, name_of
 from tidegate.scheduler.explain.instances.day_matrix import HOURS, Entry, Matrix, Row, Sign, worst
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ def lines(matrix: Matrix) -> "Iterator[Text]":
     """Yield the lines of the matrix: the hours, the tasks by app, the legend, and what needs a person."""
     from rich.text import Text
 
-    names = [row.task.partition("/")[2] for row in matrix.rows]
+    names = [name_of(row.task) for row in matrix.rows]
     width = min(NAME_MAX, max(NAME_MIN, *(len(name) + 2 for name in names)))
     hours = "".join(f"{hour:>{CELL}}" for hour in range(HOURS))
     yield Text(f"{matrix.day.isoformat():<{width}}" + hours, style="bold")
     app = ""
     for row in matrix.rows:
-        of, _, name = row.task.partition("/")
+        of, name = Ref.of(row.task)
         if of != app:
             app = of
             yield Text(of, style="bold")

@@ -15,6 +15,7 @@ import typer
 
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_line
+from tidegate.domain.part_name import Ref
 
 if TYPE_CHECKING:
     from tidegate.domain.model import App
@@ -151,7 +152,7 @@ def _report_partitions(name: str, landed: "list[Landed]", request: str, by: "By"
 
     settings = load_settings()
     with opened_store(settings) as store, store.transaction() as transaction:
-        app, _, dataset = find_dataset(transaction, name).partition("/")
+        app, dataset = Ref.of(find_dataset(transaction, name))
         found, repeated = report_partitions(
             transaction,
             settings.name,

@@ -21,6 +21,7 @@ from tidegate.cli.printing import (
     print_line,
     print_rich,
 )
+from tidegate.domain.part_name import app_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -77,9 +78,9 @@ def why(
         projects = {each.project for each in present.app_headers()}
         host = active_host(present, settings.name, now)
         held = held_apps(present)
-        use_zone_of_apps(present, {each.schedule.partition("/")[0] for each in explanations})
+        use_zone_of_apps(present, {app_of(each.schedule) for each in explanations})
     addresses = [address_of(settings, explanation) for explanation in explanations]
-    apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
+    apps = sorted({app_of(explanation.schedule) for explanation in explanations})
     shared = projects > {settings.name}
     # Asked last: Dagster may take seconds to answer.
     alive = (

@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.time.expiry import Until
-from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes_events
+from tidegate.scheduler.commands.activation import clock_entries, start_clocks, stop_clocks, takes_events
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.existing_events import collect_existing
 from tidegate.scheduler.commands.overrides import Cause, record_overrides, status_override_of
@@ -73,7 +73,7 @@ def switch(
 def _suspend(
     transaction: EngineTransaction, state: ScheduleState, suspended: ScheduleState, now: datetime
 ) -> None:
-    transaction.put_schedules([suspended if takes_events(suspended) else stopped(suspended)])
+    transaction.put_schedules([suspended if takes_events(suspended) else stop_clocks(suspended)])
     change_jobs(transaction, Change.SUSPENDED, [state], now, {state.ref: suspended})
 
 
@@ -83,7 +83,7 @@ def _resume(
     if state.holding or state.spec.task is not None:
         transaction.put_schedules([resumed])
     else:
-        begun = started(transaction, [resumed], now)
+        begun = start_clocks(transaction, [resumed], now)
         transaction.put_schedules(begun)
         transaction.add_journal(list(clock_entries(begun, now)))
         if state.active_since is None:

@@ -19,7 +19,7 @@ from tidegate.compiler.plan.blocked import Blocked, at_work, touched, unfinished
 from tidegate.compiler.plan.renamed_app import renamed_app
 from tidegate.compiler.plan.renames import Renames, find_renames, moved_places, without_paths
 from tidegate.domain.model import App, leaves
-from tidegate.domain.part_name import name_in, whole_name
+from tidegate.domain.part_name import app_of, name_in, name_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.held_apps import rename_held
 from tidegate.scheduler.commands.tasks.backfills import backfills
@@ -176,7 +176,7 @@ def _put_jobs(transaction: EngineTransaction, names: Renames, apps: Mapping[str,
     """Put the jobs that may still be launched; those that have ended well are history."""
     states = frozenset(JobState) - FINISHED | {JobState.FAILED}
     parts = (*names.programs, *names.datasets, *names.schedules)
-    touched_apps = {ref.partition("/")[0] for ref in parts} & set(apps)
+    touched_apps = {app_of(ref) for ref in parts} & set(apps)
     former = {new: old for old, new in names.schedules.items()}
     for app in sorted({*touched_apps, *names.apps}):
         jobs = transaction.jobs(apps=(names.app(app),), states=states)
@@ -188,7 +188,7 @@ def _put_jobs(transaction: EngineTransaction, names: Renames, apps: Mapping[str,
 def _former(job: Job, app: str, former: Mapping[str, str]) -> str:
     """Return the former name of the schedule of a job, or of the policy of an operation on a table."""
     known = former.get(job.schedule) if job.maintenance is None else None
-    return known or f"{app}/{job.schedule.partition('/')[2]}"
+    return known or f"{app}/{name_of(job.schedule)}"
 
 
 def subscriptions(state: ScheduleState) -> Iterator[Subscription]:

@@ -17,7 +17,7 @@ import msgspec
 
 from tidegate.compiler.fingerprint import canonical, fingerprint
 from tidegate.domain.model import App, Schedule, leaves
-from tidegate.scheduler.commands.activation import clock_entries, started, takes_events
+from tidegate.scheduler.commands.activation import clock_entries, start_clocks, takes_events
 from tidegate.scheduler.commands.change_jobs import apply_fates, change_jobs
 from tidegate.scheduler.commands.tasks.deployed_tasks import begin_tasks
 from tidegate.scheduler.decision.changes.carry import Carried, carry, carry_entries
@@ -63,7 +63,7 @@ def create_schedules(
     """Make the first instances of tasks, and start the schedules that accept events; return all of them."""
     tasks = begin_tasks(transaction, [state for state in states if state.spec.task is not None], now)
     schedules = [state for state in states if state.spec.task is None]
-    begun = started(transaction, [state for state in schedules if takes_events(state)], now)
+    begun = start_clocks(transaction, [state for state in schedules if takes_events(state)], now)
     transaction.add_journal(list(clock_entries(begun, now)))
     return [*tasks, *begun, *(state for state in schedules if not takes_events(state))]
 
@@ -135,7 +135,7 @@ def _continue(
 ) -> dict[str, ScheduleState]:
     """Return the changed schedules by ref, with the fire times and unchanged timers of the former ones."""
     replaced = [each.again(now) for each in replacements]
-    begun = started(transaction, [state for state in replaced if takes_events(state)], now)
+    begun = start_clocks(transaction, [state for state in replaced if takes_events(state)], now)
     after = {state.ref: state for state in replaced} | {state.ref: state for state in begun}
     return {before.ref: _in_its_place(before, after[before.ref], now) for before, _ in replacements}
 

@@ -13,6 +13,7 @@ import msgspec
 
 from tidegate.compiler.plan.diff import Diff
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.part_name import Ref, app_of
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.deployment.deploy import carry_out
 from tidegate.scheduler.commands.deployment.deployment import Deeds
@@ -78,10 +79,10 @@ def delete_schedules(
     route_before(transaction, now, refs)
     apps = deployed_apps(transaction)
     for ref in refs:
-        app, _, name = ref.partition("/")
+        app, name = Ref.of(ref)
         if app not in apps or name not in apps[app].schedules:
             raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
-    touched = {ref.partition("/")[0] for ref in refs}
+    touched = {app_of(ref) for ref in refs}
     remaining = {
         name: msgspec.structs.replace(
             app, schedules={n: spec for n, spec in app.schedules.items() if f"{name}/{n}" not in refs}

@@ -13,6 +13,7 @@ import msgspec
 
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope, Storage
+from tidegate.domain.part_name import name_of
 from tidegate.scheduler.model.deployed import DeployedApp, whole_app
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.specification import Specification, kept
@@ -94,6 +95,6 @@ def _with_schedules(
         if "/" in each.ref:
             continue
         deployed = each.deployed_app()
-        specs = {one.ref.partition("/")[2]: one.schedule() for one in schedules.get(each.ref, ())}
+        specs = {name_of(one.ref): one.schedule() for one in schedules.get(each.ref, ())}
         whole = msgspec.structs.replace(whole_app(deployed, ()), schedules=specs)
         yield msgspec.structs.replace(deployed, app=whole)

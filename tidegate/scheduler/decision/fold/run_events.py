@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import assert_never
 
 from tidegate.domain.launch_input import UpstreamRun
+from tidegate.domain.part_name import Ref
 from tidegate.scheduler.model.event import Event, EventKind, run_event_key
 from tidegate.scheduler.model.run import RunStatus
 
@@ -21,7 +22,7 @@ def run_events(run: UpstreamRun, at: datetime, arrived: datetime) -> tuple[Event
         arrived: when it counts.
     """
     status = RunStatus(run.status)
-    app, _, program = run.program.partition("/")
+    app, program = Ref.of(run.program)
     return tuple(
         Event(
             id=f"run:{run.id}:{word}",

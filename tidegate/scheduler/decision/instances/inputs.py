@@ -10,7 +10,7 @@ They are the manifest of the instance's run. Pure.
 from collections.abc import Iterable, Mapping
 
 from tidegate.domain.model import App, Program
-from tidegate.domain.part_name import app_of, whole_name
+from tidegate.domain.part_name import app_of, name_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.view.partitions import partitions_of, written
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -63,6 +63,6 @@ def _about(job: Job, inputs: Inputs) -> Iterable[tuple[str, tuple[str, ...]]]:
     elif task.dataset is not None:
         whole = whole_name(job.app, task.dataset)
         owner = inputs.apps.get(app_of(whole))
-        dataset = None if owner is None else owner.datasets.get(whole.partition("/")[2])
+        dataset = None if owner is None else owner.datasets.get(name_of(whole))
         if dataset is not None:
             yield whole, partitions_of(dataset.partitions, task, instance)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from tidegate.domain.model import App, PartitionScheme
+from tidegate.domain.part_name import name_of
 from tidegate.domain.partition_key import not_begun, validate_key
 from tidegate.domain.value import Value
 
@@ -47,7 +48,7 @@ def check_launch(
         ref: "app/program".
         partitions: the keys that the run is to write.
     """
-    program = None if app is None else app.programs.get(ref.partition("/")[2])
+    program = None if app is None else app.programs.get(name_of(ref))
     if app is None or program is None:
         message = f"program {ref} is not loaded in Dagster; reload the code location"
         return ImpossibleLaunch(message=message, final=False)

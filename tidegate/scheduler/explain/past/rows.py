@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.scheduler.commands.activation import stopped, takes_events
+from tidegate.scheduler.commands.activation import stop_clocks, takes_events
 from tidegate.scheduler.commands.overrides import override_of, place_of
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.decision.fold.after import instance_job
@@ -112,7 +112,7 @@ class PastRows:
     def _placed(self, state: ScheduleState, instant: datetime) -> ScheduleState:
         """Return the schedule with its next fire, which follows from its crons and timers."""
         if not takes_events(state):
-            return stopped(state)
+            return stop_clocks(state)
         task = state.spec.task
         if task is not None:
             return msgspec.structs.replace(state, next_fire_at=next_generation(task, day_made(task, instant)))

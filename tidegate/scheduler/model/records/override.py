@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Literal
 
 from tidegate.domain.model import Schedule
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import Status
 
@@ -60,7 +61,7 @@ class Override(Value, kw_only=True):
 
     @property
     def app(self) -> str:
-        return self.ref.partition("/")[0]
+        return app_of(self.ref)
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from sqlalchemy import Connection, Select, delete, func, select, update
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.domain.part_name import app_of
+from tidegate.domain.part_name import app_of, name_of
 from tidegate.scheduler.model.job import FINISHED
 from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.store.answers import of_event_key
@@ -90,7 +90,7 @@ def _schedules(connection: Connection, names: Renames) -> None:
         connection.execute(
             update(tables.jobs)
             .where(jobs.schedule == old, jobs.maintenance.is_(None))
-            .values(schedule=new, app=new.partition("/")[0])
+            .values(schedule=new, app=app_of(new))
         )
         move_prefix(connection, tables.cursors.c.name, f"report:{old}:", f"report:{new}:")
 
@@ -152,12 +152,12 @@ def _renamed_list(listed: str, names: Renames) -> str:
 
 def _renamed_result(result: str, datasets: list[str], names: Renames) -> str:
     """Return the published partitions, whose datasets are named without their app."""
-    by_name = {name.partition("/")[2]: name for name in datasets if " <- " not in name}
+    by_name = {name_of(name): name for name in datasets if " <- " not in name}
     published = cast("list[dict[str, Any]]", json.loads(result))
     for each in published:
         old = by_name.get(each["dataset"], "")
         if old in names.datasets:
-            each["dataset"] = names.datasets[old].partition("/")[2]
+            each["dataset"] = name_of(names.datasets[old])
     return json.dumps(published, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.part_name import Ref, app_of
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.maintenance.poll import Busy
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -37,14 +38,14 @@ def load_busy(
     reader: BusyRows = rows
     found: dict[str, dict[str, None]] = {}
     jobs: dict[str, dict[str, None]] = {}
-    for name in sorted({dataset.partition("/")[0] for dataset in datasets} & set(apps)):
+    for name in sorted({app_of(dataset) for dataset in datasets} & set(apps)):
         for job, dataset, keys in _written(reader, apps[name], datasets, now):
             found.setdefault(dataset, {}).update(dict.fromkeys(keys))
             jobs.setdefault(dataset, {})[job.id] = None
     return {
         dataset: _busy(reader, apps[app], name, tuple(sorted(keys)), tuple(jobs[dataset]))
         for dataset, keys in found.items()
-        for app, _, name in [dataset.partition("/")]
+        for app, name in [Ref.of(dataset)]
     }
 
 

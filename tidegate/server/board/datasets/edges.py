@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from tidegate.domain.model import Program
 from tidegate.domain.model.triggers.tree import leaves
-from tidegate.domain.part_name import whole_name
+from tidegate.domain.part_name import name_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import ScheduleState
 
@@ -48,7 +48,7 @@ def triggers(states: Sequence[ScheduleState]) -> list[Edge]:
         Edge(
             source=source,
             target=target,
-            label="; ".join(f"{ref.partition('/')[2]}: {line}" for ref, line in heard[:LINES_MAX])
+            label="; ".join(f"{name_of(ref)}: {line}" for ref, line in heard[:LINES_MAX])
             + (f"; and {len(heard) - LINES_MAX} more" if len(heard) > LINES_MAX else ""),
             kind="trigger",
             schedules=tuple(dict.fromkeys(ref for ref, _ in heard)),

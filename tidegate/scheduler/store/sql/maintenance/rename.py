@@ -6,6 +6,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, Text, false, or_, type_coerce
 
 from tidegate.compiler.plan.renames import Renames
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import table_resource
@@ -45,7 +46,7 @@ class _Renaming(MaintenanceWriter):
         old_records, records = self._changed(RECORDS, lambda record: renamed_record(record, names))
         self.delete_records(old_records)
         self.put_records(records)
-        self._put(JOBS, self._jobs({*names.apps, *(name.partition("/")[0] for name in names.datasets)}))
+        self._put(JOBS, self._jobs({*names.apps, *(app_of(name) for name in names.datasets)}))
 
     def _changed(self, codec: Codec[V], renamed: Callable[[V], V]) -> tuple[list[V], list[V]]:
         """Return the values that have other names now, as they were and as they are."""
