@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from tidegate.cli import main as frame
-from tidegate.cli.commands import COMMANDS
+from tidegate.cli.commands import COMMANDS, GROUPS
 from tidegate.cli.main import application
 from tidegate.domain.error import UserError
 from tidegate.domain.size import SizeError
@@ -56,6 +56,28 @@ def test_help_lists_every_command_and_imports_none() -> None:
     listing, _, loaded = shown.stdout.rstrip().rpartition("\n")
     assert all(f" {name} " in listing for name in COMMANDS)
     assert loaded == "['tidegate.cli.commands', 'tidegate.cli.terminal', 'tidegate.cli.main']"
+
+
+def test_help_shows_each_command_in_its_group() -> None:
+    shown: dict[str, list[str]] = {}
+    for line in run("--help").stdout.splitlines():
+        words = line.strip("│╭╮─ ").split()
+        if line.startswith("╭"):
+            group = " ".join(words)
+        elif line.startswith("│ ") and line[2:3].strip():
+            shown.setdefault(group, []).append(words[0])
+    assert list(GROUPS) == ["develop", "deploy", "look", "operate", "data", "tables", "services"]
+    assert {group: list(entries) for group, entries in GROUPS.items()} == {
+        group: names for group, names in shown.items() if group != "Options"
+    }
+    assert sum(map(len, GROUPS.values())) == len(COMMANDS), "a command is in one group"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"), [((), "[env.NAME]"), (("deploy",), "[deploy]"), (("ledger",), "[default: 200;")]
+)
+def test_the_help_shows_what_is_in_brackets(arguments: tuple[str, ...], shown: str) -> None:
+    assert shown in run(*arguments, "--help").stdout
 
 
 @pytest.mark.parametrize("name", ["lint", "schema", "version"])

@@ -18,7 +18,7 @@ import typer
 import typer.core
 import typer.main
 
-from tidegate.cli.commands import COMMANDS
+from tidegate.cli.commands import COMMANDS, GROUPS
 from tidegate.cli.terminal import clean_commands, cleaned_output, own_colours, without_line_ends
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
@@ -84,8 +84,10 @@ class LazyGroup(typer.core.TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        for name, entry in COMMANDS.items():
-            self.add_command(typer.core.TyperCommand(name=name, help=entry.summary))
+        for group, entries in GROUPS.items():
+            for name, entry in entries.items():
+                command = typer.core.TyperCommand(name=name, help=entry.summary, rich_help_panel=group)
+                self.add_command(command)
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run the command line with its output cleaned; the help and wrong usage have colours."""
@@ -149,7 +151,7 @@ def options(
     env: Annotated[
         str | None,
         typer.Option(
-            help="The environment: a section [env.NAME] of tidegate.toml. Also after the command.",
+            help=r"The environment: a section \[env.NAME] of tidegate.toml. Also after the command.",
             metavar="NAME",
             autocompletion=_environments,
         ),

@@ -27,6 +27,8 @@ _CONTROL = re.compile(f"[{_CONTROLS}]")
 _COLOUR = r"\x1b\[[0-9;]*m"
 _COLOUR_OR_CONTROL = re.compile(f"{_COLOUR}|[{_CONTROLS}]")
 
+_MARKUP = re.compile(r"(?<!\\)\[(?=[a-z#/@])")
+
 _COLOURS = ContextVar("colours", default=False)
 
 
@@ -103,9 +105,15 @@ def own_colours(*, pass_: bool = True) -> Generator[None]:
 
 
 def clean_commands(command: Any) -> None:
-    """Let a command, or all commands of a group, print no codes but those that `own_colours` allows."""
+    """Let a command, or all commands of a group, print no codes but those that `own_colours` allows.
+
+    Their help is no markup of rich: the name of a section, `[deploy]`, stays in it.
+    """
     for each in getattr(command, "commands", {}).values():
         clean_commands(each)
+    for each in (command, *command.params):
+        if getattr(each, "help", None):
+            each.help = _MARKUP.sub(r"\\[", each.help)
     if command.callback is not None:
         command.callback = _without_colours(command.callback)
 
