@@ -99,6 +99,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # PySpark forks to start its JVM. Where a thread waits for a code server at that moment, gRPC's handlers
     # of forks end the child ("Check failed: channel_ != nullptr"), and no test with Spark begins there.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+    # Workers have the width of a terminal, into which lists would be folded.
+    os.environ.pop("COLUMNS", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # Started in the background of a script. Dagster's processes would inherit that, and end on no signal.
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -56,6 +56,33 @@ def test_jobs_are_filtered_and_come_newest_first(jobs: Store, wanted: JobsWanted
         assert [each.id for each in reader.jobs(**wanted, limit=1)[::-1]] == found[:1]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (JobsWanted(begins="a.s-"), ["a.s-1a2b3c4d9999", "a.s-1a2b3c4de5f6"]),
+        (JobsWanted(begins="1a2b"), ["b.s-1a2b3c4de5f6", "a.s-1a2b3c4d9999", "a.s-1a2b3c4de5f6"]),
+        (JobsWanted(begins="1a2b3c4de", apps=["a"]), ["a.s-1a2b3c4de5f6"]),
+        (JobsWanted(begins="b.s-1a2b3c4de5f6"), ["b.s-1a2b3c4de5f6"]),
+        (JobsWanted(begins="2b3c"), []),
+        (JobsWanted(begins="j"), ["j4", "j3", "j2", "j1"]),
+        (
+            JobsWanted(hashes=["1a2b3c4d", "00000000"]),
+            ["b.s-1a2b3c4de5f6", "a.s-1a2b3c4d9999", "a.s-1a2b3c4de5f6"],
+        ),
+        (JobsWanted(hashes=["1a2b"]), []),
+        (JobsWanted(hashes=[]), []),
+    ],
+)
+def test_jobs_are_found_by_the_beginning_of_their_id_or_hash(
+    jobs: Store, wanted: JobsWanted, found: list[str]
+) -> None:
+    new = ("a.s-1a2b3c4de5f6", "a.s-1a2b3c4d9999", "b.s-1a2b3c4de5f6")
+    with jobs.transaction() as transaction:
+        transaction.put_jobs([job(id, f"{id[0]}/s", opened_at=at(5 + place)) for place, id in enumerate(new)])
+    with jobs.reading() as reader:
+        assert [each.id for each in reader.jobs(**wanted, limit=10)][::-1] == found
+
+
 def test_jobs_are_counted_by_app_state_and_reason(jobs: Store) -> None:
     with jobs.transaction() as transaction:
         transaction.put_jobs([job("j5", opened_at=at(4), state=FAILED, reason=Reason.F_RUN)])

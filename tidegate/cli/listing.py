@@ -1,28 +1,23 @@
-"""Lists in a terminal: the command of a listing, with its filters as options, as a table or as JSON."""
+"""Lists in a terminal: the command of a listing, with its filters as options, as a table or for tools."""
 
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from msgspec import UNSET
 
-from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
-from tidegate.listings.listing import EVERYTHING, Column, Filter, Listing
+from tidegate.cli.item_table import print_items
+from tidegate.cli.printing import NUMBER_MAX, Format, ListFormatOption, print_for_tools
+from tidegate.domain.wording import plural
+from tidegate.listings.listing import EVERYTHING, Filter, Listing
 
 if TYPE_CHECKING:
     from tidegate.listings.read import Source
     from tidegate.scheduler.store.engine_reader import EngineReader
 
-NAMED = 5
-"""So many values of a list are in a cell."""
-
-NOTHING = {"instant": "-", "measure": "-", "age": "unknown"}
-"""What a column that is always shown has for no value."""
-
-EMPTY = (None, UNSET, "", ())
-"""Values for which a column of priority 2 is not shown."""
+COUNTED = 1000
+"""Of what is listed only if it is asked for, so many are counted."""
 
 KEPT = inspect.Parameter.KEYWORD_ONLY
 
@@ -51,19 +46,34 @@ class Part(NamedTuple):
     given: Given
 
 
+class Aside(NamedTuple):
+    """What is not in a table unless it is asked for, but counted below it.
+
+    Attributes:
+        filter: the flag by which it is asked for.
+        noun: what one of them is; `of` follows the noun.
+    """
+
+    filter: str
+    noun: str
+    of: str
+
+
 class Parts(NamedTuple):
-    """What a command lists, part by part; in JSON one after the other.
+    """What a command lists, part by part; for tools one after the other.
 
     Attributes:
         nothing: what it says if nothing is listed.
         below: says something of all that is listed; None for nothing.
         total: counts what there is, for a line on what is cut; None where that is not known.
+        aside: what is for tools, but not in a table; None for nothing.
     """
 
     parts: Sequence[Part]
     nothing: str
     below: Callable[[Sequence[Any]], str] | None = None
     total: "Callable[[EngineReader], int] | None" = None
+    aside: Aside | None = None
 
 
 def list_command(
@@ -86,7 +96,7 @@ def list_command(
         short: the short forms, by option.
         help: what it lists without filters; "" for what the list is.
         argument: the filter that may also be written without its option; "" for none.
-        json_limit: the same as `limit` in JSON; None for `limit` there too.
+        json_limit: the same as `limit` for tools; None for `limit` there too.
         oldest_first: print the items in the opposite order: the newest ones, the last at the end.
         missing_is_empty: without a store nothing is listed.
     """
@@ -99,7 +109,7 @@ def list_command(
         from tidegate.scheduler.store.error import StoreMissing
 
         settings, format = load_settings(), options["format"]
-        most = options["limit"] or (json_limit if format is Format.JSON else None) or limit
+        most = options["limit"] or (None if format is Format.TEXT else json_limit) or limit
         given = {each.name: options[_word(each.name)] for each in listing.filters}
         if argument:
             given[argument] = given[argument] or options["argument"]
@@ -111,14 +121,15 @@ def list_command(
         try:
             with opened_store(settings) as store, store.reading() as reader:
                 source = Source(store=store, reader=reader, settings=settings, now=datetime.now(UTC))
-                _print(listing, source, asked, most, format, oldest_first=oldest_first)
+                shown = Shown(format, most, oldest_first=oldest_first, wide=options["wide"])
+                _print(listing, source, asked, shown)
         except StoreMissing:
             if not missing_is_empty:
                 raise
-            if format is Format.JSON:
-                print_json([])
-            else:
+            if format is Format.TEXT:
                 typer.echo(asked.nothing)
+            else:
+                print_for_tools([], format, listing.item)
 
     parameters = [*_parameters(listing, short, argument), *_paging(limit, json_limit)]
     vars(command)["__signature__"] = inspect.Signature(parameters)
@@ -136,92 +147,81 @@ def _parameters(listing: Listing, short: Mapping[str, Short], argument: str) -> 
         yield _parameter(_word(name), False, bool, typer.Option(f"--{name}", help=form.help))
 
 
-def _paging(limit: int, json_limit: int | None) -> tuple[inspect.Parameter, inspect.Parameter]:
-    in_json = {None: "", NUMBER_MAX: "; in JSON all"}.get(json_limit, f"; in JSON {json_limit}")
+def _paging(limit: int, json_limit: int | None) -> Iterator[inspect.Parameter]:
+    for_tools = {None: "", NUMBER_MAX: "; for tools all"}.get(json_limit, f"; for tools {json_limit}")
     most = "all" if limit == NUMBER_MAX else limit
-    said = typer.Option(min=1, max=NUMBER_MAX, help=f"The most lines, by default {most}{in_json}.")
-    format = inspect.Parameter("format", KEPT, default=Format.TEXT, annotation=FormatOption)
-    return _parameter("limit", None, int | None, said), format
+    said = typer.Option(min=1, max=NUMBER_MAX, help=f"The most lines, by default {most}{for_tools}.")
+    yield _parameter("limit", None, int | None, said)
+    wide = typer.Option("--wide", help="All columns, whole ids and texts: lines as long as they are.")
+    yield _parameter("wide", False, bool, wide)
+    yield inspect.Parameter("format", KEPT, default=Format.TEXT, annotation=ListFormatOption)
 
 
 def _parameter(name: str, default: Any, kind: Any, said: Any) -> inspect.Parameter:
     return inspect.Parameter(name, KEPT, default=default, annotation=Annotated[kind, said])
 
 
-def _print(
-    listing: Listing, source: "Source", asked: Parts, most: int, format: Format, *, oldest_first: bool
-) -> None:
+class Shown(NamedTuple):
+    """How a list is printed.
+
+    Attributes:
+        most: so many items, those that come first.
+    """
+
+    format: Format
+    most: int
+    oldest_first: bool
+    wide: bool
+
+
+def _print(listing: Listing, source: "Source", asked: Parts, how: Shown) -> None:
     from tidegate.listings.read import read
     from tidegate.project.local_time import use_zone_of_apps
 
-    found = [(part, read(listing, source, EVERYTHING, part.given, limit=most)) for part in asked.parts]
-    shown = [(part, rows, rows.items[::-1] if oldest_first else rows.items) for part, rows in found]
+    aside = asked.aside if how.format is Format.TEXT else None
+    without = {} if aside is None else {aside.filter: False}
+    found = [
+        (part, read(listing, source, EVERYTHING, {**without, **part.given}, limit=how.most))
+        for part in asked.parts
+    ]
+    shown = [(part, rows, rows.items[::-1] if how.oldest_first else rows.items) for part, rows in found]
     cut = ""
     if any(rows.next is not None for _, rows, _ in shown):
         of_all = "" if asked.total is None else f" of {asked.total(source.reader):,}"
-        cut = f"The {'newest' if oldest_first else 'first'} {most:,}{of_all}; --limit shows more."
-    if format is Format.JSON:
-        print_json([item for _, _, items in shown for item in items])
+        cut = f"The {'newest' if how.oldest_first else 'first'} {how.most:,}{of_all}; --limit shows more."
+    if how.format is not Format.TEXT:
+        print_for_tools([item for _, _, items in shown for item in items], how.format, listing.item)
         if cut:
             typer.echo(cut, err=True)
         return
     use_zone_of_apps(source.reader, {app for _, rows, _ in shown for app in rows.apps})
     if not shown[0][2]:
         typer.echo(asked.nothing)
+    left: set[str] = set()
     for number, (part, rows, items) in enumerate(shown):
         if items:
             if part.heading:
                 typer.echo(f"\n{part.heading}" if number else part.heading)
-            print_items(listing, items)
+            left |= set(print_items(listing, items, source.reader, source.now, wide=how.wide))
         if asked.below is not None and (below := asked.below(items)):
             typer.echo(f"\n{below}")
         if rows.next is not None:
             typer.echo(f"\n{cut}")
+    if left:
+        typer.echo(f"\nThere is no room for {', '.join(sorted(left))}: --wide")
+    if aside is not None and (line := _counted(listing, source, asked.parts, aside)):
+        typer.echo(f"\n{line}")
 
 
-def print_items(listing: Listing, items: Sequence[Any]) -> None:
-    """Print items as a table of the columns that have something to show."""
-    columns = [
-        column
-        for column in listing.columns
-        if column.priority == 1
-        or (column.priority == 2 and any(getattr(item, column.name) not in EMPTY for item in items))
-    ]
-    print_table(
-        [column.title for column in columns],
-        [[_cell(column, item) for column in columns] for item in items],
-        right=[column.title for column in columns if column.shown_as in ("number", "measure")],
-    )
+def _counted(listing: Listing, source: "Source", parts: Sequence[Part], aside: Aside) -> str:
+    """Return the line on what is listed only if it is asked for; "" for nothing."""
+    from tidegate.listings.read import read
 
-
-def _cell(column: Column, item: Any) -> str:
-    value: Any = getattr(item, column.name)
-    if value is None or value is UNSET:
-        return NOTHING.get(column.shown_as, "") if column.priority == 1 else ""
-    match column.shown_as:
-        case "instant":
-            return instant(value, getattr(item, "zone", getattr(item, "timezone", "")))
-        case "status":
-            return str(value).replace("_", " ")
-        case "number":
-            return f"{value:,}"
-        case "flag":
-            return "yes" if value else "no"
-        case "measure":
-            from tidegate.scheduler.explain.operations.measure_text import value_text
-
-            return value_text(column.name, value)
-        case "age":
-            from tidegate.scheduler.explain.operations.measure_text import age_text
-
-            return f"{age_text(timedelta(seconds=value))} ago"
-        case "counts":
-            parts = [f"{number:,} {status.replace('_', ' ')}" for status, number in value.items() if number]
-            return ", ".join(parts) or "none left"
-        case "list":
-            return ", ".join(value[:NAMED]) + (", …" if len(value) > NAMED else "")
-        case _:
-            return str(value)
+    only = {aside.filter: True}
+    each = [read(listing, source, EVERYTHING, {**part.given, **only}, limit=COUNTED) for part in parts]
+    number, more = sum(len(rows.items) for rows in each), any(rows.next is not None for rows in each)
+    what = f"{'more than ' * more}{plural(number, aside.noun)} {aside.of}"
+    return f"{what}: --{aside.filter}" if number else ""
 
 
 def _option(of: Filter, *, positional: bool = False) -> inspect.Parameter:

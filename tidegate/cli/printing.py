@@ -1,18 +1,24 @@
-"""Output of commands: a table for people, or JSON for tools.
+"""Output of commands: a table for people, JSON for tools, and of lists lines with tabs for shells.
 
-The table shows some fields of the listed values, the JSON has all. Instants are printed in UTC,
+The table shows some fields of the listed values, the others have all. Instants are printed in UTC,
 since users in several time zones share a store; for people the local time is beside it.
 """
 
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tidegate.cli.terminal import own_colours, with_controls_escaped, without_controls, without_line_ends
 from tidegate.domain.wording import one_line
+
+if TYPE_CHECKING:
+    from tidegate.cli.plain_table import Heading
+
+PIPE_COLUMNS = 200
+"""Width of a tree and of a page that is not written to a terminal."""
 
 NUMBER_MAX = 2**31 - 1
 """Of rows in a list, of backfills and of deployments: every database stores it."""
@@ -23,20 +29,43 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    TSV = "tsv"
 
 
 ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")]
 
 
 def _chosen(format: Format) -> Format:
-    """Let texts within JSON have UTC only."""
+    """Let texts for tools have UTC only."""
     from tidegate.project.local_time import show_local
 
     show_local(format is Format.TEXT)
     return format
 
 
-FormatOption = Annotated[Format, typer.Option("--format", help="For people or for tools.", callback=_chosen)]
+def _chosen_of_one(format: Format) -> Format:
+    if format is Format.TSV:
+        raise typer.BadParameter("'tsv' is for lists: write 'text' or 'json'.")
+    return _chosen(format)
+
+
+FormatOption = Annotated[
+    Format,
+    typer.Option(
+        "--format",
+        help="For people or for tools.",
+        metavar="text|json",
+        callback=_chosen_of_one,
+        autocompletion=lambda: ["text", "json"],
+    ),
+]
+
+ListFormatOption = Annotated[
+    Format,
+    typer.Option(
+        "--format", help="For people, for tools, or a line each with tabs between.", callback=_chosen
+    ),
+]
 
 
 def print_json(value: Any) -> None:
@@ -46,39 +75,75 @@ def print_json(value: Any) -> None:
     typer.echo(with_controls_escaped(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
 
 
+def print_for_tools(items: Sequence[Any], format: Format, of: type | None = None) -> None:
+    """Print a list as JSON, or as lines with tabs between the fields: first a line with their names.
+
+    Args:
+        of: the struct of the items; None for that of the first one.
+    """
+    import msgspec
+
+    if format is not Format.TSV:
+        print_json(items)
+        return
+    fields = () if of is None else of.__struct_encode_fields__  # type: ignore[attr-defined] # of a struct
+    rows: list[dict[str, Any]] = msgspec.to_builtins(items)
+    names = list(dict.fromkeys((*fields, *(name for row in rows for name in row))))
+    typer.echo("\t".join(names))
+    for row in rows:
+        typer.echo("\t".join(_value_in_tsv(row.get(name)) for name in names))
+
+
+def _value_in_tsv(value: Any) -> str:
+    """Return a value without tabs and line ends: a list of texts as they are, what is nested as JSON."""
+    import msgspec
+
+    match value:
+        case None:
+            return ""
+        case str():
+            return without_line_ends(value)
+        case list() if all(isinstance(each, str) for each in value):
+            return without_line_ends(", ".join(value))
+        case _:
+            return without_line_ends(msgspec.json.encode(value).decode())
+
+
 def print_line(text: str, *, err: bool = False) -> None:
     """Print one line that has texts of callers, whatever line ends are in them."""
     typer.echo(without_line_ends(text), err=err)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
+def print_table(
+    columns: Sequence["str | Heading"],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    wide: bool = False,
+) -> None:
     """Print a table.
 
     Args:
+        columns: their names; the last one of them has prose.
         right: the columns of numbers.
+        wide: each row is one line, whatever the width of the terminal.
     """
-    from tidegate.cli.plain_table import output, plain_table
+    from tidegate.cli.plain_table import Fit, Heading, lines_of, output
 
+    heads = [
+        column if isinstance(column, Heading) else Heading(column, column in right) for column in columns
+    ]
+    if not isinstance(columns[-1], Heading) and len(columns) > 2:
+        heads[-1] = heads[-1]._replace(fit=Fit.PROSE)
     rows = [[without_line_ends(cell) for cell in row] for row in rows]
-    place = output()
-    plain = None if place is None else plain_table(columns, rows, right, place[0], bold=place[1])
-    if plain is not None:
-        with own_colours():
-            typer.echo(plain)
-        return
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(_plain(cell) for cell in row))
-    print_rich(table)
+    width, bold = output()
+    with own_colours():
+        for line in lines_of(heads, rows, None if wide else width, bold=bold):
+            typer.echo(line)
 
 
 def print_rich(renderable: Any) -> None:
-    """Print a rich renderable on stdout, in the terminal's width, or in `PIPE_COLUMNS` without a terminal.
+    """Print a rich renderable on stdout, as wide as the terminal, or `COLUMNS`, or `PIPE_COLUMNS` in a pipe.
 
     A label of a tree is one line, whatever line ends are in it.
     """
@@ -86,12 +151,12 @@ def print_rich(renderable: Any) -> None:
 
     from rich.console import Console
 
-    from tidegate.cli.plain_table import PIPE_COLUMNS
+    from tidegate.cli.plain_table import output
 
     _put_on_one_line(renderable)
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
-        console.width = PIPE_COLUMNS
+        console.width = output()[0] or PIPE_COLUMNS
     with own_colours():
         console.print(_Cleaned(renderable))
 
@@ -119,13 +184,6 @@ class _Cleaned:
 
         for part in console.render(self._renderable, options):
             yield part if part.control else Segment(without_controls(part.text), part.style)
-
-
-def _plain(cell: str) -> Any:
-    from rich.text import Text
-
-    # rich does not parse a Text: the brackets of `schedule[key]` are not markup.
-    return Text(cell)
 
 
 def instant(value: datetime | None, zone: str = "") -> str:

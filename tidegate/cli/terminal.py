@@ -107,7 +107,7 @@ def own_colours(*, pass_: bool = True) -> Generator[None]:
 def clean_commands(command: Any) -> None:
     """Let a command, or all commands of a group, print no codes but those that `own_colours` allows.
 
-    Their help is no markup of rich: the name of a section, `[deploy]`, stays in it.
+    The name of a section in their help, `[deploy]`, is not markup of rich.
     """
     for each in getattr(command, "commands", {}).values():
         clean_commands(each)

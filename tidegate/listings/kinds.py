@@ -104,11 +104,11 @@ def _app(of: Filter, text: str, reader: EngineReader, scope: Scope) -> str:
 
 
 def _job(of: Filter, text: str, reader: EngineReader, apps: Apps) -> str:
-    """Return the id of a job; where no apps are given also for the beginning of it."""
+    """Return the id of a job, also for the beginning of it."""
     try:
-        return text if apps is not None else names.find_job(reader, text).id
+        return names.find_job(reader, text, apps).id
     except UnknownName:
-        if of.gone:
+        if of.gone or apps is not None:
             return text
         raise
 

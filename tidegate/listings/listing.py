@@ -51,8 +51,14 @@ ShownAs = Literal[
     "counts",
     "measure",
     "age",
+    "subject",
+    "since",
+    "waits",
 ]
-"""What a column shows: each face knows how it writes an instant, and what a job links to."""
+"""What a column shows: each face knows how it writes an instant, and what a job links to.
+
+The last three are of a terminal only: a name with the key of the item, how long ago, and what it waits for.
+"""
 
 RoleName = Literal["read", "operate", "admin"]
 
@@ -79,7 +85,8 @@ class Column(NamedTuple):
 
     Attributes:
         name: of the field.
-        priority: 1 is always in a table; 2 where a line has a value; 3 in the pages of the board only.
+        priority: 1 is always in a table; 2 where a line has a value, and a terminal has room; 3 in the pages
+            of the board, and in a terminal with `--wide`; 0 in a terminal without that only.
         heading: of the column; "" for the field's own name in words.
     """
 
@@ -131,6 +138,11 @@ class Listing:
     order: tuple[str, ...]
     actions: tuple[Action, ...] = ()
     role: RoleName = "read"
+
+    @property
+    def whole(self) -> tuple[Column, ...]:
+        """The columns of the board, and of a terminal with `--wide`."""
+        return tuple(column for column in self.columns if column.priority)
 
 
 class Scope(Value, kw_only=True):

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Collection, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from tidegate.domain.part_name import SEPARATOR, app_of, namespace_and_app, without_namespace
-from tidegate.scheduler.explain.names import in_namespace
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.explain.names import find_job, in_namespace
+from tidegate.scheduler.model.job import SHORT_DIGITS, Job
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import Caller
 from tidegate.server.deployed import own_apps
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Service
+
+SHORT_FORM = f"[0-9a-f]{{{SHORT_DIGITS},}}"
+"""The beginning of the hash of a job; a shorter text could be meant for another job, or for nothing."""
 
 
 def visible_apps(service: Service, reader: EngineReader, caller: Caller) -> frozenset[str] | None:
@@ -24,15 +27,18 @@ def visible_apps(service: Service, reader: EngineReader, caller: Caller) -> froz
 
 
 def visible_job(service: Service, reader: EngineReader, caller: Caller, id_: str) -> Job:
-    """Return a job of the namespace.
+    """Return a job of the namespace, also for what lists show of its id.
 
     Raises:
-        Problem: 404 for an unknown one, 403 for one of another app than the token's.
+        Problem: 404 for an unknown one, 403 for one of another app than the token's, 409 for several.
     """
     found = next(iter(reader.jobs(ids=[id_])), None)
     if found is not None:
         caller.check_app(found.app)
     apps = visible_apps(service, reader, caller)
+    if found is None and re.fullmatch(SHORT_FORM, id_):
+        with named(), suppress(UnknownName):
+            found = find_job(reader, id_, apps)
     if found is None or (apps is not None and found.app not in apps):
         raise Problem(404, f'there is no job "{id_:.200}"')
     return found

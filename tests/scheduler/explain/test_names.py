@@ -3,9 +3,17 @@
 import pytest
 
 from tests.worlds.by import CLI
+from tests.worlds.samples import job
 from tests.worlds.world import DATASETS, World, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.explain.names import find_dataset, find_job, find_schedule, find_task
+from tidegate.scheduler.explain.names import (
+    find_dataset,
+    find_job,
+    find_schedule,
+    find_target,
+    find_task,
+    short_ids,
+)
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 
 S = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}, for_each: day}"
@@ -46,6 +54,28 @@ def test_a_schedule_is_found_among_the_apps_that_the_caller_may_see():
             find_task(reader, "b/s", apps={"b"})
     assert unseen.value.message == 'schedule "a/s" is not deployed'
     assert unseen.value.hint == 'did you mean "b/s"?'
+
+
+@pytest.mark.parametrize(
+    ("others", "short"),
+    [
+        ([], "1a2b3c4d"),
+        (["a.s-ffffffffffff"], "1a2b3c4d"),
+        (["a.s-1a2b3c4dffff"], "1a2b3c4de"),
+        (["a.s-1a2b3c4defff", "a.s-1a2b3c4dffff"], "1a2b3c4de5"),
+        (["b.s-1a2b3c4de5f6"], "a.s-1a2b3c4de5f6"),
+    ],
+)
+def test_what_is_shown_of_an_id_names_the_job(others: list[str], short: str):
+    world = World(S)
+    with world.store.transaction() as transaction:
+        transaction.put_jobs([job("a.s-1a2b3c4de5f6"), *map(job, others)])
+    with world.store.reading() as reader:
+        assert short_ids(reader, ["a.s-1a2b3c4de5f6"]) == {"a.s-1a2b3c4de5f6": short}
+        assert find_job(reader, short).id == "a.s-1a2b3c4de5f6"
+        assert find_target(reader, short) == "a.s-1a2b3c4de5f6"
+        with pytest.raises(UnknownName):
+            find_job(reader, short, apps=["c"])
 
 
 def test_the_beginning_of_an_id_that_several_jobs_have_names_none():

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.server.board.board import HTML
 from tests.server.sales import deployed
 from tests.server.serving import NS, Served, problem
 from tidegate.listings.shown_job import ShownJob
@@ -131,6 +132,21 @@ def test_why_is_the_tree_of_the_job(waiting: Served):
 
 def act(server: Served, id_: str, action: str) -> Any:
     return server.client.post(f"{JOBS}/{id_}/{action}", json={"reason": "a test"})
+
+
+def test_what_lists_show_of_an_id_names_the_job_everywhere(waiting: Served):
+    id_ = listed(waiting)[0]["id"]
+    short, client = id_.rpartition("-")[2][:8], waiting.client
+
+    assert client.get(f"{JOBS}/{short}").json()["job"]["id"] == id_
+    assert client.get(f"{JOBS}/{short}/why").json()[0]["job"]["id"] == id_
+    events = client.get(f"{NS}/events", params={"job": short}).json()["items"]
+    assert [each["partition"] for each in events] == [DAYS[-1]]
+    assert id_ in client.get(f"/board/jobs/{short}", headers=HTML).text
+    assert client.get(f"/board/events?job={short}", headers=HTML).text.count(DAYS[-1]) == 1
+    problem(client.get(f"{JOBS}/{short[:7]}"), 404)
+    assert act(waiting, short, "cancel").json()["job"]["id"] == id_
+    problem(waiting.of(waiting.token(Role.READ, app="other")).get(f"{JOBS}/{short}"), 404)
 
 
 def test_cancel_discards_once_and_journals_who_and_why(waiting: Served):

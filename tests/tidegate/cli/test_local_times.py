@@ -54,7 +54,7 @@ def test_failed_jobs_of_one_app_have_its_zone(deployed: Project) -> None:
         transaction.put_jobs([msgspec.structs.replace(job, state=JobState.FAILED, ended_at=ended)])
     store.close()
     local = ended.astimezone(ZoneInfo("Europe/Berlin"))
-    assert f"{local:%H:%M} Berlin)" in deployed.run("jobs", "list")
+    assert f"{local:%H:%M} Berlin)" in deployed.run("jobs", "list", "--wide")
 
 
 def test_what_has_no_app_has_the_zone_of_the_project_or_the_machine(

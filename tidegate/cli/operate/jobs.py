@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.listing import Given, Part, Parts, Short, list_command
+from tidegate.cli.listing import Aside, Given, Part, Parts, Short, list_command
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
 from tidegate.listings.jobs import JOBS
 
@@ -24,11 +24,25 @@ WAITING = ("PENDING_TRIGGER", "PENDING_CONSTRAINT")
 UNFINISHED = (*WAITING, "PENDING_LAUNCH", "LAUNCHED", "PAUSED")
 FAILED = ("FAILED",)
 
+OPERATIONS = Aside("maintenance", "operation", "on tables")
+
 app = typer.Typer(no_args_is_help=True, help="List, show, cancel, retry and requeue jobs.")
 
 
 def _parts(given: Given, forms: Collection[str]) -> Parts:
-    """Return what is listed: without a state, what is not finished, and what failed in the last day."""
+    """Return what is listed: without a state, what is not finished, and what failed in the last day.
+
+    Jobs of operations are aside, unless the filters ask for them.
+    """
+    return _listed(given, forms)._replace(aside=None if _asks_for_operations(given) else OPERATIONS)
+
+
+def _asks_for_operations(given: Given) -> bool:
+    by_name = "policy:" in given.get("schedule", "") or given.get("reason", "").upper().startswith("M-")
+    return by_name or "maintenance" in given
+
+
+def _listed(given: Given, forms: Collection[str]) -> Parts:
     if "dead-letters" in forms:
         return Parts([Part("", given)], "No dead letters.")
     if "failed" in forms:
@@ -53,7 +67,8 @@ list_jobs = list_command(
             {"state": FAILED, "reason": "F-LAUNCH", "maintenance": False},
         ),
     },
-    help="List the jobs that are not finished, oldest first, then those that failed in the last day.",
+    help="List the jobs that are not finished, oldest first, then those that failed in the last day. "
+    "Operations on tables are counted only; --maintenance lists them.",
     oldest_first=True,
 )
 app.command("list")(list_jobs)

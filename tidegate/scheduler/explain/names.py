@@ -5,13 +5,14 @@ refused with the closest existing name.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Program
 from tidegate.domain.part_name import app_of, name_of, namespace_and_app, namespace_of, without_namespace
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.job import SHORT_DIGITS, Job, hash_of
 from tidegate.scheduler.model.maintenance import TableState, policy_ref
 from tidegate.scheduler.model.refused import AmbiguousName, MaintenanceRefused, UnknownName
 from tidegate.scheduler.model.retention import PASS_CURSOR
@@ -179,18 +180,21 @@ def _one_of(kind: str, name: str, known: Sequence[str]) -> str:
     raise UnknownName(f'{kind} "{name}" is not deployed', did_you_mean(name, shown, f"{kind}s"))
 
 
-def find_job(reader: EngineReader, name: str) -> Job:
-    """Return the job of an id, or of a prefix that only one job id has.
+def find_job(reader: EngineReader, name: str, apps: Collection[str] | None = None) -> Job:
+    """Return the job of an id, or of the beginning of its id or of the hash in it, if only one has that.
+
+    Args:
+        apps: the only ones to look in, and to name in errors; None for all.
 
     Raises:
         UnknownName: no job has it.
-        AmbiguousName: several jobs have the prefix.
+        AmbiguousName: several jobs have it.
     """
-    exact = reader.jobs(ids=[name])
-    if exact:
-        return exact[0]
-    recent = reader.jobs(limit=JOBS_COMPARED)
-    found = [job for job in recent if name and job.id.startswith(name)]
+    for job in reader.jobs(ids=[name]):
+        if apps is None or job.app in apps:
+            return job
+    found = reader.jobs(begins=name, apps=apps, limit=JOBS_COMPARED) if name else ()
+    found = tuple(job for job in found if hash_of(job.id).startswith(name)) or found
     if len(found) == 1:
         return found[0]
     if found:
@@ -198,8 +202,29 @@ def find_job(reader: EngineReader, name: str) -> Job:
             f'{len(found)} jobs have an id that begins with "{name}"',
             f"the newest is {found[-1].id}; `tidegate jobs list --all` shows the others",
         )
+    recent = reader.jobs(apps=apps, limit=JOBS_COMPARED)
     hint = did_you_mean(name, [job.id for job in recent], "jobs")
     raise UnknownName(f'there is no job "{name}"', hint + pruned_hint(reader))
+
+
+def short_ids(reader: EngineReader, ids: Collection[str]) -> dict[str, str]:
+    """Return what people write for each of some jobs: the first digits of the hash in its id.
+
+    They are `SHORT_DIGITS`, more where another job begins with these, and the whole id where all are equal.
+    """
+    hashes = {hash_of(id)[:SHORT_DIGITS] for id in ids}
+    stored = reader.jobs(hashes=hashes)
+    alike: dict[str, set[str]] = {}
+    for id in {job.id for job in stored}.union(ids):
+        alike.setdefault(hash_of(id)[:SHORT_DIGITS], set()).add(id)
+    found: dict[str, str] = {}
+    for id in ids:
+        whole = hash_of(id)
+        others = [hash_of(each) for each in alike[whole[:SHORT_DIGITS]] - {id}]
+        lengths = range(SHORT_DIGITS, len(whole) + 1)
+        begins = (whole[:n] for n in lengths if not any(each.startswith(whole[:n]) for each in others))
+        found[id] = next(begins, id)
+    return found
 
 
 def pruned_hint(reader: EngineReader) -> str:
@@ -212,10 +237,11 @@ def pruned_hint(reader: EngineReader) -> str:
 
 
 def find_target(reader: EngineReader, name: str) -> str:
-    """Return the ref of a schedule or the id of a job.
+    """Return the ref of a schedule, or the id of a job that has it or begins so.
 
     Raises:
         UnknownName: nothing has it.
+        AmbiguousName: several schedules have it, or several jobs.
     """
     if "/" not in name:
         jobs = reader.jobs(ids=[name])
@@ -226,6 +252,8 @@ def find_target(reader: EngineReader, name: str) -> str:
     except UnknownName as unknown:
         if "/" in name:
             raise
+        with suppress(UnknownName):
+            return find_job(reader, name).id
         raise UnknownName(unknown.message, f"{unknown.hint}{pruned_hint(reader)}") from None
 
 

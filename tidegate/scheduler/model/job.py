@@ -30,6 +30,9 @@ from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
 
 JOB_ID_HEX_DIGITS = 12
+
+SHORT_DIGITS = 8
+"""So many digits of its hash are shown for a job, and more where another job has the same."""
 """Length of the hashed part of a job id: 48 bits, without collisions for millions of jobs of a schedule."""
 
 
@@ -325,3 +328,8 @@ def job_id(schedule: str, key: str, opened_by: str) -> str:
     """
     digest = hashlib.sha256("\x00".join((schedule, key, opened_by)).encode()).hexdigest()
     return f"{schedule.replace('/', '.')}-{digest[:JOB_ID_HEX_DIGITS]}"
+
+
+def hash_of(id: str) -> str:
+    """Return the hash at the end of a job's id: people write its first digits for the job."""
+    return id.rpartition("-")[2]

@@ -21,6 +21,8 @@ class JobsWanted(TypedDict, total=False):
     """Which jobs: those that match all given filters.
 
     Attributes:
+        begins: how the id begins, or the hash in it.
+        hashes: the first `SHORT_DIGITS` digits of that.
         blocked_on: resources that jobs lack which wait, or gave back their slots.
         since, until: the earliest and the latest `opened_at`.
         ended_since: the earliest `ended_at`.
@@ -29,6 +31,8 @@ class JobsWanted(TypedDict, total=False):
     """
 
     ids: Collection[str] | None
+    begins: str | None
+    hashes: Collection[str] | None
     apps: Collection[str] | None
     schedules: Collection[str] | None
     states: Collection[JobState] | None

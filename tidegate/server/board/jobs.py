@@ -108,8 +108,8 @@ def act(
             if action in OF_INSTANCES:
                 changed = _act_on_instance(service, transaction, caller, job, action, by)
             else:
-                changed = load(find_action(JOBS, action).do)(transaction, id, service.clock(), by)
-    return back(f"/board/jobs/{id}", f"{action.replace('_', ' ')} is done; the job is {changed.state}")
+                changed = load(find_action(JOBS, action).do)(transaction, job.id, service.clock(), by)
+    return back(f"/board/jobs/{job.id}", f"{action.replace('_', ' ')} is done; the job is {changed.state}")
 
 
 def offered(reader: EngineReader, job: Job, now: datetime) -> tuple[str, ...]:

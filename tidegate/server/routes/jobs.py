@@ -53,8 +53,8 @@ def show_job(id: str, service: Here, caller: Called, newest: Newest = NEWEST_MAX
 def why_job(id: str, service: Here, caller: Called) -> Response:
     """Explain what a job waits for."""
     with service.store.reading() as reader:
-        visible_job(service, reader, caller, id)
-    return explain_as_json(service, lambda reader, now: explain(reader, id, now), None)
+        job = visible_job(service, reader, caller, id).id
+    return explain_as_json(service, lambda reader, now: explain(reader, job, now), None)
 
 
 @router.post(
@@ -75,7 +75,7 @@ def act_on_job(
     caller.check(Role(found.role))
     by = caller.by(as_form(body, Reasoned).reason)
     with service.store.transaction() as transaction:
-        visible_job(service, transaction, caller, id)
+        job = visible_job(service, transaction, caller, id).id
         with refused_as(409), named():
-            changed = load(found.do)(transaction, id, service.clock(), by)
+            changed = load(found.do)(transaction, job, service.clock(), by)
     return json_answer(ChangedJob(job=public_job(changed)))

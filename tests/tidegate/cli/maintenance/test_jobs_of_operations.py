@@ -12,9 +12,11 @@ pytestmark = pytest.mark.slow  # whole commands
 def test_the_queue_lists_operations_under_their_policy(tables: TableProject) -> None:
     tables.measured(ORDERS, small_files=150)
     tables.poll()
-    printed = tables.project.run("jobs", "list")
-    assert f"shop/policy:hot       {ORDERS} rewrite_data_files" in printed
+    printed = tables.project.run("jobs", "list", "--maintenance")
+    assert f"shop/policy:hot {ORDERS} rewrite_data_files" in printed
     assert "M-WINDOW" in printed
+    for asked in (("--schedule", "shop/policy:hot"), ("--reason", "m-window")):
+        assert "policy:" in tables.project.run("jobs", "list", *asked)
     found = tables.project.json("jobs", "list", "--schedule", "shop/policy:hot")
     assert [each["key"] for each in found] == [f"{ORDERS} rewrite_data_files"]
     assert tables.project.run("schedules", "list").count("policy") == 0
@@ -22,6 +24,22 @@ def test_the_queue_lists_operations_under_their_policy(tables: TableProject) -> 
     refused = tables.project.refused("jobs", "list", "--schedule", "shop/policy:hat")
     assert refused.message == 'policy "shop/policy:hat" is not deployed'
     assert refused.hint == 'did you mean "shop/policy:hot"?'
+
+
+def test_the_queue_has_pipelines_and_counts_operations(tables: TableProject) -> None:
+    tables.measured(ORDERS, small_files=150)
+    tables.poll()
+    every = tables.project.json("jobs", "list")
+    printed = tables.project.run("jobs", "list")
+    assert printed == (
+        "No jobs in the queue; --all shows the finished ones.\n\n"
+        f"{len(every)} operations on tables: --maintenance\n"
+    )
+    assert {each["operation"] for each in every} == {"rewrite_data_files", "expire_snapshots"}
+    head, *lines = tables.project.run("jobs", "list", "--format", "tsv").splitlines()
+    rows = [dict(zip(head.split("\t"), line.split("\t"), strict=True)) for line in lines]
+    assert [(row["id"], row["operation"]) for row in rows] == [(e["id"], e["operation"]) for e in every]
+    assert tables.project.json("jobs", "list", "--no-maintenance") == []
 
 
 def test_show_has_the_table_the_policy_the_options_and_what_the_run_has_come_to(tables: TableProject) -> None:
@@ -77,7 +95,7 @@ def test_what_a_policy_asks_for_is_not_cancelled_retried_or_requeued(tables: Tab
         assert "tidegate maintenance run" in refused.hint
         assert "`enabled: false`" in refused.hint
     tables.ended(running, Ending.FAILED, detail="no memory")
-    assert "no memory" in tables.project.run("jobs", "list")
+    assert "no memory" in tables.project.run("jobs", "list", "--maintenance")
     assert "maintenance run" in tables.project.refused("jobs", "retry", running).hint
 
 
@@ -99,4 +117,4 @@ def test_an_operation_whose_run_could_not_be_made_is_not_a_dead_letter(tables: T
         reject(transaction, job.id, 1, "no such job in Dagster", job.opened_at, final=True)
     assert tables.project.run("jobs", "list", "--dead-letters") == "No dead letters.\n"
     assert tables.project.run("jobs", "requeue", "--all-dead-letters") == "No dead letters to queue again.\n"
-    assert "F-LAUNCH" in tables.project.run("jobs", "list", "--failed")
+    assert "F-LAUNCH" in tables.project.run("jobs", "list", "--failed", "--maintenance")

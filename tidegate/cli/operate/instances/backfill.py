@@ -117,7 +117,7 @@ def _status(
     with opened_store() as store, store.reading() as reader:
         found = public_backfill(progress(reader, number))
         parts = counted(reader.backfill(number), by is Rows.TASK)
-    if options["format"] is Format.JSON:
+    if options["format"] is not Format.TEXT:
         print_json({**asdict(found), f"by_{by}": parts})
     else:
         print_progress(found, parts, str(by))

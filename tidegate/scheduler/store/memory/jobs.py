@@ -8,7 +8,7 @@ from typing import Unpack
 import msgspec
 
 from tidegate.scheduler.model.event import Delivery
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import SHORT_DIGITS, Job, JobState, hash_of
 from tidegate.scheduler.model.launch_order import launch_rank
 from tidegate.scheduler.model.queue import needs_of, queue_of
 from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Tables
@@ -112,12 +112,15 @@ def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterator[Job]:
     states, schedules, apps = wanted.get("states"), wanted.get("schedules"), wanted.get("apps")
     reason, blocked_on, before = wanted.get("reason"), wanted.get("blocked_on"), wanted.get("before")
     since, until, ended_since = wanted.get("since"), wanted.get("until"), wanted.get("ended_since")
+    begins, hashes = wanted.get("begins") or "", wanted.get("hashes")
     for job in jobs:
         if (
             # The state first: it is what leaves out most jobs at the least cost.
             (states is None or job.state in states)
             and (schedules is None or job.schedule in schedules)
             and (apps is None or job.app in apps)
+            and (job.id.startswith(begins) or hash_of(job.id).startswith(begins))
+            and (hashes is None or hash_of(job.id)[:SHORT_DIGITS] in hashes)
             and reason in (None, job.reason)
             and (blocked_on is None or (job.blocked_on in blocked_on and job.decided_when_due))
             and (since is None or job.opened_at >= since)

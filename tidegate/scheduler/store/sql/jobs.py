@@ -2,20 +2,30 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import cache
 from typing import Unpack
 
-from sqlalchemy import Integer, Text, and_, bindparam, func, or_, select
+from sqlalchemy import Integer, Text, and_, bindparam, func, or_, select, union_all
 
-from tidegate.scheduler.model.job import WAITING, Job, JobState
+from tidegate.scheduler.model.job import JOB_ID_HEX_DIGITS, SHORT_DIGITS, WAITING, Job, JobState
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.columns import Instant
+from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Instant
+from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import JOBS
 from tidegate.scheduler.store.wanted import JobsWanted
 
 _JOBS = tables.jobs.c
 _BEFORE = bindparam("before", type_=Instant)
+_BEGINS = bindparam("begins", type_=Text)
+_ENDS = _BEGINS + LAST_CODE_POINT
+# People ask for hashes, the engine does not: all ids are read, from their own index; none is kept for that.
+_HASH = func.substr(_JOBS.id, func.length(_JOBS.id) - (JOB_ID_HEX_DIGITS - 1))
+_BEGIN_SO = union_all(
+    select(_JOBS.id).where(_JOBS.id >= _BEGINS, _JOBS.id < _ENDS),
+    select(_JOBS.id).where(_HASH >= _BEGINS, _HASH < _ENDS),
+)
 WANTED = Filters(
     query=every(JOBS),
     value=JOBS.value,
@@ -28,6 +38,7 @@ WANTED = Filters(
     },
     equals={"reason": _JOBS.reason},
     bounds={
+        "begins": _JOBS.id.in_(_BEGIN_SO),
         "blocked_on": or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back),
         "since": _JOBS.opened_at >= bindparam("since", type_=Instant),
         "until": _JOBS.opened_at <= bindparam("until", type_=Instant),
@@ -69,10 +80,19 @@ COUNTS_OF_BACKFILLS = (
 CONSUMERS = select(tables.edges.c.job).distinct()
 
 
+@cache
+def _with_hashes(dialect: str) -> Statement:
+    return select(_JOBS.id).where(among(dialect, func.substr(_HASH, 1, SHORT_DIGITS), "hashes"))
+
+
 class JobReader(FilteredQueries):
     def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
         # An index has the jobs of one value in order; of a list all would be sorted to find the newest.
         alone = ("apps",) if wanted.get("limit") is None else ("schedules", "states")
+        hashes = wanted.pop("hashes", None)
+        if hashes is not None:
+            query, given = _with_hashes(self._dialect), listed(self._dialect, hashes)
+            wanted["ids"] = [id for (id,) in self._all(query, tuple[str], hashes=given)]
         found = self._wanted(WANTED, wanted, alone)
         return tuple(sorted(found, key=lambda job: (job.opened_at, job.id)))
 
