@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidegate.cli.terminal import own_colours, with_controls_escaped, without_controls, without_line_ends
+from tidegate.domain.value import Value
 from tidegate.domain.wording import one_line
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ ListFormatOption = Annotated[
     ),
 ]
 
+WideOption = Annotated[
+    bool, typer.Option("--wide", help="All columns, whole ids and texts: lines as long as they are.")
+]
+
 
 def print_json(value: Any) -> None:
     """Print a value of the engine, or builtin values, as indented JSON."""
@@ -75,7 +80,7 @@ def print_json(value: Any) -> None:
     typer.echo(with_controls_escaped(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
 
 
-def print_for_tools(items: Sequence[Any], format: Format, of: type | None = None) -> None:
+def print_for_tools(items: Sequence[Any], format: Format, of: type[Value] | None = None) -> None:
     """Print a list as JSON, or as lines with tabs between the fields: first a line with their names.
 
     Args:
@@ -86,7 +91,7 @@ def print_for_tools(items: Sequence[Any], format: Format, of: type | None = None
     if format is not Format.TSV:
         print_json(items)
         return
-    fields = () if of is None else of.__struct_encode_fields__  # type: ignore[attr-defined] # of a struct
+    fields = () if of is None else of.__struct_encode_fields__
     rows: list[dict[str, Any]] = msgspec.to_builtins(items)
     names = list(dict.fromkeys((*fields, *(name for row in rows for name in row))))
     typer.echo("\t".join(names))

@@ -79,6 +79,11 @@ class _Cleaned:
         return getattr(self._stream, name)
 
 
+def below_cleaning(stream: Any) -> Any:
+    """Return the stream below, for a bar that moves the cursor and has texts that were cleaned before."""
+    return stream._stream if isinstance(stream, _Cleaned) else stream
+
+
 def _colour_only(found: re.Match[str]) -> str:
     return found[0] if len(found[0]) > 1 else ""
 

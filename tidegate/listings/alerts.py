@@ -104,9 +104,9 @@ ALERTS = Listing(
         Filter("app", "app", "Only alerts on schedules and datasets of this app.", gone=True),
     ),
     columns=(
-        Column("id", "text", 1, "alert"),
+        Column("id", "id", 1, "alert"),
         Column("made_at", "instant", 1),
-        Column("channel", "text", 1),
+        Column("channel", "id", 1),
         Column("title", "text", 1, "what"),
         Column("text", "text", 3),
         Column("job", "job", 3),

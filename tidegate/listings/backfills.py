@@ -59,6 +59,11 @@ class BackfillProgress(Value, kw_only=True):
         return self.backfill.app
 
     @property
+    def has_ended(self) -> bool:
+        """Whether it goes on only if a person does something."""
+        return self.state in ("done", "stopped by a failure", "cancelled")
+
+    @property
     def of(self) -> str:
         """What was asked for, in words."""
         one = self.backfill
@@ -114,7 +119,7 @@ BACKFILLS = Listing(
     ),
     columns=(
         Column("id", "backfill", 1, "backfill"),
-        Column("of", "text", 1),
+        Column("of", "id", 1),
         Column("dates", "text", 1, "business dates"),
         Column("lot", "number", 1),
         Column("state", "text", 1),

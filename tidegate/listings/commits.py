@@ -49,7 +49,7 @@ COMMITS = Listing(
         Filter("dataset", "dataset", 'Only those that write this "app/dataset".', gone=True),
     ),
     columns=(
-        Column("commit", "text", 1),
+        Column("commit", "id", 1),
         Column("token", "number", 1),
         Column("steps", "number", 1),
         Column("state", "text", 1),

@@ -127,9 +127,9 @@ EVENTS = Listing(
     ),
     columns=(
         Column("arrived", "instant", 1),
-        Column("key", "text", 1),
-        Column("partition", "text", 1),
-        Column("rows", "number", 1),
+        Column("key", "id", 1),
+        Column("partition", "id", 1),
+        Column("rows", "number"),
         Column("became", "deliveries", 1, "received by"),
     ),
     order=("-arrived", "-id"),

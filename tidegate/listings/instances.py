@@ -78,10 +78,10 @@ INSTANCES = Listing(
     ),
     columns=(
         Column("task", "schedule", 1),
-        Column("scheduled", "text", 1),
-        Column("business_date", "text", 1),
+        Column("scheduled", "id", 1),
+        Column("business_date", "id"),
         Column("status", "status", 1),
-        Column("attempt", "number", 1),
+        Column("attempt", "number"),
         Column("since", "instant", 1),
         Column("reason", "reason", 1),
         Column("notes", "list"),

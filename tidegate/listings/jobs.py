@@ -102,7 +102,7 @@ JOBS = Listing(
         Column("id", "job", 1, "job"),
         Column("schedule", "subject", 0, "what"),
         Column("schedule", "schedule", 3),
-        Column("key", "text", 3),
+        Column("key", "id", 3),
         Column("state", "state", 1),
         Column("opened_at", "since", 0, "age"),
         Column("reason", "waits", 0, "waits for"),

@@ -51,9 +51,9 @@ LATE = Listing(
     columns=(
         Column("kind", "text", 1, "what"),
         Column("name", "part", 1),
-        Column("key", "text", 1),
+        Column("key", "id", 1),
         Column("due", "instant", 1),
-        Column("deadline", "text", 1),
+        Column("deadline", "text"),
         Column("late_at", "instant", 1, "since"),
         Column("job", "job"),
         Column("over_at", "instant", 2, "landed"),

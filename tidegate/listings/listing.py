@@ -31,6 +31,7 @@ FilterKind = Literal[
 
 ShownAs = Literal[
     "text",
+    "id",
     "list",
     "number",
     "instant",

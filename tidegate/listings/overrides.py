@@ -77,7 +77,7 @@ OVERRIDES = Listing(
     columns=(
         Column("ref", "part", 1, "schedule"),
         Column("override", "text", 1),
-        Column("owner", "text", 1),
+        Column("owner", "text"),
         Column("since", "instant", 1),
         Column("expires_at", "instant", 1),
         Column("reason", "text", 1),

@@ -11,7 +11,14 @@ from typing import Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.cli.printing import (
+    Format,
+    ListFormatOption,
+    WideOption,
+    print_for_tools,
+    print_json,
+    print_table,
+)
 from tidegate.domain.error import UserError
 
 FIRST_PAGES = ("getting-started", "programs", "concepts", "language")
@@ -22,29 +29,34 @@ def docs(
     page: Annotated[
         str | None, typer.Argument(help="A page, such as getting-started; default: list all pages.")
     ] = None,
-    format: FormatOption = Format.TEXT,
+    wide: WideOption = False,
+    format: ListFormatOption = Format.TEXT,
 ) -> None:
     """List the documentation, or print a page of it."""
     from tidegate.project.shipped import docs_folder
 
     folder = docs_folder()
     if page is None:
-        _list(folder, format)
+        _list(folder, format, wide=wide)
         return
     file = _found(folder, page)
-    if format is Format.JSON:
-        name = file.relative_to(folder).with_suffix("").as_posix()
-        print_json({"page": name, "title": _title(file), "text": file.read_text(encoding="utf-8")})
-    else:
+    if format is Format.TEXT:
         _print(file)
-
-
-def _list(folder: Path, format: Format) -> None:
-    found = [(name, _title(folder / f"{name}.md")) for name in _names(folder) if "/" not in name]
-    if format is Format.JSON:
-        print_json([{"page": name, "title": title} for name, title in found])
         return
-    print_table(("page", "title"), found)
+    name = file.relative_to(folder).with_suffix("").as_posix()
+    found = {"page": name, "title": _title(file), "text": file.read_text(encoding="utf-8")}
+    if format is Format.JSON:
+        print_json(found)
+    else:
+        print_for_tools([found], format)
+
+
+def _list(folder: Path, format: Format, *, wide: bool) -> None:
+    found = [(name, _title(folder / f"{name}.md")) for name in _names(folder) if "/" not in name]
+    if format is not Format.TEXT:
+        print_for_tools([{"page": name, "title": title} for name, title in found], format)
+        return
+    print_table(("page", "title"), found, wide=wide)
     typer.echo("\nPrint one with: tidegate docs PAGE. Decision records: tidegate docs adr/0001")
 
 

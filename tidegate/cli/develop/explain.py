@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.cli.printing import (
+    Format,
+    ListFormatOption,
+    WideOption,
+    print_for_tools,
+    print_json,
+    print_table,
+)
 from tidegate.cli.terminal import own_colours
 
 if TYPE_CHECKING:
@@ -16,24 +23,28 @@ def explain(
         str | None,
         typer.Argument(help="A code such as L401, W-WINDOW or E-STATE; default: list all.", metavar="CODE"),
     ] = None,
-    format: FormatOption = Format.TEXT,
+    wide: WideOption = False,
+    format: ListFormatOption = Format.TEXT,
 ) -> None:
     """Say what a code of a diagnostic, a reason or a refusal means, what has led to it, and what to do."""
     from tidegate.scheduler.explain.codes import near, registry
 
     known = registry()
     if code is None:
-        if format is Format.JSON:
-            print_json(list(known.values()))
+        if format is Format.TEXT:
+            rows = [[each.code, each.meaning] for each in known.values()]
+            print_table(["code", "meaning"], rows, wide=wide)
         else:
-            print_table(["code", "meaning"], [[each.code, each.meaning] for each in known.values()])
+            print_for_tools(list(known.values()), format)
         return
     found = known.get(code.upper())
     if found is None:
         close = near(code, known)
         hint = f"did you mean {', '.join(close)}?" if close else "`tidegate explain` lists all codes"
         raise typer.BadParameter(f'there is no code "{code:.100}"; {hint}')
-    if format is Format.JSON:
+    if format is Format.TSV:
+        print_for_tools([found], format)
+    elif format is Format.JSON:
         print_json(found)
     else:
         _print(found)

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    NUMBER_MAX,
+    Format,
+    ListFormatOption,
+    WideOption,
+    instant,
+    print_for_tools,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.maintenance import OperationRun
@@ -34,22 +42,24 @@ def show_history(
     limit: Annotated[
         int, typer.Option(min=1, max=NUMBER_MAX, help="Maximum number of runs, the newest.")
     ] = DEFAULT_LIMIT,
-    format: FormatOption = Format.TEXT,
+    wide: WideOption = False,
+    format: ListFormatOption = Format.TEXT,
 ) -> None:
     """List the runs of operations, oldest first, with the numbers before and after each."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.model.maintenance import OperationRun
 
     with opened_store() as store, store.reading() as reader:
         names = None if table is None else (_name(reader, table),)
         runs = reader.operation_runs(tables=names, limit=limit)
-    if format is Format.JSON:
-        print_json(runs)
+    if format is not Format.TEXT:
+        print_for_tools(runs, format, OperationRun)
         return
     if not runs:
         typer.echo("No operation has run yet.")
         return
     now = datetime.now(UTC)
-    print_table(COLUMNS, [_row(run, now) for run in runs], right=["bytes"])
+    print_table(COLUMNS, [_row(run, now) for run in runs], right=["bytes"], wide=wide)
 
 
 def _name(reader: "EngineReader", table: str) -> str:

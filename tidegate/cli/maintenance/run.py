@@ -18,6 +18,7 @@ from tidegate.domain.model.operation import Operation
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.operations.dry_run import WouldRun
     from tidegate.scheduler.model.job import Job
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 KEYS_NAMED = 10
 """So many left-out partitions are printed; `--format json` has all."""
@@ -35,6 +36,10 @@ def run_operations(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would start.")] = False,
     reason: Annotated[str, typer.Option(help="Why, for the journal.", metavar="TEXT")] = "",
+    wait: Annotated[
+        bool,
+        typer.Option("--wait", help="Show the progress until all have ended; exit code 1 if one has failed."),
+    ] = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Run operations on a table now, whatever their schedule and their conditions say."""
@@ -54,13 +59,44 @@ def run_operations(
         with store.transaction() as transaction:
             found, by = find_table(transaction, table), by_hand(reason)
             jobs = run_by_hand(transaction, found.name, now, operation=operation, policy=policy, by=by)
+    failed = False
+    if format is Format.TEXT:
+        if not jobs:
+            typer.echo(_nothing(found.name))
+        for job in jobs:
+            _print_started(job)
+    if wait and jobs:
+        jobs, failed = _waited(found.name, jobs[0], format)
     if format is Format.JSON:
         print_json({"table": found.name, "dry_run": False, "jobs": jobs})
-        return
-    if not jobs:
-        typer.echo(_nothing(found.name))
-    for job in jobs:
-        _print_started(job)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _waited(table: str, first: "Job", format: Format) -> "tuple[tuple[Job, ...], bool]":
+    """Show how far operations are until they have ended.
+
+    Returns:
+        Their jobs, and whether one of them has failed.
+    """
+    from tidegate.cli.followed import Step, follow
+    from tidegate.scheduler.explain.operations.by_hand import Progress, asked_for
+    from tidegate.scheduler.model.job import JobState
+
+    jobs: list[Job] = []
+
+    def look(reader: "EngineReader") -> Step:
+        found = asked_for(reader, first.id)
+        jobs[:] = found.jobs
+        last = jobs[-1]
+        done = sum(each.ended_at is not None for each in jobs)
+        because = "" if last.reason is None else f", {last.reason}: {last.reason.summary}"
+        text = f"{last.work.operation} {last.state}{because}"
+        ended = found.progress in (Progress.ENDED, Progress.FAILED) and last.ended_at is not None
+        return Step(done, len(jobs) + len(last.work.then), text, ended)
+
+    follow(table, look, f"tidegate jobs show {first.id}", for_tools=format is not Format.TEXT)
+    return tuple(jobs), any(each.state is not JobState.SUCCEEDED for each in jobs)
 
 
 def _print_started(job: "Job") -> None:

@@ -8,10 +8,11 @@ import typer
 from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
 from tidegate.cli.printing import (
     Format,
-    FormatOption,
+    ListFormatOption,
     ReasonOption,
+    WideOption,
     instant,
-    print_json,
+    print_for_tools,
     print_line,
     print_table,
 )
@@ -22,7 +23,7 @@ app = typer.Typer(no_args_is_help=True, help="List the apps; stop and continue t
 
 
 @app.command("list")
-def list_apps(format: FormatOption = Format.TEXT) -> None:
+def list_apps(wide: WideOption = False, format: ListFormatOption = Format.TEXT) -> None:
     """List the deployed apps and those on hold."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.by_hand.held_apps import held_apps
@@ -31,18 +32,17 @@ def list_apps(format: FormatOption = Format.TEXT) -> None:
         deployed = {each.name: each for each in reader.apps()}
         held = held_apps(reader)
     names = sorted({*deployed, *held})
-    if format is Format.JSON:
-        print_json(
-            [
-                {
-                    "name": name,
-                    "deployed": name in deployed,
-                    "project": deployed[name].project if name in deployed else None,
-                    "hold": held.get(name),
-                }
-                for name in names
-            ]
-        )
+    if format is not Format.TEXT:
+        found = [
+            {
+                "name": name,
+                "deployed": name in deployed,
+                "project": deployed[name].project if name in deployed else None,
+                "hold": held.get(name),
+            }
+            for name in names
+        ]
+        print_for_tools(found, format)
         return
     if not names:
         typer.echo("No apps are deployed. Run `tidegate deploy` first.")
@@ -57,6 +57,7 @@ def list_apps(format: FormatOption = Format.TEXT) -> None:
             ]
             for name in names
         ],
+        wide=wide,
     )
 
 

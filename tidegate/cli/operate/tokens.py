@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    Format,
+    ListFormatOption,
+    ReasonOption,
+    WideOption,
+    instant,
+    print_for_tools,
+    print_table,
+)
 from tidegate.domain.error import WrongUsage
 from tidegate.domain.part_name import namespace_and_app
 from tidegate.scheduler.model.records.token import Role
@@ -61,26 +69,15 @@ def _limits(name: str | None, namespace: str | None) -> tuple[str | None, str | 
 
 
 @app.command("list")
-def list_tokens(format: FormatOption = Format.TEXT) -> None:
+def list_tokens(wide: WideOption = False, format: ListFormatOption = Format.TEXT) -> None:
     """List the tokens, revoked ones too."""
     from tidegate.cli.opened_store import ask_store
     from tidegate.project.settings.settings import load_settings
 
     found = ask_store(load_settings(), lambda reader: reader.tokens(), ())
-    if format is Format.JSON:
-        print_json(
-            [
-                {
-                    "name": token.name,
-                    "role": token.role,
-                    "app": token.app,
-                    "namespace": token.namespace,
-                    "created_at": token.created_at,
-                    "revoked_at": token.revoked_at,
-                }
-                for token in found
-            ]
-        )
+    if format is not Format.TEXT:
+        fields = ("name", "role", "app", "namespace", "created_at", "revoked_at")
+        print_for_tools([{name: getattr(token, name) for name in fields} for token in found], format)
         return
     if not found:
         typer.echo("There are no tokens: `tidegate serve` answers on loopback only.")
@@ -98,6 +95,7 @@ def list_tokens(format: FormatOption = Format.TEXT) -> None:
             ]
             for token in found
         ],
+        wide=wide,
     )
 
 

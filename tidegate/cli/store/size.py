@@ -5,14 +5,23 @@ from typing import Annotated, Any
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    Format,
+    ListFormatOption,
+    WideOption,
+    instant,
+    print_for_tools,
+    print_json,
+    print_table,
+)
 
 UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
 def show_size(
     every: Annotated[bool, typer.Option("--all", help="Also tables without rows.")] = False,
-    format: FormatOption = Format.TEXT,
+    wide: WideOption = False,
+    format: ListFormatOption = Format.TEXT,
 ) -> None:
     """Show the rows, bytes and oldest instant of each table, and what retention would remove."""
     from tidegate.cli.opened_store import opened_store
@@ -38,6 +47,9 @@ def show_size(
     ]
     least = "" if going.whole else "at least "
     total = sum(each.bytes for each in sizes if each.bytes is not None)
+    if format is Format.TSV:
+        print_for_tools(lines, format)
+        return
     if format is Format.JSON:
         print_json(
             {
@@ -59,7 +71,7 @@ def show_size(
         ]
         for line in lines
     ]
-    print_table(columns, rows, right=["rows", "size", "retention would remove"])
+    print_table(columns, rows, right=["rows", "size", "retention would remove"], wide=wide)
     typer.echo(f"in all {_size(total or None)}")
     if since is not None:
         typer.echo(f"the journal begins at {instant(since)}: what came before was pruned")

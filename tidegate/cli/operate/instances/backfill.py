@@ -3,7 +3,7 @@
 import inspect
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from msgspec.structs import asdict
@@ -11,10 +11,17 @@ from msgspec.structs import asdict
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.listing import Part, Parts, list_command
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json
-from tidegate.listings.backfills import BACKFILLS
+from tidegate.listings.backfills import BACKFILLS, BackfillProgress
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.store.engine_reader import EngineReader
 
 app = typer.Typer(no_args_is_help=True, help="Run tasks for business dates of the past.")
 
+FollowOption = Annotated[
+    bool,
+    typer.Option("--follow", help="Show its progress until it ends; exit code 1 unless all of it succeeds."),
+]
 NumberArgument = Annotated[int, typer.Argument(min=1, max=NUMBER_MAX, help="The number of the backfill.")]
 
 
@@ -54,6 +61,7 @@ def start(
         typer.Option(help="Its place among all ready jobs; without it behind every other one."),
     ] = None,
     reason: ReasonOption = "",
+    follow: FollowOption = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Start a backfill of a task, or of an app, for some business dates."""
@@ -83,10 +91,38 @@ def start(
         started, _ = start_backfill_once(transaction, wanted, datetime.now(UTC), by, request)
         found = public_backfill(progress(transaction, started.number))
         held = [each.ref for each in transaction.schedules(refs=started.tasks) if not each.active]
-    if format is Format.JSON:
+    if format is Format.TEXT:
+        print_started(found, held)
+    elif not follow:
         print_json(found)
-        return
-    print_started(found, held)
+    if follow:
+        _follow(found.id, format)
+
+
+def _follow(number: int, format: Format) -> None:
+    """Show the progress of a backfill until it ends; for tools also the backfill, once it has ended."""
+    from tidegate.cli.followed import Step, follow
+    from tidegate.listings.queries.backfills import public_backfill
+    from tidegate.scheduler.commands.tasks.backfills import progress
+
+    ended: list[BackfillProgress] = []
+
+    def look(reader: "EngineReader") -> Step:
+        ended[:] = [found := public_backfill(progress(reader, number))]
+        running, failed = found.counts["running"], found.counts["failed"]
+        text = f"{found.state}, {running} running, {failed} failed"
+        return Step(found.counts["successful"], found.total, text, ended=found.has_ended)
+
+    follow(
+        f"backfill {number}",
+        look,
+        f"tidegate backfill status {number} --follow",
+        for_tools=format is not Format.TEXT,
+    )
+    if format is not Format.TEXT:
+        print_json(ended[0])
+    if ended[0].state != "done":
+        raise typer.Exit(1)
 
 
 _listed = list_command(
@@ -104,6 +140,7 @@ def _status(
         int | None, typer.Argument(min=1, max=NUMBER_MAX, help="One backfill. Default: list all.")
     ] = None,
     by: Annotated[Rows, typer.Option(help="A row for each business date, or for each task.")] = Rows.DATE,
+    follow: FollowOption = False,
     **options: Any,
 ) -> None:
     """Show how far the backfills are, or one of them by business date or task."""
@@ -113,7 +150,11 @@ def _status(
     from tidegate.scheduler.commands.tasks.backfills import progress
 
     if number is None:
+        if follow:
+            raise typer.BadParameter("name the backfill to follow")
         return _listed(**options)
+    if follow:
+        return _follow(number, options["format"])
     with opened_store() as store, store.reading() as reader:
         found = public_backfill(progress(reader, number))
         parts = counted(reader.backfill(number), by is Rows.TASK)
@@ -125,7 +166,7 @@ def _status(
 
 vars(_status)["__signature__"] = inspect.Signature(
     [
-        *list(inspect.signature(_status).parameters.values())[:2],
+        *list(inspect.signature(_status).parameters.values())[:-1],
         *inspect.signature(_listed).parameters.values(),
     ]
 )

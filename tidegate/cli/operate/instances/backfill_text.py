@@ -41,7 +41,7 @@ def print_started(progress: BackfillProgress, held: Sequence[str]) -> None:
     _print_disabled(each)
     for task in held:
         print_line(f"{task} is suspended: its instances wait until `tidegate schedules resume {task}`")
-    print_line(f"follow it with: tidegate backfill status {each.number}")
+    print_line(f"follow it with: tidegate backfill status {each.number} --follow")
 
 
 def _place(backfill: BackfillRequest) -> str:
