@@ -74,7 +74,8 @@ def test_help_shows_each_command_in_its_group() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "shown"), [((), "[env.NAME]"), (("deploy",), "[deploy]"), (("ledger",), "[default: 200;")]
+    ("arguments", "shown"),
+    [((), "[env.NAME]"), (("deploy",), "[deploy]"), (("store", "prune"), "[retention]")],
 )
 def test_the_help_shows_what_is_in_brackets(arguments: tuple[str, ...], shown: str) -> None:
     assert shown in run(*arguments, "--help").stdout

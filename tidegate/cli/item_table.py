@@ -27,7 +27,7 @@ FITS: dict[str, Fit] = {"text": Fit.PROSE, "subject": Fit.MIDDLE, "waits": Fit.P
 
 
 def print_items(
-    listing: Listing, items: Sequence[Any], reader: "EngineReader", now: datetime, *, wide: bool
+    listing: Listing, items: Sequence[Any], reader: "EngineReader", now: datetime, *, wide: bool = False
 ) -> list[str]:
     """Print items as a table of the columns that have something to show.
 
@@ -71,6 +71,8 @@ def _short_ids(columns: Sequence[Column], items: Sequence[Any], reader: "EngineR
 
 def _cell(column: Column, item: Any, short: Mapping[str, str], now: datetime) -> str:
     value: Any = getattr(item, column.name)
+    if column.shown_as == "waits":
+        return _waits_for(item)
     if value is None or value is UNSET:
         return NOTHING.get(column.shown_as, "") if column.priority == 1 else ""
     match column.shown_as:
@@ -103,9 +105,14 @@ def _cell(column: Column, item: Any, short: Mapping[str, str], now: datetime) ->
             return ", ".join(parts) or "none left"
         case "list":
             return ", ".join(value[:NAMED]) + (", …" if len(value) > NAMED else "")
-        case "waits":
-            from tidegate.scheduler.model.reason import Reason
-
-            return f"{value} {item.detail or Reason(value).summary}"
         case _:
             return str(value)
+
+
+def _waits_for(job: Any) -> str:
+    """Return what a job waits for, or why it has ended, in a phrase."""
+    if job.reason is None:
+        return job.detail
+    from tidegate.scheduler.model.reason import Reason
+
+    return f"{job.reason} {job.detail or Reason(job.reason).summary}"

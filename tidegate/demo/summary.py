@@ -4,9 +4,9 @@ All data is read from the store and the published tables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
-from tidegate.cli.listing import print_items
+from tidegate.cli.item_table import print_items
 from tidegate.cli.printing import print_table
 from tidegate.domain.part_name import name_of
 from tidegate.listings.ledger import LEDGER
@@ -54,7 +54,7 @@ def print_summary(
     echo("\nIncremental reads: moves = parts if every file was loaded once")
     print_table(("program", "source", "parts", "moves"), _incremental(settings), right=("parts", "moves"))
     echo("\nThe ledger: landed = succeeded + running + failed + pending + discarded")
-    print_items(LEDGER, [public_balance(row) for row in reader.ledger()])
+    print_items(LEDGER, [public_balance(row) for row in reader.ledger()], reader, datetime.now(UTC))
 
 
 def print_compaction(run: OperationRun, echo: Callable[[str], None]) -> None:

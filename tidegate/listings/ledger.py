@@ -60,7 +60,7 @@ LEDGER = Listing(
         Column("failed", "number", 1),
         Column("pending", "number", 1),
         Column("discarded", "number", 1),
-        Column("why", "text", 1, "reasons"),
+        Column("why", "text", 2, "reasons"),
     ),
     order=("schedule",),
 )

@@ -12,7 +12,15 @@ import msgspec
 import typer
 
 from tidegate.cli.commits.project import opened_project
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_line, print_table
+from tidegate.cli.printing import (
+    Format,
+    ListFormatOption,
+    ReasonOption,
+    WideOption,
+    print_for_tools,
+    print_line,
+    print_table,
+)
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.domain.part_name import Ref
@@ -41,35 +49,40 @@ SourceArgument = Annotated[str, typer.Argument(help='The dataset that it reads, 
 
 
 @app.command("list")
-def list_watermarks(format: FormatOption = Format.TEXT) -> None:
+def list_watermarks(wide: WideOption = False, format: ListFormatOption = Format.TEXT) -> None:
     """List the incremental reads, with the number of parts that have a watermark."""
     with opened_project() as project:
         rows = [incremental_read(project.commits, *pair) for pair in project.commits.followers()]
-    if format is Format.JSON:
-        print_json(rows)
+    if format is not Format.TEXT:
+        print_for_tools(rows, format)
     elif not rows:
         typer.echo("no watermarks: no program has read incrementally")
     else:
         columns = ("CONSUMER", "SOURCE", "PARTS", "UNFINISHED COMMITS")
         cells = [(row.consumer, row.source, str(row.parts), ", ".join(row.moving) or "-") for row in rows]
-        print_table(columns, cells, right=("PARTS",))
+        print_table(columns, cells, right=("PARTS",), wide=wide)
 
 
 @app.command()
-def show(consumer: ConsumerArgument, source: SourceArgument, format: FormatOption = Format.TEXT) -> None:
+def show(
+    consumer: ConsumerArgument,
+    source: SourceArgument,
+    wide: WideOption = False,
+    format: ListFormatOption = Format.TEXT,
+) -> None:
     """Show how far a program has read each part of a dataset."""
     with opened_project() as project:
         consumer, source = project.named(consumer), project.named(source)
         marks = known_watermarks(project.commits, consumer, source)
-    if format is Format.JSON:
-        print_json([position_of(part, mark) for part, mark in marks.items()])
+    if format is not Format.TEXT:
+        print_for_tools([position_of(part, mark) for part, mark in marks.items()], format)
         return
     columns = ("PART", "MOVES", "POSITION", "MOVED BY")
     cells = [
         (part or "(all of it)", str(mark.number), _short(mark.position), mark.commit)
         for part, mark in marks.items()
     ]
-    print_table(columns, cells, right=("MOVES",))
+    print_table(columns, cells, right=("MOVES",), wide=wide)
 
 
 @app.command()

@@ -9,7 +9,15 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.cli.printing import (
+    Format,
+    ListFormatOption,
+    ReasonOption,
+    WideOption,
+    instant,
+    print_for_tools,
+    print_table,
+)
 
 app = typer.Typer(no_args_is_help=True, help="Report and list the gauges of `load` constraints.")
 
@@ -38,7 +46,7 @@ def set_gauge(
 
 
 @app.command("list")
-def list_gauges(format: FormatOption = Format.TEXT) -> None:
+def list_gauges(wide: WideOption = False, format: ListFormatOption = Format.TEXT) -> None:
     """List the last report of each gauge and the schedules that wait for it."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.gauge import gauge_limits
@@ -47,18 +55,17 @@ def list_gauges(format: FormatOption = Format.TEXT) -> None:
         reported = {gauge.name: gauge for gauge in reader.gauges()}
         limits = gauge_limits(reader)
     names = sorted(reported.keys() | limits.keys())
-    if format is Format.JSON:
-        print_json(
-            [
-                {
-                    "name": name,
-                    "value": reported[name].value if name in reported else None,
-                    "reported_at": reported[name].reported_at if name in reported else None,
-                    "limits": limits.get(name, {}),
-                }
-                for name in names
-            ]
-        )
+    if format is not Format.TEXT:
+        found = [
+            {
+                "name": name,
+                "value": reported[name].value if name in reported else None,
+                "reported_at": reported[name].reported_at if name in reported else None,
+                "limits": limits.get(name, {}),
+            }
+            for name in names
+        ]
+        print_for_tools(found, format)
         return
     if not names:
         typer.echo("No gauges are reported, and no deployed schedule waits for one.")
@@ -69,4 +76,4 @@ def list_gauges(format: FormatOption = Format.TEXT) -> None:
         waiting = ", ".join(f"{schedule} <= {limit:g}" for schedule, limit in limits.get(name, {}).items())
         value = "never reported" if gauge is None else f"{gauge.value:g}"
         rows.append([name, value, instant(None if gauge is None else gauge.reported_at), waiting])
-    print_table(["gauge", "value", "reported", "limits"], rows, right=["value"])
+    print_table(["gauge", "value", "reported", "limits"], rows, right=["value"], wide=wide)
