@@ -21,6 +21,8 @@ LOOK_SECONDS = 1.0
 STILL_AFTER = timedelta(minutes=1)
 """Without a tick for so long, the scheduler is probably down."""
 
+STILL = "the scheduler does not tick: `tidegate status`"
+
 
 class Step(NamedTuple):
     """How far something is.
@@ -46,22 +48,24 @@ def follow(what: str, look: "Callable[[EngineReader], Step]", again: str, *, for
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.tick.tick import last_tick
 
-    with opened_store() as store, _display(what, sys.stderr if for_tools else sys.stdout) as show:
-        try:
+    try:
+        with opened_store() as store, _display(what, sys.stderr if for_tools else sys.stdout) as show:
             while True:
                 with store.reading() as reader:
                     step, ticked_at = look(reader), last_tick(reader)
+                show(step)
                 if step.ended:
-                    show(step)
                     return
-                is_still = ticked_at is None or datetime.now(UTC) - ticked_at > STILL_AFTER
-                note = "; the scheduler does not tick: `tidegate status`" if is_still else ""
-                show(step._replace(text=step.text + note))
+                if ticked_at is None or datetime.now(UTC) - ticked_at > STILL_AFTER:
+                    show(step._replace(text=STILL))
                 time.sleep(LOOK_SECONDS)
-        except KeyboardInterrupt:
-            typer.echo(f"{what} goes on; `{again}` shows it", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+    except KeyboardInterrupt:
+        typer.echo(f"{what} goes on; `{again}` shows it", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
+
+BAR_WIDTH = 20
+"""Beside it is what happens, which is cut where it has no room."""
 
 INTERRUPTED = 130
 """The exit code of a command that was interrupted."""
@@ -70,26 +74,27 @@ INTERRUPTED = 130
 @contextmanager
 def _display(what: str, stream: Any) -> Generator[Callable[[Step], None]]:
     if not stream.isatty():
-        shown: list[Step] = []
+        shown: set[Step] = set()
 
         def print_change(step: Step) -> None:
-            if shown[-1:] != [step]:
-                shown.append(step)
+            if step not in shown:
+                shown.add(step)
                 print_line(f"{what}: {step.done} of {step.total}, {step.text}", err=stream is sys.stderr)
 
         yield print_change
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     columns = (
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
+        BarColumn(BAR_WIDTH),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[text]}", markup=False),
+        TextColumn("{task.fields[text]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
     )
-    with Progress(*columns, console=Console(file=below_cleaning(stream))) as bar:
+    with Progress(*columns, console=Console(file=below_cleaning(stream)), expand=True) as bar:
         task = bar.add_task(without_line_ends(what), total=None, text="")
 
         def draw(step: Step) -> None:

@@ -49,9 +49,11 @@ def test_a_backfill_that_is_cancelled_ends_with_1(
 ) -> None:
     meanwhile(monkeypatch, lambda: None, cancelled)
     printed = tasks.project.run("backfill", "start", "revenue", *DATES, "--follow", exit_code=1)
-    *_, first, last = printed.splitlines()
-    assert first.startswith("backfill 1: 0 of 3, running, 0 running, 0 failed")
-    assert last == "backfill 1: 0 of 0, cancelled, 0 running, 0 failed"
+    assert printed.splitlines()[-3:] == [
+        "backfill 1: 0 of 3, running, 0 running, 0 failed",
+        "backfill 1: 0 of 3, the scheduler does not tick: `tidegate status`",
+        "backfill 1: 0 of 0, cancelled, 0 running, 0 failed",
+    ]
 
 
 def test_who_interrupts_it_is_told_that_the_backfill_goes_on(
