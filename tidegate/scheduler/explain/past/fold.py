@@ -19,7 +19,7 @@ from tidegate.scheduler.commands.activation import takes_events
 from tidegate.scheduler.decision.changes.carry import carry
 from tidegate.scheduler.decision.changes.fate import Change, after_fate, fate
 from tidegate.scheduler.decision.fires import starts_again, timer_leaves
-from tidegate.scheduler.decision.fold import maintenance
+from tidegate.scheduler.decision.fold import instances, maintenance
 from tidegate.scheduler.decision.fold.after import after, all_opened
 from tidegate.scheduler.decision.fold.end_job import released
 from tidegate.scheduler.explain.past.entries import event_of, observation_of, under_present_names
@@ -64,6 +64,7 @@ class Past(PastRows):
             EntryKind.OVERRIDE: self._overridden,
             EntryKind.CLOCK: self._clock,
             EntryKind.GAUGE: self._gauge,
+            EntryKind.BACKFILL: self._backfill,
             EntryKind.JOB_OPENED: self._opened,
             EntryKind.INSTANCE: self._opened,
             EntryKind.MANUAL: self._manual,
@@ -106,9 +107,12 @@ class Past(PastRows):
         entry = under_present_names(entry, names)
         self._recall(entry)
         if not self._is_known(entry):
-            self._tasks.wait_for_task(entry)
+            if entry.kind is EntryKind.INSTANCE:
+                # A deployment writes the first instances of a task before the task itself.
+                self._note_made(entry)
             return
-        self._tasks.read(entry)
+        if entry.kind in (EntryKind.INSTANCE, EntryKind.REMADE):
+            self._note_made(entry)
         special = self._readers.get(entry.kind)
         if special is not None:
             special(entry)
@@ -181,12 +185,16 @@ class Past(PastRows):
             self._carry(before or state, state, entry.at)
 
     def _deployed_task(self, entry: Entry, state: ScheduleState) -> None:
-        """Make the instances whose entries came before that of their task."""
-        for early in self._tasks.early(entry):
-            self._tasks.read(early)
-            self._opened(early)
-        for job in self._tasks.remade(entry, self._jobs, state):
-            self._put(job)
+        """Let the instances that its deployment has made be those of the task as it was deployed."""
+        for made in self._made.get(state.ref, ()):
+            if made.at != entry.at:
+                continue
+            ids = [id for id, _ in instances.made_together(made)] or [made.job or ""]
+            if self._jobs.keys().isdisjoint(ids):
+                self._opened(made)
+            for job in [self._jobs[id] for id in ids if id in self._jobs]:
+                deployed = {"fingerprint": state.fingerprint, "priority": state.spec.priority}
+                self._put(msgspec.structs.replace(job, **deployed))
 
     def _carry(self, before: ScheduleState, state: ScheduleState, at: datetime) -> None:
         """Carry the waiting jobs over to the changed schedule; earlier entries have moved their events."""
@@ -224,6 +232,9 @@ class Past(PastRows):
         if entry.event is not None and before is not None:
             since = max(since, before[0])
         clocks[entry.data["leaf"]] = (since, entry.at)
+
+    def _backfill(self, entry: Entry) -> None:
+        self._backfills[entry.data["backfill"]["number"]] = entry.data["backfill"]
 
     def _gauge(self, entry: Entry) -> None:
         name = entry.data["name"]

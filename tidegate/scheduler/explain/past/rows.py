@@ -7,9 +7,9 @@ import msgspec
 
 from tidegate.scheduler.commands.activation import stop_clocks, takes_events
 from tidegate.scheduler.commands.overrides import override_of, place_of
+from tidegate.scheduler.commands.tasks.backfills import NEWEST
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.decision.fold.after import instance_job
-from tidegate.scheduler.explain.past.tasks import PastTasks
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
@@ -20,6 +20,7 @@ from tidegate.scheduler.model.set_back import job_set_back, not_ahead, schedule_
 from tidegate.scheduler.retention.state import State
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.generate import day_made, next_generation
+from tidegate.scheduler.tick.upstream import backfill_cursor
 
 
 class PastRows:
@@ -39,7 +40,9 @@ class PastRows:
         self._gauges: dict[str, Gauge] = {}
         self._overrides: dict[tuple[str, str], Override] = {}
         self._journal: list[Entry] = []
-        self._tasks = PastTasks()
+        self._made: dict[str, list[Entry]] = {}
+        """What has made instances of each task, of the newest instant at which anything has."""
+        self._backfills: dict[int, object] = {}
 
     def begin(self, state: State, at: datetime) -> None:
         """Begin with a snapshot that was taken at an instant."""
@@ -58,7 +61,7 @@ class PastRows:
         self._runs = {run.run_id: run for run in state.runs}
         self._gauges = {gauge.name: gauge for gauge in state.gauges}
         self._overrides = {place_of(each): each for each in state.overrides}
-        self._tasks.begin(state.backfills)
+        self._backfills = dict(state.backfills)
 
     def in_namespaces(self, namespaces: Mapping[str, str]) -> None:
         """Put apps into namespaces; the others stay where they were."""
@@ -105,7 +108,14 @@ class PastRows:
             transaction.put_runs(list(self._runs.values()))
             transaction.put_gauges(list(self._gauges.values()))
             transaction.put_overrides(list(self._overrides.values()))
-            self._tasks.put(transaction, self._jobs.values())
+            for number, backfill in self._backfills.items():
+                transaction.set_cursor(backfill_cursor(number), backfill)
+            if self._backfills:
+                transaction.set_cursor(NEWEST, max(self._backfills))
+            instances = {job.id: job.instance for job in self._jobs.values() if job.instance is not None}
+            transaction.put_edges(
+                {id: [edge.job for edge in each.upstream] for id, each in instances.items() if each.upstream}
+            )
             transaction.add_journal(self._journal)
         return store
 
@@ -142,6 +152,13 @@ class PastRows:
         self._launches = not_ahead(self._launches, now)
         self._runs = not_ahead(self._runs, now)
         self._gauges = not_ahead(self._gauges, now)
+
+    def _note_made(self, entry: Entry) -> None:
+        """Note an entry that makes instances of a task, which may be deployed at this instant too."""
+        made = self._made.setdefault(entry.schedule or "", [])
+        if made and made[-1].at != entry.at:
+            made.clear()
+        made.append(entry)
 
     def _put(self, job: Job) -> None:
         self._jobs[job.id] = job
