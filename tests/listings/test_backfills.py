@@ -40,7 +40,7 @@ def test_instances_are_counted_by_day_and_by_task_without_empty_runs() -> None:
     world = TaskWorld("  daily: {program: r, cycle: day, depends_on: [], status: active}\n")
     world.backfill("10:00", "daily", "2026-03-01", "2026-03-03")
     with world.store.reading() as reader:
-        first, second, third = reader.backfill(1)
+        first, second, third = reader.instances(backfill=1)
     empty = msgspec.structs.replace(third, instance=msgspec.structs.replace(third.of_task, empty=True))
     jobs = [second, first, empty]
     assert list(counted(jobs, by_task=False).items()) == [

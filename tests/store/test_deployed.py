@@ -178,9 +178,9 @@ def test_due_tasks_are_apart_from_schedules_and_due_while_they_are_suspended(sto
         )
     with store.reading() as reader:
         assert [state.ref for state in reader.due_schedules(at(10), 10)] == ["a/s"]
-        due = [state.ref for state in reader.due_tasks(at(10), 10)]
+        due = [state.ref for state in reader.due_schedules(at(10), 10, tasks=True)]
         assert due == ["a/suspended", "a/also-now", "a/now"]
-        assert [state.ref for state in reader.due_tasks(at(10), 1)] == ["a/suspended"]
+        assert [state.ref for state in reader.due_schedules(at(10), 1, tasks=True)] == ["a/suspended"]
 
 
 def test_a_suspended_schedule_is_due_no_more(store: Store) -> None:

@@ -313,10 +313,10 @@ def test_what_lies_ahead_is_of_now(store: Store) -> None:
         )
         transaction.add_launches([launched("j", 900), launched("k", 2)])
         transaction.put_gauges([gauge("g", 1, 900)])
-        assert [each.id for each in transaction.events_ahead(now)] == ["ahead"]
+        assert [each.id for each in transaction.events(after=now)] == ["ahead"]
         transaction.set_back(now)
     with store.reading() as reader:
-        assert reader.events_ahead(now) == ()
+        assert reader.events(after=now) == ()
         assert {each.id: each.arrived for each in reader.unrouted_events(9)} == {
             "before": at(1),
             "ahead": now,

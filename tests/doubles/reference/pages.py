@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from tests.doubles.reference.tables import DISCARDED_JOB, ReferenceTables
+from tests.doubles.reference.tables import ReferenceTables
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import PARTITION_KEY, Delivery, Event, app_of_key
@@ -14,6 +14,7 @@ from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport
+from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.store.answers import (
     WHOLE,
     Count,
@@ -150,7 +151,8 @@ class PageReader(MemoryReader):
         }
         kept = {self._tables.jobs[job].state for job in taken if job in self._tables.jobs}
         gone = any(
-            job not in self._tables.jobs and (DISCARDED_JOB, job) not in self._tables.pruned for job in taken
+            job not in self._tables.jobs and (PrunedKind.DISCARDED_JOB, job) not in self._tables.pruned
+            for job in taken
         )
         return PartitionState(
             key=key,

@@ -4,10 +4,18 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from tests.doubles.reference.tables import DISCARDED_JOB, EVENT, RUN, ReferenceTables
+from tests.doubles.reference.tables import ReferenceTables
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
+from tidegate.scheduler.model.retention import (
+    LedgerSum,
+    OldEvent,
+    OldJob,
+    OldRun,
+    OpenInstance,
+    PrunedKind,
+    Snapshot,
+)
 from tidegate.scheduler.model.run import Launched
 from tidegate.scheduler.store.answers import LedgerRow, Position, TableSize
 from tidegate.scheduler.store.ledger import ledger_rows, summed
@@ -34,16 +42,7 @@ class RetentionReader(MemoryReader):
     def __init__(self, tables: ReferenceTables) -> None:
         super().__init__(tables)
 
-    def known_events(self, ids: Collection[str]) -> frozenset[str]:
-        return frozenset(id for id in ids if id in self._tables.events) | self._pruned(EVENT, ids)
-
-    def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
-        return self._pruned(RUN, ids)
-
-    def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
-        return self._pruned(DISCARDED_JOB, ids)
-
-    def _pruned(self, kind: str, ids: Collection[str]) -> frozenset[str]:
+    def pruned(self, kind: PrunedKind, ids: Collection[str]) -> frozenset[str]:
         return frozenset(id for id in ids if (kind, id) in self._tables.pruned)
 
     def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
@@ -166,7 +165,7 @@ class RetentionWriter(RetentionReader, MemoryTransaction):
         self._tables.own("jobs", "waiting", "claims", "edges", "operation_runs", "running", "pruned")
         held, gone = self._tables, set(ids)
         found = [held.jobs[id] for id in sorted(gone) if id in held.jobs]
-        held.pruned.update({(DISCARDED_JOB, job.id): None for job in found if _discarded(job)})
+        held.pruned.update({(PrunedKind.DISCARDED_JOB, job.id): None for job in found if _discarded(job)})
         held.claims = {key: value for key, value in held.claims.items() if key[0] not in gone}
         edges = {
             job: tuple(one for one in each if one not in gone)
@@ -182,14 +181,14 @@ class RetentionWriter(RetentionReader, MemoryTransaction):
 
     def forget_events(self, ids: Collection[str]) -> int:
         self._tables.own("pruned")
-        self._tables.pruned.update({(EVENT, id): None for id in ids})
+        self._tables.pruned.update({(PrunedKind.EVENT, id): None for id in ids})
         return self.take_back_events(ids)
 
     def forget_runs(self, ids: Collection[str]) -> None:
         self._tables.own("runs", "pruned")
         for id in ids:
             self._tables.runs.pop(id, None)
-            self._tables.pruned[RUN, id] = None
+            self._tables.pruned[PrunedKind.RUN, id] = None
 
     def drop_launches(self, holders: Collection[str]) -> None:
         self._tables.own("launches")

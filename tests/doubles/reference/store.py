@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from tests.doubles.reference.alerts import AlertReader, AlertWriter
 from tests.doubles.reference.pages import PageReader
 from tests.doubles.reference.retention import RetentionReader, RetentionWriter
-from tests.doubles.reference.tables import EVENT, ReferenceTables
+from tests.doubles.reference.tables import ReferenceTables
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 
@@ -28,7 +29,7 @@ class ReferenceTransaction(AlertWriter, PageReader, RetentionWriter):
             self._tables.sums[key] = self._tables.sums.get(key, 0) + events
 
     def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        gone = self._pruned(EVENT, [event.id for event in events])
+        gone = self.pruned(PrunedKind.EVENT, [event.id for event in events])
         return super().add_events([event for event in events if event.id not in gone])
 
 

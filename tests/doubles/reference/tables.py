@@ -7,9 +7,6 @@ from tidegate.scheduler.model.records.alert import Alert, Incident
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.store.memory.tables import Tables
 
-EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
-"""Kinds of what is pruned."""
-
 SumKey = tuple[str, date, str, str]
 """Schedule, day, outcome, reason."""
 

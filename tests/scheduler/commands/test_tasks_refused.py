@@ -111,7 +111,9 @@ def test_a_range_of_months_has_each_business_date_once(store: MemoryStore) -> No
         deploy(transaction, {"a": app_of(TEXT.replace("valid_from: 2026-03-01, ", ""))}, NOON, by=CLI)
         start_backfill(transaction, wanted(from_="2025-12-01"), NOON, BY)
     with store.reading() as reader:
-        dates = [job.instance.business_date for job in reader.backfill(1) if job.instance is not None]
+        dates = [
+            job.instance.business_date for job in reader.instances(backfill=1) if job.instance is not None
+        ]
     assert sorted(dates) == [str(date(2025, 12, 1) + timedelta(days=n)) for n in range(98)]
 
 

@@ -20,7 +20,7 @@ from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.model.retention import Pruned
+from tidegate.scheduler.model.retention import Pruned, PrunedKind
 from tidegate.scheduler.retention import journal
 from tidegate.scheduler.retention import prune as pruning
 from tidegate.scheduler.retention.journal import pruned_until
@@ -164,7 +164,7 @@ def test_an_event_that_is_reported_again_stays_one_fact() -> None:
 
     assert world.jobs("daily") == ()
     with store.reading() as reader:
-        assert reader.known_events([gone, "other"]) == {gone}
+        assert reader.pruned(PrunedKind.EVENT, [gone, "other"]) == {gone}
 
 
 def test_nothing_goes_where_all_is_kept_or_the_engine_has_never_run() -> None:

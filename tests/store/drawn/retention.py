@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.worlds.samples import at
 from tidegate.scheduler.decision.retention import RATES
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.retention import LedgerSum, Snapshot
+from tidegate.scheduler.model.retention import LedgerSum, PrunedKind, Snapshot
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 NAMES = ["a", "B", "b", "b0", "ä", "_", "a/b", "Z%"]
@@ -46,9 +46,8 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
 def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about retention."""
     return [
-        reader.known_events(NAMES),
-        reader.pruned_runs(NAMES),
-        reader.pruned_discards(NAMES),
+        [reader.pruned(kind, NAMES) for kind in PrunedKind],
+        reader.events(ids=NAMES, after=at(1), limit=None),
         reader.old_jobs(now, None, MANY),
         reader.old_jobs(at(9), AFTER, 2),
         reader.open_instances(),

@@ -46,9 +46,11 @@ tallied_keys = st.dictionaries(
 )
 
 ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
-    "put_tallies": (st.lists(tallies, max_size=4),),
-    "put_tallied_keys": (st.dictionaries(ids, tallied_keys, max_size=3),),
-    "put_counted_events": (st.lists(deliveries, max_size=4),),
+    "put_tallies": (
+        st.lists(tallies, max_size=4),
+        st.dictionaries(ids, tallied_keys, max_size=3),
+        st.lists(deliveries, max_size=4),
+    ),
     "delete_tallies": (st.lists(ids, max_size=4),),
 }
 """What each method is called with."""

@@ -49,7 +49,7 @@ def public_backfill(progress: Progress) -> BackfillProgress:
 
 def shown_backfill(reader: EngineReader, progress: Progress) -> ShownBackfill:
     """Return a backfill with its instances by business date."""
-    counts = counted(reader.backfill(progress.backfill.number), by_task=False)
+    counts = counted(reader.instances(backfill=progress.backfill.number), by_task=False)
     return ShownBackfill(**asdict(public_backfill(progress)), by_date=counts)
 
 

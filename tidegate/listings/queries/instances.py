@@ -77,7 +77,7 @@ def list_instances(asked: Asked) -> list[TaskInstance]:
         backfill_of(reader, number)
         jobs = [
             job
-            for job in reader.backfill(number)
+            for job in reader.instances(backfill=number)
             if job.schedule in tasks
             and (day is None or local_day(tasks[job.schedule], job.of_task.scheduled) == day)
         ]

@@ -16,6 +16,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, listens_to
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.ledger import is_consumed, is_discarded
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -154,7 +155,7 @@ class _Outcomes:
         deliveries = reader.deliveries_of_events([event.id for event in events])
         ids = {each.job for each in deliveries if each.job}
         jobs = {job.id: job for job in reader.jobs(ids=ids)}
-        discarded = reader.pruned_discards(ids - jobs.keys())
+        discarded = reader.pruned(PrunedKind.DISCARDED_JOB, ids - jobs.keys())
         self._pending: dict[str, set[str]] = {}
         self._consumed: dict[str, set[str]] = {}
         for each in deliveries:

@@ -30,6 +30,7 @@ from tidegate.scheduler.decision.view.job_view import groups_of_program
 from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending
+from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.run import (
     ALL_RUNS,
     ENDED,
@@ -77,7 +78,7 @@ def observe_runs(
 ) -> None:
     """Fold observations into the store, in the order in which they happened."""
     known = {run.run_id: run for run in transaction.runs(ids={seen.run_id for seen in observations})}
-    pruned = transaction.pruned_runs({seen.run_id for seen in observations} - known.keys())
+    pruned = transaction.pruned(PrunedKind.RUN, {seen.run_id for seen in observations} - known.keys())
     for seen in sorted(observations, key=lambda each: each.at):
         advance_before(transaction, min(seen.at, now))
         if seen.run_id in pruned:

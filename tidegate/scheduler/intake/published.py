@@ -21,6 +21,7 @@ from tidegate.scheduler.decision.fold.recovered import recovered_entry
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
@@ -72,7 +73,8 @@ class PublishedEvents:
         """Return whether the store has, or has pruned, the events of all these partitions."""
         ids = frozenset(publish_event_id(commit, fact.dataset, fact.key) for fact in partitions)
         with self._open_store().reading() as reader:
-            return reader.known_events(ids) == ids
+            missing = ids - {event.id for event in reader.events(ids=ids, limit=None)}
+            return reader.pruned(PrunedKind.EVENT, missing) == missing
 
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         """Store the events of these partitions; events that the store has stay unchanged."""

@@ -5,6 +5,7 @@ disposition, in the same transaction.
 """
 
 from datetime import date, datetime
+from enum import StrEnum
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Event
@@ -13,6 +14,14 @@ from tidegate.scheduler.model.run import Run
 
 PASS_CURSOR = "retention"
 """Name of the cursor that holds where the pass is; without it nothing was ever pruned."""
+
+
+class PrunedKind(StrEnum):
+    """What stays known by its name (id) once it was pruned, so that it does not happen twice."""
+
+    EVENT = "event"
+    RUN = "run"
+    DISCARDED_JOB = "job"
 
 
 class OldJob(Value, kw_only=True):

@@ -89,7 +89,7 @@ def _instances(
     recorded = {edge.job for job in open_ if job.instance is not None for edge in job.instance.upstream}
     yield from reader.jobs(ids=recorded) if recorded else ()
     for number in sorted({job.instance.number for job in open_ if job.instance is not None} - {0}):
-        yield from reader.backfill(number)
+        yield from reader.instances(backfill=number)
 
 
 def _last_runs(reader: EngineReader, apps: tuple[DeployedApp, ...], clock: datetime) -> Iterator[Run]:

@@ -18,7 +18,7 @@ from tidegate.scheduler.model.records.partitions_report import PartitionsReport
 from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.model.records.token import Token
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
-from tidegate.scheduler.model.retention import Snapshot
+from tidegate.scheduler.model.retention import PrunedKind, Snapshot
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
 from tidegate.scheduler.store.answers import AppHeader, Commitment, LedgerRow, Numbered
 from tidegate.scheduler.store.engine_rows import ExpectedRows, InstanceRows, MaintenanceRows, TallyRows
@@ -39,9 +39,14 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         ...
 
     def events(
-        self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
+        self,
+        *,
+        key_prefix: str = "",
+        ids: Collection[str] | None = None,
+        after: datetime | None = None,
+        limit: int | None = 1000,
     ) -> tuple[Event, ...]:
-        """Events, the newest arrival first."""
+        """Events, the newest arrival first; those that arrived after an instant, or all."""
         ...
 
     def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
@@ -172,12 +177,12 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         """
         ...
 
-    def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """Active or holding schedules, not tasks, whose `next_fire_at` is due, earliest first, then ref."""
-        ...
+    def due_schedules(self, now: datetime, limit: int, *, tasks: bool = False) -> tuple[ScheduleState, ...]:
+        """Active or holding schedules whose `next_fire_at` is due, earliest first, then ref.
 
-    def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """Tasks whose `next_fire_at` is due: a day is to be generated. Earliest first, then ref."""
+        Args:
+            tasks: tasks instead, in any status, of which a day is to be generated.
+        """
         ...
 
     def overrides(
@@ -218,20 +223,8 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         """
         ...
 
-    def known_events(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of these events (ids) that the store has, or has pruned."""
-        ...
-
-    def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of these runs (ids) that were pruned."""
-        ...
-
-    def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of these jobs (ids) that were pruned and had been discarded."""
-        ...
-
-    def events_ahead(self, now: datetime) -> tuple[Event, ...]:
-        """The events that arrived after an instant, by arrival, then id."""
+    def pruned(self, kind: PrunedKind, ids: Collection[str]) -> frozenset[str]:
+        """Those of these events, runs or discarded jobs (ids) that were pruned."""
         ...
 
     def journal_ends(self) -> tuple[int, int]:

@@ -22,12 +22,17 @@ class InstanceRows(Protocol):
     """Reads instances of tasks; each question is answered by an index."""
 
     def instances(
-        self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
+        self,
+        tasks: Collection[str] | None = None,
+        first: datetime | None = None,
+        last: datetime | None = None,
+        *,
+        backfill: int = 0,
     ) -> tuple[Job, ...]:
         """The instances of tasks whose scheduled time is in [first, last], by scheduled time, then id.
 
         Args:
-            tasks: "app/name".
+            tasks: "app/name"; None for all tasks of a backfill.
             backfill: the number of the backfill that they belong to; 0 for those of none.
 
         Returns:
@@ -37,10 +42,6 @@ class InstanceRows(Protocol):
 
     def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
         """The last instance of a task before a scheduled time, then by id; empty runs are passed over."""
-        ...
-
-    def backfill(self, number: int) -> tuple[Job, ...]:
-        """The instances of a backfill that were not discarded, by scheduled time, then id."""
         ...
 
 

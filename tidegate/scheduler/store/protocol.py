@@ -212,16 +212,18 @@ class EngineTransaction(EngineReader, Protocol):
         """Create or replace specifications, by ref and number."""
         ...
 
-    def put_tallies(self, tallies: Sequence[KeptTally]) -> None:
-        """Create or replace the counts of jobs; what their keys have added stays."""
-        ...
+    def put_tallies(
+        self,
+        tallies: Sequence[KeptTally],
+        keys: Mapping[str, TalliedKeys] | None = None,
+        counted: Sequence[Delivery] = (),
+    ) -> None:
+        """Create or replace the counts of jobs, with what their keys and events add.
 
-    def put_tallied_keys(self, keys: Mapping[str, TalliedKeys]) -> None:
-        """Record what keys have added to the kept counts of jobs (ids), 0 for nothing; other keys stay."""
-        ...
-
-    def put_counted_events(self, deliveries: Sequence[Delivery]) -> None:
-        """Keep counted events of jobs, which `remove_deliveries` and `delete_tallies` remove."""
+        Args:
+            keys: what keys have added to the kept counts of jobs (ids), 0 for nothing; other keys stay.
+            counted: counted events to keep, which `remove_deliveries` and `delete_tallies` remove.
+        """
         ...
 
     def delete_tallies(self, jobs: Collection[str]) -> None:

@@ -42,7 +42,7 @@ class UpkeepTransaction(EngineTransaction, ListingReader, Protocol):
         """Remove jobs with their claims, recorded edges and runs of operations.
 
         Their deliveries stay until their events go: what a run has consumed is not collected again by
-        `collect_existing` (see `pruned_discards`). The caller adds what the ledger counts of them to the
+        `collect_existing` (see `pruned`). The caller adds what the ledger counts of them to the
         sums.
         """
         ...

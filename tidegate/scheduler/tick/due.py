@@ -77,8 +77,13 @@ def is_anything_due(reader: EngineReader, until: datetime) -> bool:
     maintenance = reader.next_maintenance()
     return (
         has_missed(reader)
-        or bool(reader.unrouted_events(1) or reader.due_schedules(until, 1) or reader.due_tasks(until, 1))
-        or bool(reader.due_jobs(until, 1) or reader.woken(until, 1) or reader.expiring(until, 1))
+        or bool(reader.unrouted_events(1) or reader.due_schedules(until, 1))
+        or bool(
+            reader.due_schedules(until, 1, tasks=True)
+            or reader.due_jobs(until, 1)
+            or reader.woken(until, 1)
+            or reader.expiring(until, 1)
+        )
         or (maintenance is not None and maintenance <= until)
     )
 

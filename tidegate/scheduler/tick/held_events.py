@@ -209,8 +209,9 @@ class HeldEvents:
         # With a job that does not wait any more, the store has removed its counts.
         changed = {id: keys for id, keys in self._changed.items() if id in jobs and jobs[id].waiting}
         self._transaction.delete_tallies(sorted(self._stored & (stale | (self._recounted & changed.keys()))))
-        self._transaction.put_tallies([self._counts[id] for id in changed])
-        self._transaction.put_tallied_keys({id: keys for id, keys in changed.items() if keys})
+        self._transaction.put_tallies(
+            [self._counts[id] for id in changed], {id: keys for id, keys in changed.items() if keys}
+        )
         self._stored = (self._stored - stale) | changed.keys()
         self._changed, self._unwritten, self._recounted = {}, set(), set()
 
@@ -255,7 +256,7 @@ class HeldEvents:
         counter = Counter(view, kept.tally, self._kept_of(view.job))
         counter.advance(added)
         if slides(view.schedule.trigger):
-            self._transaction.put_counted_events(added)
+            self._transaction.put_tallies((), counted=added)
         self._count(msgspec.structs.replace(kept, tally=counter.tally()), counter.changed)
 
     def _recount(self, view: JobView, basis: str, whole: Sequence[Delivery]) -> None:
@@ -268,9 +269,7 @@ class HeldEvents:
         if slides(view.schedule.trigger):
             # Written at once: what is counted next may read it.
             self._transaction.delete_tallies([id])
-            self._transaction.put_tallies([kept])
-            self._transaction.put_tallied_keys({id: counter.changed})
-            self._transaction.put_counted_events(whole)
+            self._transaction.put_tallies([kept], {id: counter.changed}, whole)
             self._stored.add(id)
         else:
             self._recounted.add(id)

@@ -31,7 +31,7 @@ def set_back(transaction: EngineTransaction, clock: datetime, now: datetime) -> 
     Args:
         clock: the engine's clock, which was ahead.
     """
-    ahead = transaction.events_ahead(now)
+    ahead = transaction.events(after=now, limit=None)[::-1]
     again = _take_back_expired(transaction, ahead, now)
     jobs = transaction.jobs(states=UNFINISHED)
     failed = {job.failed_run.id for job in jobs if job.failed_run is not None}

@@ -256,7 +256,7 @@ class _Lots:
             return ()
         number = instance.number
         if number not in self._backfills:
-            self._backfills[number] = self._rows.backfill(number)
+            self._backfills[number] = self._rows.instances(backfill=number)
         before = [
             job
             for job in self._backfills[number]

@@ -117,7 +117,7 @@ class WorkingSet:
         left = self.instances_left > 0
         if left and self._more_tasks and self._due_tasks.first() is None:
             # A task with another day that is due comes again, in a later page.
-            page = self._flushed.due_tasks(self.until, TASKS_PER_PAGE)
+            page = self._flushed.due_schedules(self.until, TASKS_PER_PAGE, tasks=True)
             self._more_tasks = bool(page)
             for state in page:
                 self._states[state.ref] = state
@@ -237,18 +237,19 @@ class WorkingSet:
         return self._flushed.jobs(ids=ids)
 
     def instances(
-        self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
+        self,
+        tasks: Collection[str] | None = None,
+        first: datetime | None = None,
+        last: datetime | None = None,
+        *,
+        backfill: int = 0,
     ) -> tuple[Job, ...]:
-        """Return the instances of tasks in a range of scheduled times."""
+        """Return the instances of tasks in a range of scheduled times, or those of a backfill."""
         return self._flushed.instances(tasks, first, last, backfill=backfill)
 
     def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
         """Return the last instance of a task with an earlier scheduled time, past empty runs."""
         return self._flushed.instance_before(task, scheduled, backfill=backfill)
-
-    def backfill(self, number: int) -> tuple[Job, ...]:
-        """Return the instances of a backfill."""
-        return self._flushed.backfill(number)
 
     def cursor(self, name: str) -> Any:
         """Return the value that is stored under a name."""

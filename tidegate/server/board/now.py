@@ -196,7 +196,7 @@ def _order(group: Group) -> tuple[bool, int, JobState, str]:
 def _ahead(reader: EngineReader, now: datetime, apps: frozenset[str] | None) -> Iterable[Ahead]:
     """Yield what fires in the next hours, the earliest first."""
     until = now + AHEAD
-    due = [*reader.due_schedules(until, AHEAD_SHOWN), *reader.due_tasks(until, TASKS_READ)]
+    due = [*reader.due_schedules(until, AHEAD_SHOWN), *reader.due_schedules(until, TASKS_READ, tasks=True)]
     seen = [state for state in due if apps is None or state.app in apps]
     timed = {state.ref: times for state in seen if (times := tuple(_fires(state, now, until)))}
     for ref, times in sorted(timed.items(), key=lambda each: (each[1][0], each[0]))[:AHEAD_SHOWN]:

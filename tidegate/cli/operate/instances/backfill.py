@@ -157,7 +157,7 @@ def _status(
         return _follow(number, options["format"])
     with opened_store() as store, store.reading() as reader:
         found = public_backfill(progress(reader, number))
-        parts = counted(reader.backfill(number), by is Rows.TASK)
+        parts = counted(reader.instances(backfill=number), by is Rows.TASK)
     if options["format"] is not Format.TEXT:
         print_json({**asdict(found), f"by_{by}": parts})
     else:

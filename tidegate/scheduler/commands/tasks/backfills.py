@@ -183,7 +183,7 @@ def cancel_backfill(transaction: EngineTransaction, number: int, now: datetime, 
     backfill = backfill_of(transaction, number)
     open_ = [
         job
-        for job in transaction.backfill(number)
+        for job in transaction.instances(backfill=number)
         if status_of(job) in (Status.NOT_RUN, Status.WAITING, Status.PAUSED)
     ]
     if backfill.cancelled_at is not None or not open_:

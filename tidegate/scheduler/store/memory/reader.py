@@ -15,6 +15,7 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.engine_reader import constraints_of
@@ -91,8 +92,14 @@ class MemoryReader(
             and kind in (None, state.spec.trigger.kind)
         )
 
-    def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        return self._due(now, limit, lambda state: state.fires and state.spec.task is None)
+    def due_schedules(self, now: datetime, limit: int, *, tasks: bool = False) -> tuple[ScheduleState, ...]:
+        due = [
+            (state.next_fire_at, state.ref, state)
+            for state in self._tables.schedules.values()
+            if state.next_fire_at is not None and state.next_fire_at <= now
+            if (state.spec.task is not None if tasks else state.fires and state.spec.task is None)
+        ]
+        return tuple(state for _, _, state in sorted(due, key=lambda d: d[:2])[:limit])
 
     def deadline_schedules(self) -> tuple[ScheduleState, ...]:
         found = (state for _, state in sorted(self._tables.schedules.items()))
@@ -102,19 +109,6 @@ class MemoryReader(
         self, kinds: Collection[type[Constraint]], *, app: str | None = None
     ) -> tuple[tuple[str, Constraint], ...]:
         return constraints_of(kinds, ((state.ref, state.spec) for state in self.schedules(app=app)))
-
-    def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        return self._due(now, limit, lambda state: state.spec.task is not None)
-
-    def _due(
-        self, now: datetime, limit: int, wanted: Callable[[ScheduleState], bool]
-    ) -> tuple[ScheduleState, ...]:
-        due = [
-            (state.next_fire_at, state.ref, state)
-            for state in self._tables.schedules.values()
-            if state.next_fire_at is not None and state.next_fire_at <= now and wanted(state)
-        ]
-        return tuple(state for _, _, state in sorted(due, key=lambda d: d[:2])[:limit])
 
     def subscriptions(
         self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
@@ -128,18 +122,7 @@ class MemoryReader(
         )
         return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
 
-    def events_ahead(self, now: datetime) -> tuple[Event, ...]:
-        found = [event for event in self._tables.events.values() if event.arrived > now]
-        return tuple(sorted(found, key=lambda event: (event.arrived, event.id)))
-
-    def known_events(self, ids: Collection[str]) -> frozenset[str]:
-        return frozenset(id for id in ids if id in self._tables.events)
-
-    def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
-        """Nothing is pruned here."""
-        return frozenset()
-
-    def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
+    def pruned(self, kind: PrunedKind, ids: Collection[str]) -> frozenset[str]:
         """Nothing is pruned here."""
         return frozenset()
 
@@ -148,12 +131,19 @@ class MemoryReader(
         return tuple(sorted(events, key=lambda e: (e.arrived, e.id))[:limit])
 
     def events(
-        self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
+        self,
+        *,
+        key_prefix: str = "",
+        ids: Collection[str] | None = None,
+        after: datetime | None = None,
+        limit: int | None = 1000,
     ) -> tuple[Event, ...]:
         found = (
             event
             for event in self._tables.events.values()
-            if event.key.startswith(key_prefix) and (ids is None or event.id in ids)
+            if event.key.startswith(key_prefix)
+            and (ids is None or event.id in ids)
+            and (after is None or event.arrived > after)
         )
         return tuple(sorted(found, key=lambda e: (e.arrived, e.id), reverse=True)[:limit])
 
@@ -167,11 +157,19 @@ class MemoryReader(
         return tuple(job for _, _, job in sorted(due, key=lambda d: d[:2])[:limit])
 
     def instances(
-        self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
+        self,
+        tasks: Collection[str] | None = None,
+        first: datetime | None = None,
+        last: datetime | None = None,
+        *,
+        backfill: int = 0,
     ) -> tuple[Job, ...]:
         return self._instances(
             lambda job, each: (
-                job.schedule in tasks and each.number == backfill and first <= each.scheduled <= last
+                each.number == backfill
+                and (tasks is None or job.schedule in tasks)
+                and (first is None or first <= each.scheduled)
+                and (last is None or each.scheduled <= last)
             )
         )
 
@@ -185,9 +183,6 @@ class MemoryReader(
             )
         )
         return found[-1] if found else None
-
-    def backfill(self, number: int) -> tuple[Job, ...]:
-        return self._instances(lambda _, each: each.number == number)
 
     def _instances(self, fits: Callable[[Job, Instance], bool]) -> tuple[Job, ...]:
         found = [

@@ -107,7 +107,7 @@ class MemoryTransaction(
     def set_back(self, now: datetime) -> None:
         self._tables.own("events", "jobs", "runs", "launches", "gauges")
         held = self._tables
-        ahead = {event.id: event for event in self.events_ahead(now)}
+        ahead = {event.id: event for event in self.events(after=now, limit=None)}
         held.events.update({id: msgspec.structs.replace(each, arrived=now) for id, each in ahead.items()})
         held.jobs.update({id: fields_set_back(job, OF_JOBS, now) for id, job in held.jobs.items()})
         held.runs.update({id: not_ahead(run, now) for id, run in held.runs.items()})

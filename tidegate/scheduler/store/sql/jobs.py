@@ -100,8 +100,15 @@ class JobReader(FilteredQueries):
         return tuple(self._all(DUE, JOBS.value, now=now, limit=limit))
 
     def instances(
-        self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
+        self,
+        tasks: Collection[str] | None = None,
+        first: datetime | None = None,
+        last: datetime | None = None,
+        *,
+        backfill: int = 0,
     ) -> tuple[Job, ...]:
+        if tasks is None:
+            return tuple(self._all(OF_BACKFILL, JOBS.value, backfill=backfill))
         found = self._all(
             IN_RANGE, JOBS.value, {_JOBS.schedule: tasks}, first=first, last=last, backfill=backfill
         )
@@ -110,9 +117,6 @@ class JobReader(FilteredQueries):
     def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
         found = self._all(BEFORE, JOBS.value, task=task, before=scheduled, backfill=backfill)
         return next(iter(found), None)
-
-    def backfill(self, number: int) -> tuple[Job, ...]:
-        return tuple(self._all(OF_BACKFILL, JOBS.value, backfill=number))
 
     def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
         found = self._all(CONSUMERS, tuple[str], {tables.edges.c.upstream: jobs})

@@ -13,10 +13,11 @@ from sqlalchemy.sql.selectable import TableValuedAlias
 
 from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.store.answers import WHOLE, PartitionState
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT
-from tidegate.scheduler.store.sql.retention.tables import DISCARDED_JOB, pruned
+from tidegate.scheduler.store.sql.retention.tables import pruned
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement
 
@@ -36,7 +37,7 @@ COUNT_WHOLE = select(func.count()).select_from(
 TAKEN = (
     select(_TAKEN.event, _JOBS.state)
     .join_from(tables.deliveries, tables.jobs, _JOBS.id == _TAKEN.job, isouter=True)
-    .join(pruned, (pruned.c.kind == DISCARDED_JOB) & (pruned.c.id == _TAKEN.job), isouter=True)
+    .join(pruned, (pruned.c.kind == PrunedKind.DISCARDED_JOB) & (pruned.c.id == _TAKEN.job), isouter=True)
     .where(_TAKEN.reason.is_(None), _TAKEN.job != tables.NO_JOB, pruned.c.id.is_(None))
 )
 """What has taken events: the states of the jobs, None for one that was pruned and not discarded."""

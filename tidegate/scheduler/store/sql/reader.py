@@ -40,6 +40,7 @@ from tidegate.scheduler.store.sql.records.tokens import TokenReader
 from tidegate.scheduler.store.sql.records.watched import WatchedReader
 from tidegate.scheduler.store.sql.retention.reader import RetentionReader
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
+from tidegate.scheduler.store.sql.statements.filters import Filters
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import (
     APPS,
@@ -78,10 +79,15 @@ ALL_SCHEDULES = every(SCHEDULES)
 ALL_SUBSCRIPTIONS, SUBSCRIBED = every(SUBSCRIPTIONS), tables.subscriptions.c
 ALL_RUNS = every(RUNS)
 ALL_GAUGES = every(GAUGES)
-NEWEST_EVENTS = _newest(EVENTS, tables.events.c.arrived, tables.events.c.id)
-NEWEST_EVENTS_OF_PREFIX = NEWEST_EVENTS.where(
-    # A range: an index serves it, and unlike LIKE it has no wildcards.
-    tables.events.c.key.between(bindparam("first"), bindparam("last"))
+EVENTS_WANTED = Filters(
+    query=every(EVENTS),
+    value=EVENTS.value,
+    lists={"ids": tables.events.c.id},
+    bounds={
+        "key_prefix": tables.events.c.key.between(bindparam("key_prefix"), bindparam("key_prefix_id")),
+        "after": tables.events.c.arrived > bindparam("after"),
+    },
+    limits={"limit": (tables.events.c.arrived.desc(), tables.events.c.id.desc())},
 )
 NEWEST_RUNS = _newest(RUNS, tables.runs.c.seen_at, tables.runs.c.run_id)
 DUE_SCHEDULES = _earliest(SCHEDULES, tables.schedules.c.due_at, tables.schedules.c.ref)
@@ -171,11 +177,9 @@ class SqlReader(
         found = self._all(ALL_SCHEDULES, SCHEDULES.value, {table.c.ref: refs}, equals)
         return tuple(sorted(found, key=lambda state: state.ref))
 
-    def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        return tuple(self._all(DUE_SCHEDULES, SCHEDULES.value, now=now, limit=limit))
-
-    def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        return tuple(self._all(DUE_TASKS, SCHEDULES.value, now=now, limit=limit))
+    def due_schedules(self, now: datetime, limit: int, *, tasks: bool = False) -> tuple[ScheduleState, ...]:
+        query = DUE_TASKS if tasks else DUE_SCHEDULES
+        return tuple(self._all(query, SCHEDULES.value, now=now, limit=limit))
 
     def subscriptions(
         self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
@@ -188,13 +192,18 @@ class SqlReader(
         return tuple(self._all(UNROUTED_EVENTS, EVENTS.value, limit=limit))
 
     def events(
-        self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
+        self,
+        *,
+        key_prefix: str = "",
+        ids: Collection[str] | None = None,
+        after: datetime | None = None,
+        limit: int | None = 1000,
     ) -> tuple[Event, ...]:
-        lists: dict[Column[Any], Collection[str] | None] = {tables.events.c.id: ids}
-        if not key_prefix:
-            return tuple(self._all(NEWEST_EVENTS, EVENTS.value, lists, limit=limit))
-        reach: dict[str, Any] = {"first": key_prefix, "last": key_prefix + LAST_CODE_POINT}
-        return tuple(self._all(NEWEST_EVENTS_OF_PREFIX, EVENTS.value, lists, limit=limit, **reach))
+        # A range: an index serves it, and unlike LIKE it has no wildcards.
+        begins = (key_prefix, key_prefix + LAST_CODE_POINT) if key_prefix else None
+        wanted = {"ids": ids, "key_prefix": begins, "after": after, "limit": limit}
+        found = self._wanted(EVENTS_WANTED, wanted)
+        return tuple(sorted(found, key=lambda event: (event.arrived, event.id), reverse=True))
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         taken = dict(self._all(TAKEN_SLOTS, tuple[str, int], {tables.slots.c.resource: resources}))

@@ -18,6 +18,7 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.answers import Commitment, Counts, LedgerRow
 from tidegate.scheduler.store.error import StoreError
@@ -37,7 +38,6 @@ from tidegate.scheduler.store.sql.records.tallies import TallyWriter
 from tidegate.scheduler.store.sql.records.tokens import TokenWriter
 from tidegate.scheduler.store.sql.records.watched import WatchedWriter
 from tidegate.scheduler.store.sql.rename import rename_rows
-from tidegate.scheduler.store.sql.retention.tables import EVENT
 from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
@@ -123,7 +123,7 @@ class SqlTransaction(
         if not events:
             return ()
         known = self._known_events(event.id for event in events)
-        pruned = self._pruned(EVENT, [event.id for event in events if event.id not in known])
+        pruned = self.pruned(PrunedKind.EVENT, [event.id for event in events if event.id not in known])
         new: dict[str, Event] = {}
         for event in events:
             if event.id not in known and event.id not in pruned:

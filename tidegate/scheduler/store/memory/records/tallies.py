@@ -32,19 +32,18 @@ class TallyReader:
 
 
 class TallyWriter(TallyReader):
-    def put_tallies(self, tallies: Sequence[KeptTally]) -> None:
-        self._tables.own("tallies")
+    def put_tallies(
+        self,
+        tallies: Sequence[KeptTally],
+        keys: Mapping[str, TalliedKeys] | None = None,
+        counted: Sequence[Delivery] = (),
+    ) -> None:
+        self._tables.own("tallies", "tallied_keys", "counted_events")
         self._tables.tallies.update({kept.job: kept for kept in tallies})
-
-    def put_tallied_keys(self, keys: Mapping[str, TalliedKeys]) -> None:
-        self._tables.own("tallied_keys")
-        for job, changed in keys.items():
+        for job, changed in (keys or {}).items():
             known = {**self._tables.tallied_keys.get(job, {}), **changed}
             self._tables.tallied_keys[job] = {place: amount for place, amount in known.items() if amount}
-
-    def put_counted_events(self, deliveries: Sequence[Delivery]) -> None:
-        self._tables.own("counted_events")
-        for job, rows in _rows(deliveries).items():
+        for job, rows in _rows(counted).items():
             self._tables.counted_events[job] = self._counted(job) | rows
 
     def remove_counted(self, deliveries: Sequence[Delivery]) -> None:

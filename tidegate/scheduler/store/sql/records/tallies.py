@@ -92,21 +92,24 @@ class TallyReader(Queries):
 
 
 class TallyWriter(Changes):
-    def put_tallies(self, tallies: Sequence[KeptTally]) -> None:
+    def put_tallies(
+        self,
+        tallies: Sequence[KeptTally],
+        keys: Mapping[str, TalliedKeys] | None = None,
+        counted: Sequence[Delivery] = (),
+    ) -> None:
         self._put(TALLIES, tallies)
-
-    def put_tallied_keys(self, keys: Mapping[str, TalliedKeys]) -> None:
         rows = [
-            (job, key, leaf, amount) for job, each in keys.items() for (leaf, key), amount in each.items()
+            (job, *place[::-1], amount)
+            for job, each in (keys or {}).items()
+            for place, amount in each.items()
         ]
         names = ("job", "key", "leaf", "amount")
         adding, gone = [row for row in rows if row[-1]], [row[:-1] for row in rows if not row[-1]]
         bulk.insert(self._connection, keys_counted, names, adding, on_conflict="replace")
         bulk.delete(self._connection, keys_counted, names[:-1], gone)
-
-    def put_counted_events(self, deliveries: Sequence[Delivery]) -> None:
-        rows = [_counted_row(each) for each in deliveries]
-        bulk.insert(self._connection, events_counted, COUNTED_NAMES, rows, on_conflict="leave")
+        events = [_counted_row(each) for each in counted]
+        bulk.insert(self._connection, events_counted, COUNTED_NAMES, events, on_conflict="leave")
 
     def remove_counted(self, deliveries: Sequence[Delivery]) -> None:
         """Remove deliveries from the counted events of their jobs."""

@@ -18,10 +18,17 @@ from sqlalchemy import (
     tuple_,
 )
 
-from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import UNFINISHED
-from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
+from tidegate.scheduler.model.retention import (
+    LedgerSum,
+    OldEvent,
+    OldJob,
+    OldRun,
+    OpenInstance,
+    PrunedKind,
+    Snapshot,
+)
 from tidegate.scheduler.model.run import ENDED, Launched, RunStatus
 from tidegate.scheduler.store.answers import Position, TableSize
 from tidegate.scheduler.store.ledger import summed
@@ -29,7 +36,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.counted_events import counted
 from tidegate.scheduler.store.sql.retention.sizes import table_sizes
-from tidegate.scheduler.store.sql.retention.tables import DISCARDED_JOB, EVENT, RUN, pruned, snapshots
+from tidegate.scheduler.store.sql.retention.tables import pruned, snapshots
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
 from tidegate.scheduler.store.sql.statements.rows import EVENTS, JOBS, LAUNCHES, RUNS
@@ -37,8 +44,6 @@ from tidegate.scheduler.store.sql.statements.rows import EVENTS, JOBS, LAUNCHES,
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 
 _JOBS, _EVENTS, _RUNS, _DELIVERIES = tables.jobs.c, tables.events.c, tables.runs.c, tables.deliveries.c
-
-EVENTS_AHEAD = every(EVENTS).where(_EVENTS.arrived > bindparam("now")).order_by(_EVENTS.arrived, _EVENTS.id)
 
 
 def _page(
@@ -131,14 +136,12 @@ NEWEST_SNAPSHOT = select(snapshots.c.number, snapshots.c.at, snapshots.c.state).
 
 
 class RetentionReader(Queries):
-    def known_events(self, ids: Collection[str]) -> frozenset[str]:
-        return self._named(_EVENTS.id, ids) | self._pruned(EVENT, ids)
-
-    def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
-        return self._pruned(RUN, ids)
-
-    def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
-        return self._pruned(DISCARDED_JOB, ids)
+    def pruned(self, kind: PrunedKind, ids: Collection[str]) -> frozenset[str]:
+        if not ids:
+            return frozenset()
+        query = select(pruned.c.id).where(pruned.c.kind == kind, among(self._dialect, pruned.c.id, "ids"))
+        found = self._connection.execute(query, {"ids": listed(self._dialect, ids)})
+        return frozenset(found.scalars())
 
     def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
         rows = self._rows(_old_jobs(goes_on=after is not None), before, after, limit)
@@ -173,10 +176,6 @@ class RetentionReader(Queries):
             )
             for row in rows
         )
-
-    def events_ahead(self, now: datetime) -> tuple[Event, ...]:
-        rows = self._connection.execute(EVENTS_AHEAD, {"now": now})
-        return tuple(EVENTS.value(row) for row in rows)
 
     def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
         rows = self._rows(_old_runs(goes_on=after is not None), before, after, limit)
@@ -237,18 +236,3 @@ class RetentionReader(Queries):
         if after is not None:
             given |= {"after_at": after[0], "after_id": after[1]}
         return list(self._connection.execute(query, given).all())
-
-    def _named(self, column: Column[Any], ids: Collection[str]) -> frozenset[str]:
-        """Return those of some names that a column has."""
-        if not ids:
-            return frozenset()
-        query = select(column).where(among(self._dialect, column, "ids"))
-        found = self._connection.execute(query, {"ids": listed(self._dialect, ids)})
-        return frozenset(found.scalars())
-
-    def _pruned(self, kind: str, ids: Collection[str]) -> frozenset[str]:
-        if not ids:
-            return frozenset()
-        query = select(pruned.c.id).where(pruned.c.kind == kind, among(self._dialect, pruned.c.id, "ids"))
-        found = self._connection.execute(query, {"ids": listed(self._dialect, ids)})
-        return frozenset(found.scalars())

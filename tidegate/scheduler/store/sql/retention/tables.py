@@ -10,9 +10,6 @@ from sqlalchemy import BigInteger, Column, Date, Index, LargeBinary, Table
 from tidegate.scheduler.store.sql.columns import Instant, Name
 from tidegate.scheduler.store.sql.metadata import metadata
 
-EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
-"""The kinds of pruned names."""
-
 pruned = Table(
     "pruned",
     metadata,

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, select, update
 
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.retention import LedgerSum, Snapshot
+from tidegate.scheduler.model.retention import LedgerSum, PrunedKind, Snapshot
 from tidegate.scheduler.model.set_back import OF_ALERTS, OF_INCIDENTS, OF_JOBS
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
@@ -15,9 +15,6 @@ from tidegate.scheduler.store.sql.maintenance.tables import operation_runs
 from tidegate.scheduler.store.sql.records.alerts import alerts, incidents
 from tidegate.scheduler.store.sql.retention.reader import RetentionReader
 from tidegate.scheduler.store.sql.retention.tables import (
-    DISCARDED_JOB,
-    EVENT,
-    RUN,
     ledger_sums,
     pruned,
     snapshots,
@@ -46,7 +43,7 @@ class RetentionWriter(RetentionReader, TotalWriter):
             jobs.state == JobState.DISCARDED, among(self._dialect, jobs.id, "names")
         )
         names = {"names": listed(self._dialect, ids)}
-        self._remember(DISCARDED_JOB, self._connection.execute(discarded, names).scalars().all())
+        self._remember(PrunedKind.DISCARDED_JOB, self._connection.execute(discarded, names).scalars().all())
         columns = (
             tables.claims.c.job,
             tables.edges.c.job,
@@ -58,7 +55,7 @@ class RetentionWriter(RetentionReader, TotalWriter):
             self._delete(column, ids)
 
     def forget_events(self, ids: Collection[str]) -> int:
-        self._remember(EVENT, ids)
+        self._remember(PrunedKind.EVENT, ids)
         return self.take_back_events(ids)
 
     def take_back_events(self, ids: Collection[str]) -> int:
@@ -90,7 +87,7 @@ class RetentionWriter(RetentionReader, TotalWriter):
             self._connection.execute(statement)
 
     def forget_runs(self, ids: Collection[str]) -> None:
-        self._remember(RUN, ids)
+        self._remember(PrunedKind.RUN, ids)
         self._uncount_runs(ids)
         self._delete(tables.runs.c.run_id, ids)
 
@@ -115,6 +112,6 @@ class RetentionWriter(RetentionReader, TotalWriter):
     def drop_snapshots(self, numbers: Sequence[int]) -> None:
         self._connection.execute(delete(snapshots).where(snapshots.c.number.in_(numbers)))
 
-    def _remember(self, kind: str, ids: Collection[str]) -> None:
+    def _remember(self, kind: PrunedKind, ids: Collection[str]) -> None:
         rows = [(kind, id) for id in sorted(set(ids))]
         bulk.insert(self._connection, pruned, ("kind", "id"), rows, on_conflict="leave")
