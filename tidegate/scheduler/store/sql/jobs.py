@@ -21,7 +21,8 @@ _BEFORE = bindparam("before", type_=Instant)
 _BEGINS = bindparam("begins", type_=Text)
 _ENDS = _BEGINS + LAST_CODE_POINT
 # People ask for hashes, the engine does not: all ids are read, from their own index; none is kept for that.
-_HASH = func.substr(_JOBS.id, func.length(_JOBS.id) - (JOB_ID_HEX_DIGITS - 1))
+_HASH_BEGINS = func.length(_JOBS.id) - (JOB_ID_HEX_DIGITS - 1)
+_HASH = func.substr(_JOBS.id, _HASH_BEGINS)
 _BEGIN_SO = union_all(
     select(_JOBS.id).where(_JOBS.id >= _BEGINS, _JOBS.id < _ENDS),
     select(_JOBS.id).where(_HASH >= _BEGINS, _HASH < _ENDS),
@@ -82,7 +83,8 @@ CONSUMERS = select(tables.edges.c.job).distinct()
 
 @cache
 def _with_hashes(dialect: str) -> Statement:
-    return select(_JOBS.id).where(among(dialect, func.substr(_HASH, 1, SHORT_DIGITS), "hashes"))
+    begins = func.substr(_JOBS.id, _HASH_BEGINS, SHORT_DIGITS)
+    return select(_JOBS.id).where(among(dialect, begins, "hashes"))
 
 
 class JobReader(FilteredQueries):
