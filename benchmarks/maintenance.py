@@ -25,7 +25,7 @@ from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.intake.tables import TableFound, report_health, report_tables
 from tidegate.scheduler.launch.run_report import end_operation
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.maintenance import Ended, Ending, Health
+from tidegate.scheduler.model.maintenance import MAINTENANCE_RECORDS, Ended, Ending, Health
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.tick.tick import tick
@@ -119,7 +119,7 @@ def _blocked(store: Store) -> None:
 def _without_reason(store: Store) -> bool:
     """Return whether an operation has neither a reason nor a job yet."""
     with store.reading() as reader:
-        return any(record.job is None for record in reader.records())
+        return any(record.job is None for record in reader.records(MAINTENANCE_RECORDS))
 
 
 def _steady(store: Store) -> datetime:
@@ -141,12 +141,13 @@ def _spread(store: Store) -> None:
     """Let the next runs be spread over the polls to come."""
     with store.transaction() as transaction:
         due = [START + (1 + number // STEADY_TABLES) * POLL for number in range(TABLES)]
-        records = transaction.records()
+        records = transaction.records(MAINTENANCE_RECORDS)
         transaction.put_records(
+            MAINTENANCE_RECORDS,
             [
                 msgspec.structs.replace(record, next_run=at, next_look=at)
                 for record, at in zip(records, due, strict=True)
-            ]
+            ],
         )
 
 

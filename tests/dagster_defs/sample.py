@@ -21,8 +21,8 @@ from tidegate.domain.model import (
     leaves,
 )
 from tidegate.scheduler.decision.fires import next_fire
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Subscription, listens_to
+from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, Subscription, listens_to
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 
@@ -87,7 +87,9 @@ def deploy(
     """Put an app into a store as a deployment would."""
     with store.transaction() as transaction:
         bare = App(name=app.name, timezone=app.timezone, datasets=app.datasets, programs=app.programs)
-        transaction.put_apps([DeployedApp(app=bare, revision=revision, deployed_at=at, project=project)])
+        transaction.put_records(
+            APPS, [DeployedApp(app=bare, revision=revision, deployed_at=at, project=project)]
+        )
         for spec in app.schedules.values():
             active = spec.status == "active"
             state = ScheduleState(
@@ -101,8 +103,8 @@ def deploy(
             )
             due = next_fire(state, NOW) if active else None
             transaction.put_schedules([ScheduleState(**{**fields(state), "next_fire_at": due})])
-            transaction.put_subscriptions(
-                [state.ref],
+            transaction.put_records(
+                SUBSCRIPTIONS,
                 [
                     Subscription(event_key=event_key, schedule=state.ref, leaf=leaf.path)
                     for leaf in leaves(spec.trigger)

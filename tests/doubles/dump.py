@@ -14,6 +14,8 @@ import msgspec
 from sqlalchemy import Connection, Engine, Table, select
 
 from tests.doubles.faulty_store import FaultyStore
+from tidegate.scheduler.model.kind import Kind
+from tidegate.scheduler.model.records.specification import SPECIFICATIONS
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
@@ -22,25 +24,17 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec
 from tidegate.scheduler.store.sql.connection.engine import for_reading
 from tidegate.scheduler.store.sql.journal import JOURNAL, JOURNAL_TABLE
-from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
+from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.alerts import ALERTS, INCIDENTS
-from tidegate.scheduler.store.sql.records.expected import DATA, PERIODS, TOTALS
-from tidegate.scheduler.store.sql.records.overrides import OVERRIDES
-from tidegate.scheduler.store.sql.records.partitions_reports import REPORTS
-from tidegate.scheduler.store.sql.records.specifications import SPECIFICATIONS
-from tidegate.scheduler.store.sql.records.tokens import TOKENS
-from tidegate.scheduler.store.sql.records.watched import FOLDERS, PARTITIONS
+from tidegate.scheduler.store.sql.records.kinds import CODECS
 from tidegate.scheduler.store.sql.retention import tables as retention_tables
 from tidegate.scheduler.store.sql.statements.rows import (
-    APPS,
     DELIVERY_NAMES,
     EVENTS,
-    GAUGES,
     JOBS,
     RUNS,
     SCHEDULES,
-    SUBSCRIPTIONS,
 )
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -58,9 +52,7 @@ def dump(store: Store) -> Mapping[str, Any]:
 
 def _of_memory(held: Tables) -> Mapping[str, Any]:
     return _plain(
-        apps=held.apps.values(),
         schedules=held.schedules.values(),
-        subscriptions=[s for each in held.subscriptions.values() for s in each],
         events=held.events.values(),
         unrouted=held.unrouted,
         deliveries=[
@@ -72,30 +64,26 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         edges=[[upstream, job] for job, each in held.edges.items() for upstream in each],
         slots=[[resource, holder] for resource, holders in held.slots.items() for holder in holders],
         launches=[[program, holder, at] for holder, (program, at) in held.launches.items()],
-        gauges=held.gauges.values(),
         runs=held.runs.values(),
         claims=[[job, attempt, run, at] for (job, attempt), (run, at) in held.claims.items()],
         cursors=[[name, msgspec.json.decode(value)] for name, value in held.cursors.items()],
-        maintained=held.maintained.values(),
-        records=held.records.values(),
         operation_runs=held.operation_runs.values(),
         pruned=[list(each) for each in getattr(held, "pruned", ())],
         sums=[[*key, events] for key, events in getattr(held, "sums", {}).items()],
         snapshots=getattr(held, "snapshots", {}).values(),
-        specifications=[[each.ref, each.content] for each in held.specifications.values()],
-        tokens=held.tokens.values(),
-        partitions_reports=held.partitions_reports.values(),
-        watched_folders=held.watched_folders.values(),
-        watched_partitions=held.watched_partitions.values(),
-        expected_data=held.expected_data.values(),
-        overrides=held.overrides.values(),
-        expected_periods=held.expected_periods.values(),
-        late_totals=held.late_totals.values(),
         incidents=getattr(held, "incidents", {}).values(),
         alerts=getattr(held, "alerts", {}).values(),
         journal=held.journal,
+        **{kind.name: map(MADE.get(kind, _same), held.records_of(kind).values()) for kind in CODECS},
     )
 
+
+def _same(value: Any) -> Any:
+    return value
+
+
+MADE: Mapping[Kind[Any], Callable[[Any], Any]] = {SPECIFICATIONS: lambda each: [each.ref, each.content]}
+"""What is dumped of the records of a kind instead of them: numbers of deployments may differ."""
 
 Decoded = tuple[Table, Callable[[Connection], Iterable[Any]]]
 """A table, and what reads and decodes its rows."""
@@ -123,9 +111,7 @@ def _parts() -> Mapping[str, Decoded]:
     unrouted = select(tables.events.c.id).where(tables.events.c.unrouted_since.is_not(None))
     journal = select(*JOURNAL.read).order_by(JOURNAL_TABLE.c.number)
     return {
-        "apps": _values(APPS),
         "schedules": _values(SCHEDULES),
-        "subscriptions": _values(SUBSCRIPTIONS),
         "events": _values(EVENTS),
         "unrouted": (tables.events, lambda connection: connection.execute(unrouted).scalars()),
         "deliveries": _rows(tables.deliveries, *DELIVERY_NAMES, made=_delivery),
@@ -133,32 +119,21 @@ def _parts() -> Mapping[str, Decoded]:
         "edges": _rows(tables.edges, "upstream", "job"),
         "slots": _rows(tables.slots, "resource", "holder"),
         "launches": _rows(tables.launches, "program", "holder", "at"),
-        "gauges": _values(GAUGES),
         "runs": _values(RUNS),
         "claims": _rows(tables.claims, "job", "attempt", "run_id", "at"),
         "cursors": (tables.cursors, _cursors),
-        "maintained": _values(TABLES),
-        "records": _values(RECORDS),
         "operation_runs": _values(OPERATION_RUNS),
         "pruned": _rows(retention_tables.pruned, "kind", "id"),
         "sums": _rows(retention_tables.ledger_sums, "schedule", "day", "outcome", "reason", "events"),
         "snapshots": _rows(retention_tables.snapshots, "number", "at", "state", made=_snapshot),
-        "specifications": _values(SPECIFICATIONS, made=lambda each: [each.ref, each.content]),
-        "tokens": _values(TOKENS),
-        "partitions_reports": _values(REPORTS),
-        "watched_folders": _values(FOLDERS),
-        "watched_partitions": _values(PARTITIONS),
-        "expected_data": _values(DATA),
-        "overrides": _values(OVERRIDES),
-        "expected_periods": _values(PERIODS),
-        "late_totals": _values(TOTALS),
         "incidents": _values(INCIDENTS),
         "alerts": _values(ALERTS),
+        **{kind.name: _values(codec, MADE.get(kind, _same)) for kind, codec in CODECS.items()},
         "journal": (JOURNAL_TABLE, lambda connection: map(JOURNAL.value, connection.execute(journal))),
     }
 
 
-def _values(codec: Codec[Any], made: Callable[[Any], Any] = lambda value: value) -> Decoded:
+def _values(codec: Codec[Any], made: Callable[[Any], Any] = _same) -> Decoded:
     """The values of a codec, or what is made of each."""
     wanted = select(*codec.read)
     return codec.table, lambda connection: (made(codec.value(row)) for row in connection.execute(wanted))

@@ -6,6 +6,7 @@ Each test reads an event after a change that was made later than the event happe
 import pytest
 
 from tests.worlds.world import World
+from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.job import JobState
 
 RAW = "s: {program: q, status: active, on_update: %s, trigger: {partitions: {dataset: raw, count: 2}}}"
@@ -84,7 +85,7 @@ def test_what_was_read_before_a_change_is_forgotten() -> None:
         world.tick(clock)
         world.redeploy(clock, text)
     with world.store.reading() as reader:
-        found = reader.subscriptions(schedules=["a/s"])
+        found = reader.records(SUBSCRIPTIONS, schedule=["a/s"])
     assert [each.former is None for each in found] == [True]
 
 

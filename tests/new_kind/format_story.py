@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.tidegate.project import Project
+from tidegate.scheduler.model.deployed import APPS
 
 DATED = "report: {partitions: {cycle: day, start: 2026-01-01}"
 PROGRAM = "writes: [report]}"
@@ -33,7 +34,7 @@ def play(folder: Path) -> None:
     )
     project.run("deploy", "--no-imports")
     with project.store().reading() as reader:
-        for deployed in reader.apps():
+        for deployed in reader.records(APPS):
             for dataset in deployed.app.datasets.values():
                 ref = dataset_ref(deployed.name, dataset)
                 kinds = (format_of(ref), maintained_format(TableTarget(name=ref.id, ref=ref)))

@@ -12,7 +12,7 @@ import httpx
 
 from tests.server.sales import SCHEDULES, SPEC
 from tests.server.serving import NS
-from tidegate.scheduler.model.event import partition_event_key
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, partition_event_key
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 RAW = {"partitions": {"cycle": "day", "start": "2000-01-01"}}
@@ -133,7 +133,10 @@ def check(reader: EngineReader, writers: list[Writer]) -> None:
                 del writer.possible[name]
     names = {name for writer in writers for name in writer.possible}
     assert found.keys() == names | KEPT
-    listens = {each.schedule for each in reader.subscriptions([partition_event_key("sales", "raw")])}
+    listens = {
+        each.schedule
+        for each in reader.records(SUBSCRIPTIONS, event_key=[partition_event_key("sales", "raw")])
+    }
     assert listens == {f"sales/{name}" for name in names | {"each_day"}}
     _check_reports(reader, writers)
 

@@ -8,8 +8,9 @@ from tests.server.serving import NS, Served, problem, served
 from tests.worlds.by import CLI
 from tidegate.scheduler.commands.tokens import revoke_token
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.model.records.token import TOKENS, Role
 from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.run import GAUGES
 
 pytestmark = [pytest.mark.store]
 
@@ -82,7 +83,7 @@ def test_a_project_says_what_is_allowed_without_a_token(
         assert server.client.get("/").status_code == reads
         assert server.client.get("/healthz").status_code == 200
         with server.store.reading() as reader:
-            assert len(reader.gauges()) == (writes == 200)
+            assert len(reader.records(GAUGES)) == (writes == 200)
 
         token = server.of(server.token(Role.OPERATE))
         assert token.post(gauge, json={"value": 1}).status_code == 200
@@ -107,7 +108,7 @@ def test_the_store_keeps_a_hash_and_the_journal_an_entry(server: Served):
     server.token(Role.ADMIN, name="deployer")
 
     with server.store.reading() as reader:
-        (token,) = reader.tokens()
+        (token,) = reader.records(TOKENS)
         (entry,) = [each for each in reader.journal() if each.kind is EntryKind.TOKEN]
     assert token.name == "deployer"
     assert len(token.hash) == 64

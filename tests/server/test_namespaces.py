@@ -10,6 +10,7 @@ from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served, problem, served
 from tests.worlds.by import CLI
 from tidegate.scheduler.commands.tokens import create_token
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.records.token import Role, token_hash
 
 pytestmark = [pytest.mark.store]
@@ -118,5 +119,8 @@ def test_a_server_serves_its_project_in_its_namespace(server: Served, tmp_path: 
         assert lake.client.put(f"{space}/apps/feeds", json={"spec": feeds}).status_code == 200
         lake.pass_time(timedelta(minutes=1))
     with server.store.reading() as reader:
-        assert {each.name: each.namespace for each in reader.apps()} == {"feeds": "lake", "sales": "default"}
+        assert {each.name: each.namespace for each in reader.records(APPS)} == {
+            "feeds": "lake",
+            "sales": "default",
+        }
     assert [each["app"] for each in server.client.get(f"{NS}/apps").json()["items"]] == ["sales"]

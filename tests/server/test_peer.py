@@ -15,6 +15,7 @@ from tests.server.process import ServerProcess
 from tests.server.serving import NS, Served, problem, served
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.open import open_store
 from tidegate.server.application import create_application
 from tidegate.server.peer import Peer, peer_of, sees_owners
@@ -118,7 +119,7 @@ def test_another_user_may_read_and_not_write(strangers_server: Served):
 
     assert "not the user ann: `tidegate token create`" in refused["detail"]
     with strangers_server.store.reading() as reader:
-        assert reader.gauges() == ()
+        assert reader.records(GAUGES) == ()
 
 
 def test_a_server_that_runs_takes_writes_of_its_own_user_only(tmp_path: Path):

@@ -18,8 +18,10 @@ from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.people.world import PeopleWorld
 from tests.worlds.witness import BOOKS
 from tidegate.scheduler.explain.past.store_at import store_at
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.job import WAITING, Job, JobState
-from tidegate.scheduler.model.run import ALL_RUNS
+from tidegate.scheduler.model.records.override import OVERRIDES
+from tidegate.scheduler.model.run import ALL_RUNS, GAUGES
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
@@ -79,7 +81,7 @@ def held(reader: EngineReader, latest: datetime) -> dict[str, Any]:
     waiting = [job.id for job in reader.jobs(states=WAITING)]
     return {
         "schedules": {state.ref: (state.fingerprint, state.status, state.clocks) for state in states},
-        "apps": {deployed.name: deployed.revision for deployed in reader.apps()},
+        "apps": {deployed.name: deployed.revision for deployed in reader.records(APPS)},
         "jobs": {job.id: shown(job) for job in reader.jobs()},
         "collected": {
             job: [(each.event.id, each.leaf, each.event.arrived) for each in found]
@@ -91,8 +93,8 @@ def held(reader: EngineReader, latest: datetime) -> dict[str, Any]:
             program: (history.last_success_started, history.last_success_ended)
             for program, history in reader.history(programs).items()
         },
-        "gauges": reader.gauges(),
-        "overrides": [msgspec.structs.replace(each, spec=None) for each in reader.overrides()],
+        "gauges": reader.records(GAUGES),
+        "overrides": [msgspec.structs.replace(each, spec=None) for each in reader.records(OVERRIDES)],
     }
 
 

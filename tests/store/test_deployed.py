@@ -18,9 +18,11 @@ from tidegate.domain.model import (
     TaskTrigger,
     WindowConstraint,
 )
-from tidegate.scheduler.model.deployed import ScheduleState, Status
-from tidegate.scheduler.model.event import Subscription
-from tidegate.scheduler.model.records.token import Role, Token
+from tidegate.scheduler.commands.deployment.rename import put_subscriptions
+from tidegate.scheduler.model.deployed import APPS, ScheduleState, Status
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, Subscription
+from tidegate.scheduler.model.records.token import TOKENS, Role, Token
+from tidegate.scheduler.store.engine_reader import revisions_of_apps
 from tidegate.scheduler.store.protocol import Store
 
 RICH = Schedule(
@@ -45,12 +47,12 @@ RICH = Schedule(
 def test_apps_come_back_whole_and_by_name(store: Store) -> None:
     apps = [app("b"), app("a", revision=7, deployed_at=at(0.000001))]
     with store.transaction() as transaction:
-        transaction.put_apps(apps)
+        transaction.put_records(APPS, apps)
     with store.reading() as reader:
-        assert reader.apps() == (apps[1], apps[0])
-        assert reader.apps(names={apps[0].name, "unknown"}) == (apps[0],)
-        assert reader.apps(names=()) == ()
-        assert reader.revisions() == {each.name: each.revision for each in apps}
+        assert reader.records(APPS) == (apps[1], apps[0])
+        assert reader.records(APPS, name={apps[0].name, "unknown"}) == (apps[0],)
+        assert reader.records(APPS, name=()) == ()
+        assert revisions_of_apps(reader) == {each.name: each.revision for each in apps}
         header = reader.app_headers()[0]
         assert [each.name for each in reader.app_headers()] == ["a", "b"]
         for field in ("name", "revision", "deployed_at", "project", "namespace"):
@@ -59,10 +61,10 @@ def test_apps_come_back_whole_and_by_name(store: Store) -> None:
 
 def test_an_app_keeps_its_namespace(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_apps([app("a"), app("b", namespace="lake")])
-        transaction.put_apps([app("a", namespace="analytics")])
+        transaction.put_records(APPS, [app("a"), app("b", namespace="lake")])
+        transaction.put_records(APPS, [app("a", namespace="analytics")])
     with store.reading() as reader:
-        assert {each.name: each.namespace for each in reader.apps()} == {"a": "analytics", "b": "lake"}
+        assert {each.name: each.namespace for each in reader.records(APPS)} == {"a": "analytics", "b": "lake"}
 
 
 def test_a_token_keeps_its_namespace(store: Store) -> None:
@@ -71,24 +73,28 @@ def test_a_token_keeps_its_namespace(store: Store) -> None:
         for name, namespace in (("everywhere", None), ("lake", "lake"))
     ]
     with store.transaction() as transaction:
-        transaction.put_tokens(tokens)
+        transaction.put_records(TOKENS, tokens)
     with store.reading() as reader:
-        assert reader.tokens() == tuple(tokens)
+        assert reader.records(TOKENS) == tuple(tokens)
 
 
 def test_an_app_keeps_its_owner_and_gets_another_one_when_it_is_put_again(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_apps([app("a"), app("b", project="flights"), app("c", project="ü")])
-        transaction.put_apps([app("a", project="shop")])
+        transaction.put_records(APPS, [app("a"), app("b", project="flights"), app("c", project="ü")])
+        transaction.put_records(APPS, [app("a", project="shop")])
     with store.reading() as reader:
-        assert {each.name: each.project for each in reader.apps()} == {"a": "shop", "b": "flights", "c": "ü"}
+        assert {each.name: each.project for each in reader.records(APPS)} == {
+            "a": "shop",
+            "b": "flights",
+            "c": "ü",
+        }
 
 
 def test_putting_an_app_again_replaces_it_and_deleting_an_unknown_one_is_nothing(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_apps([app("a"), app("b"), app("a", revision=2)])
-        transaction.delete_apps(["b", "never"])
-        assert transaction.apps() == (app("a", revision=2),)
+        transaction.put_records(APPS, [app("a"), app("b"), app("a", revision=2)])
+        transaction.drop_records(APPS, ["b", "never"])
+        assert transaction.records(APPS) == (app("a", revision=2),)
 
 
 def test_a_schedule_comes_back_as_it_was_put(store: Store) -> None:
@@ -199,19 +205,20 @@ def test_subscriptions_are_found_by_key_and_replaced_by_schedule(store: Store, m
         Subscription(event_key="k", schedule="a/s", leaf="0"),
     ]
     with store.transaction() as transaction:
-        transaction.put_subscriptions(["a/s", "a/t"], [*old, kept])
-        assert len(transaction.subscriptions([each.event_key for each in old])) == many
-        transaction.put_subscriptions(["a/s"], [*new, new[0]])
+        put_subscriptions(transaction, ["a/s", "a/t"], [*old, kept])
+        assert len(transaction.records(SUBSCRIPTIONS, event_key=[each.event_key for each in old])) == many
+        put_subscriptions(transaction, ["a/s"], [*new, new[0]])
     with store.reading() as reader:
-        assert reader.subscriptions(["k", "none"]) == (new[1], new[0], kept)
-        assert reader.subscriptions(["old0"]) == ()
-        assert reader.subscriptions([]) == ()
+        assert reader.records(SUBSCRIPTIONS, event_key=["k", "none"]) == (new[1], new[0], kept)
+        assert reader.records(SUBSCRIPTIONS, event_key=["old0"]) == ()
+        assert reader.records(SUBSCRIPTIONS, event_key=[]) == ()
 
 
 def test_deleting_schedules_takes_their_subscriptions_with_them(store: Store) -> None:
     with store.transaction() as transaction:
         transaction.put_schedules([schedule("a/s"), schedule("a/t")])
-        transaction.put_subscriptions(
+        put_subscriptions(
+            transaction,
             ["a/s", "a/t"],
             [
                 Subscription(event_key="k", schedule="a/s", leaf=""),
@@ -221,7 +228,7 @@ def test_deleting_schedules_takes_their_subscriptions_with_them(store: Store) ->
         transaction.delete_schedules(["a/s", "a/never"])
     with store.reading() as reader:
         assert [state.ref for state in reader.schedules()] == ["a/t"]
-        assert [each.schedule for each in reader.subscriptions(["k"])] == ["a/t"]
+        assert [each.schedule for each in reader.records(SUBSCRIPTIONS, event_key=["k"])] == ["a/t"]
 
 
 def test_the_constraints_of_a_kind_are_found_among_all_schedules(store: Store) -> None:

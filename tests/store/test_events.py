@@ -10,7 +10,7 @@ from tidegate.scheduler.model.event import EventKind
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.model.run import GAUGES, RunStatus
 from tidegate.scheduler.store.answers import LedgerRow
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import Store
@@ -312,7 +312,7 @@ def test_what_lies_ahead_is_of_now(store: Store) -> None:
             [run("r", RunStatus.SUCCEEDED, started_at=at(4), ended_at=at(900)), run("s", ended_at=at(3))]
         )
         transaction.add_launches([launched("j", 900), launched("k", 2)])
-        transaction.put_gauges([gauge("g", 1, 900)])
+        transaction.put_records(GAUGES, [gauge("g", 1, 900)])
         assert [each.id for each in transaction.events(after=now)] == ["ahead"]
         transaction.set_back(now)
     with store.reading() as reader:
@@ -327,7 +327,7 @@ def test_what_lies_ahead_is_of_now(store: Store) -> None:
         runs = {each.run_id: each for each in reader.runs()}
         assert (runs["r"].started_at, runs["r"].ended_at, runs["s"].ended_at) == (at(4), now, at(3))
         assert reader.launches(["a/p"], at(0)) == {"a/p": (at(2), now)}
-        assert reader.gauges()[0].reported_at == now
+        assert reader.records(GAUGES)[0].reported_at == now
 
 
 def test_what_is_taken_back_may_come_again(store: Store) -> None:

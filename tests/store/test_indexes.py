@@ -15,9 +15,13 @@ import pytest
 from tests.crashes.statements import listening
 from tests.worlds.samples import NOON, delivery, event, job, record
 from tests.worlds.world import World
+from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.job import UNFINISHED, WAITING, WRITING, JobState
 from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS
+from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -28,7 +32,7 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("due tasks", lambda tx: tx.due_schedules(NOON, 100, tasks=True)),
     ("schedules by ref", lambda tx: tx.schedules(refs=["a/s"])),
     ("schedules of an app", lambda tx: tx.schedules(app="a")),
-    ("subscriptions", lambda tx: tx.subscriptions(["k"])),
+    ("subscriptions", lambda tx: tx.records(SUBSCRIPTIONS, event_key=["k"])),
     ("unrouted events", lambda tx: tx.unrouted_events(100)),
     ("mark routed", lambda tx: tx.mark_routed(["e"])),
     ("events by id", lambda tx: tx.events(ids=["e"], limit=None)),
@@ -86,7 +90,7 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("wake", lambda tx: tx.wake(["r"], NOON)),
     ("launches", lambda tx: tx.launches(["a/p"], NOON)),
     ("take a launch back", lambda tx: tx.remove_launch("j")),
-    ("gauges by name", lambda tx: tx.gauges(["g"])),
+    ("gauges by name", lambda tx: tx.records(GAUGES, name=["g"])),
     ("removed deliveries", lambda tx: tx.remove_deliveries([delivery(event("e"), job="j")])),
     ("history", lambda tx: tx.history(["a/p"])),
     ("runs of jobs", lambda tx: tx.runs(jobs=["j"])),
@@ -111,11 +115,14 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("newest journal", lambda tx: tx.journal(limit=10)),
     ("ends of the journal", lambda tx: tx.journal_ends()),
     ("next maintenance", lambda tx: tx.next_maintenance()),
-    ("due records", lambda tx: tx.due_records(NOON, 100)),
-    ("records of tables", lambda tx: tx.records(tables=["t"])),
-    ("remove records", lambda tx: tx.delete_records([record()])),
-    ("tables by name", lambda tx: tx.tables(names=["t"])),
-    ("tables to measure", lambda tx: tx.tables_wanted(10)),
+    ("due records", lambda tx: tx.due_records(MAINTENANCE_RECORDS, NOON, 100)),
+    ("records of tables", lambda tx: tx.records(MAINTENANCE_RECORDS, table=["t"])),
+    (
+        "remove records",
+        lambda tx: tx.drop_records(MAINTENANCE_RECORDS, [record().key]),
+    ),
+    ("tables by name", lambda tx: tx.records(MAINTAINED_TABLES, name=["t"])),
+    ("tables to measure", lambda tx: tx.due_records(MAINTAINED_TABLES, None, 10)),
     ("running operations", lambda tx: tx.operation_runs(running=True)),
     ("runs of operations of jobs", lambda tx: tx.operation_runs(jobs=["j"])),
     ("runs of operations on a table", lambda tx: tx.operation_runs(tables=["t"], started_since=NOON)),
@@ -126,10 +133,10 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("newest events of partitions", lambda tx: tx.partition_states("a/d", ["", "k", "m"])),
     ("first and last partitions", lambda tx: tx.partition_ends("a/d", ["", "k|"])),
     ("reports of partitions", lambda tx: tx.partition_reports("a/d", ["", "k", "m"], 10)),
-    ("due data", lambda tx: tx.due_data(NOON, 100)),
-    ("the next due data", lambda tx: tx.next_due_data()),
-    ("data by name", lambda tx: tx.expected_data(["a/d"])),
-    ("periods of a dataset", lambda tx: tx.expected_periods("a/d", ["k"])),
+    ("due data", lambda tx: tx.due_records(EXPECTED_DATA, NOON, 100)),
+    ("the next due data", lambda tx: tx.due_records(EXPECTED_DATA, None, 1)),
+    ("data by name", lambda tx: tx.records(EXPECTED_DATA, dataset=["a/d"])),
+    ("periods of a dataset", lambda tx: tx.records(EXPECTED_PERIODS, dataset="a/d", period=["k"])),
     ("what was late", lambda tx: tx.late_periods(LateWanted(), 10)),
     ("what is late now", lambda tx: tx.late_periods(LateWanted(now=True), 10)),
     ("what of a dataset was late", lambda tx: tx.late_periods(LateWanted(dataset="a/d"), 10)),

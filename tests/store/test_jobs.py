@@ -11,7 +11,7 @@ from tidegate.scheduler.model.job import ByHand, Job, JobState, LaunchPlan
 from tidegate.scheduler.model.launch_order import launch_rank
 from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.run import ProgramHistory, RunStatus
+from tidegate.scheduler.model.run import GAUGES, ProgramHistory, RunStatus
 from tidegate.scheduler.store.protocol import Store
 
 
@@ -184,17 +184,16 @@ def test_launches_are_counted_by_program_after_an_instant_oldest_first(store: St
         assert reader.launches([], at(0)) == {}
 
 
-def test_a_gauge_keeps_the_newest_report(store: Store) -> None:
+def test_a_gauge_keeps_the_last_report(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_gauges([gauge("load", 80, 5), gauge("load", 70, 4), gauge("Load", -0.25, 1)])
-        transaction.put_gauges([gauge("load", 60, 4.9)])
-        transaction.put_gauges([])
-        assert transaction.gauges() == (gauge("Load", -0.25, 1), gauge("load", 80, 5))
-        transaction.put_gauges([gauge("load", 1, 5), gauge("load", 1e300, 5), gauge("Load", 2, 6)])
+        transaction.put_records(GAUGES, [gauge("load", 70, 4), gauge("load", 80, 5), gauge("Load", -0.25, 1)])
+        transaction.put_records(GAUGES, [])
+        assert transaction.records(GAUGES) == (gauge("Load", -0.25, 1), gauge("load", 80, 5))
+        transaction.put_records(GAUGES, [gauge("load", 1, 5), gauge("load", 1e300, 5), gauge("Load", 2, 6)])
     with store.reading() as reader:
-        assert reader.gauges() == (gauge("Load", 2, 6), gauge("load", 1e300, 5))
-        assert reader.gauges(["load", "none"]) == (gauge("load", 1e300, 5),)
-        assert reader.gauges([]) == ()
+        assert reader.records(GAUGES) == (gauge("Load", 2, 6), gauge("load", 1e300, 5))
+        assert reader.records(GAUGES, name=["load", "none"]) == (gauge("load", 1e300, 5),)
+        assert reader.records(GAUGES, name=[]) == ()
 
 
 def test_runs_are_selected_by_every_filter_and_come_as_they_were_seen(store: Store) -> None:

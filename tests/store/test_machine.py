@@ -26,7 +26,7 @@ from tests.doubles.dump import dump
 from tests.doubles.quick_sqlite import quick_sqlite, wipe
 from tests.doubles.reference.store import ReferenceStore
 from tests.effort import much
-from tests.store.drawn.drawn import ARGUMENTS, Call, answers, calls
+from tests.store.drawn.drawn import DRAWN, Call, answers, calls
 from tests.worlds.samples import at
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
@@ -125,7 +125,7 @@ class StoreMachine(RuleBasedStateMachine):
 def test_every_method_of_a_transaction_is_drawn() -> None:
     asked = {name for name in dir(ListingReader) if not name.startswith("_")}
     methods = {name for name in dir(UpkeepTransaction) if not name.startswith("_")}
-    assert methods - asked == ARGUMENTS.keys()
+    assert methods - asked == DRAWN.keys()
 
 
 def run_machine(open_store: Callable[[], SqlStore], *, examples: int, steps: int) -> None:

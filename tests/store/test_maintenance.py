@@ -19,6 +19,8 @@ from tests.worlds.samples import (
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.job import WRITING, JobState
 from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
     Ending,
     Health,
     OperationHistory,
@@ -94,15 +96,20 @@ def test_a_table_a_record_and_a_run_come_back_as_they_were_put(store: Store) -> 
         reason=Reason.M_BUDGET,
     )
     with store.transaction() as transaction:
-        transaction.put_tables([RICH_TABLE, TableState(name="c.n.t", catalog_name="c.n.t")])
-        transaction.put_records([rich, record()])
+        transaction.put_records(
+            MAINTAINED_TABLES, [RICH_TABLE, TableState(name="c.n.t", catalog_name="c.n.t")]
+        )
+        transaction.put_records(MAINTENANCE_RECORDS, [rich, record()])
         transaction.put_operation_runs([RICH_RUN, operation_run("k", minutes=5)])
     with store.reading() as reader:
-        assert reader.tables() == (RICH_TABLE, TableState(name="c.n.t", catalog_name="c.n.t"))
-        assert reader.records() == (record(), rich)
+        assert reader.records(MAINTAINED_TABLES) == (
+            RICH_TABLE,
+            TableState(name="c.n.t", catalog_name="c.n.t"),
+        )
+        assert reader.records(MAINTENANCE_RECORDS) == (record(), rich)
         assert reader.operation_runs() == (RICH_RUN, operation_run("k", minutes=5))
-        assert reader.tables()[0].history.of(REWRITE).failures == 3
-        assert reader.records()[1].operation is MANIFESTS
+        assert reader.records(MAINTAINED_TABLES)[0].history.of(REWRITE).failures == 3
+        assert reader.records(MAINTENANCE_RECORDS)[1].operation is MANIFESTS
         assert reader.operation_runs()[0].ending is Ending.STOPPED
 
 
@@ -128,60 +135,79 @@ def test_the_job_of_an_operation_comes_back_as_it_was_put(store: Store) -> None:
 
 def test_what_is_put_again_replaces_what_was_there_and_of_two_the_last_one_counts(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_tables([table("t", gone=True), table("t", wanted_at=NOON)])
-        transaction.put_records([record(next_look=at(1)), record(next_look=at(2))])
+        transaction.put_records(MAINTAINED_TABLES, [table("t", gone=True), table("t", wanted_at=NOON)])
+        transaction.put_records(MAINTENANCE_RECORDS, [record(next_look=at(1)), record(next_look=at(2))])
         transaction.put_operation_runs([operation_run("j"), operation_run("j", bytes=1)])
     with store.transaction() as transaction:
-        assert transaction.tables() == (table("t", wanted_at=NOON),)
-        assert transaction.records() == (record(next_look=at(2)),)
+        assert transaction.records(MAINTAINED_TABLES) == (table("t", wanted_at=NOON),)
+        assert transaction.records(MAINTENANCE_RECORDS) == (record(next_look=at(2)),)
         assert transaction.operation_runs() == (operation_run("j", bytes=1),)
-        transaction.put_tables([table("t")])
-        transaction.put_records([record()])
+        transaction.put_records(MAINTAINED_TABLES, [table("t")])
+        transaction.put_records(MAINTENANCE_RECORDS, [record()])
         transaction.put_operation_runs([operation_run("j", ending=Ending.SUCCEEDED, ended_at=at(9))])
-        transaction.put_tables([])
-        transaction.put_records([])
+        transaction.put_records(MAINTAINED_TABLES, [])
+        transaction.put_records(MAINTENANCE_RECORDS, [])
         transaction.put_operation_runs([])
     with store.reading() as reader:
-        assert (reader.tables_wanted(9), reader.next_maintenance()) == ((), None)
-        assert (len(reader.tables()), len(reader.records()), len(reader.operation_runs())) == (1, 1, 1)
+        assert (reader.due_records(MAINTAINED_TABLES, None, 9), reader.next_maintenance()) == ((), None)
+        assert (
+            len(reader.records(MAINTAINED_TABLES)),
+            len(reader.records(MAINTENANCE_RECORDS)),
+            len(reader.operation_runs()),
+        ) == (1, 1, 1)
 
 
 def test_tables_come_by_name_and_those_that_nothing_knows_are_left_out(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_tables([table(name) for name in ("b/d", "ä.n.t", "a/d", "B/d", "c.n.t_1")])
+        transaction.put_records(
+            MAINTAINED_TABLES, [table(name) for name in ("b/d", "ä.n.t", "a/d", "B/d", "c.n.t_1")]
+        )
         cases: list[tuple[Any, list[str]]] = [
             (None, ["B/d", "a/d", "b/d", "c.n.t_1", "ä.n.t"]),
             (["b/d", "a/d", "a/d", "none"], ["a/d", "b/d"]),
             ([], []),
         ]
         for names, expected in cases:
-            assert [found.name for found in transaction.tables(names=names)] == expected, names
+            assert [found.name for found in transaction.records(MAINTAINED_TABLES, name=names)] == expected, (
+                names
+            )
 
 
 def test_tables_to_measure_come_the_longest_wanted_first(store: Store) -> None:
     wanted = {"d": 3, "b": 1, "c": 1, "a": 2}
     with store.transaction() as transaction:
-        transaction.put_tables([table(name, wanted_at=at(minutes)) for name, minutes in wanted.items()])
-        transaction.put_tables([table("known")])
-        assert [found.name for found in transaction.tables_wanted(9)] == ["b", "c", "a", "d"]
-        assert [found.name for found in transaction.tables_wanted(3)] == ["b", "c", "a"]
-        transaction.put_tables([table("b")])
-        assert [found.name for found in transaction.tables_wanted(1)] == ["c"]
+        transaction.put_records(
+            MAINTAINED_TABLES, [table(name, wanted_at=at(minutes)) for name, minutes in wanted.items()]
+        )
+        transaction.put_records(MAINTAINED_TABLES, [table("known")])
+        assert [found.name for found in transaction.due_records(MAINTAINED_TABLES, None, 9)] == [
+            "b",
+            "c",
+            "a",
+            "d",
+        ]
+        assert [found.name for found in transaction.due_records(MAINTAINED_TABLES, None, 3)] == [
+            "b",
+            "c",
+            "a",
+        ]
+        transaction.put_records(MAINTAINED_TABLES, [table("b")])
+        assert [found.name for found in transaction.due_records(MAINTAINED_TABLES, None, 1)] == ["c"]
 
 
 def test_records_come_by_table_operation_and_policy(store: Store) -> None:
     one, two = record("t", REWRITE, "b/p"), record("t", EXPIRE, "b/p")
     three, four = record("T", MANIFESTS, "a/p"), record("t", REWRITE, "a/p")
     with store.transaction() as transaction:
-        transaction.put_records([one, two, three, four])
+        transaction.put_records(MAINTENANCE_RECORDS, [one, two, three, four])
         cases: list[tuple[dict[str, Any], tuple[object, ...]]] = [
             ({}, (three, two, four, one)),
-            ({"tables": ["t", "x"]}, (two, four, one)),
-            ({"tables": ["T"]}, (three,)),
-            ({"tables": []}, ()),
+            ({"table": ["t", "x"]}, (two, four, one)),
+            ({"table": ["T"]}, (three,)),
+            ({"table": []}, ()),
         ]
         for filters, expected in cases:
-            assert transaction.records(**filters) == expected, filters
+            assert transaction.records(MAINTENANCE_RECORDS, **filters) == expected, filters
 
 
 def test_due_records_come_earliest_first_then_by_table_operation_and_policy(store: Store) -> None:
@@ -194,34 +220,40 @@ def test_due_records_come_earliest_first_then_by_table_operation_and_policy(stor
         record("a", MANIFESTS, "a/p", next_look=at(2)),
     ]
     with store.transaction() as transaction:
-        transaction.put_records([*expected[::-1], record("later", next_look=at(2.000001)), record("never")])
-        assert transaction.due_records(at(2), 9) == tuple(expected)
-        assert transaction.due_records(at(2), 4) == tuple(expected[:4])
-        assert transaction.due_records(at(0), 4) == tuple(expected[:1])
-        assert transaction.due_records(at(-1), 4) == ()
+        transaction.put_records(
+            MAINTENANCE_RECORDS, [*expected[::-1], record("later", next_look=at(2.000001)), record("never")]
+        )
+        assert transaction.due_records(MAINTENANCE_RECORDS, at(2), 9) == tuple(expected)
+        assert transaction.due_records(MAINTENANCE_RECORDS, at(2), 4) == tuple(expected[:4])
+        assert transaction.due_records(MAINTENANCE_RECORDS, at(0), 4) == tuple(expected[:1])
+        assert transaction.due_records(MAINTENANCE_RECORDS, at(-1), 4) == ()
 
 
 def test_records_are_deleted_by_their_key(store: Store) -> None:
     kept = [record("t", EXPIRE, "b/p"), record("u", EXPIRE, "a/p"), record("t", REWRITE, "a/p")]
     with store.transaction() as transaction:
-        transaction.put_records([*kept, record("t", EXPIRE, "a/p", next_look=at(1))])
-        transaction.delete_records([record("t", EXPIRE, "a/p"), record("none")])
-        transaction.delete_records([])
-        assert set(transaction.records()) == set(kept)
+        transaction.put_records(MAINTENANCE_RECORDS, [*kept, record("t", EXPIRE, "a/p", next_look=at(1))])
+        transaction.drop_records(
+            MAINTENANCE_RECORDS, [record.key for record in [record("t", EXPIRE, "a/p"), record("none")]]
+        )
+        transaction.drop_records(MAINTENANCE_RECORDS, [record.key for record in []])
+        assert set(transaction.records(MAINTENANCE_RECORDS)) == set(kept)
         assert transaction.next_maintenance() is None
 
 
 def test_maintenance_is_next_at_the_first_look_or_the_first_timeout_of_a_run(store: Store) -> None:
     with store.transaction() as transaction:
         assert transaction.next_maintenance() is None
-        transaction.put_records([record("a", next_look=at(50)), record("b", next_look=at(40)), record("c")])
+        transaction.put_records(
+            MAINTENANCE_RECORDS, [record("a", next_look=at(50)), record("b", next_look=at(40)), record("c")]
+        )
         assert transaction.next_maintenance() == at(40)
         runs = [operation_run("j", minutes=-25), operation_run("k", minutes=-30)]
         transaction.put_operation_runs(runs)
         assert transaction.next_maintenance() == at(30)
         transaction.put_operation_runs([ended(run) for run in runs])
         assert transaction.next_maintenance() == at(40)
-        transaction.delete_records([record("b")])
+        transaction.drop_records(MAINTENANCE_RECORDS, [record.key for record in [record("b")]])
         assert transaction.next_maintenance() == at(50)
 
 
@@ -264,40 +296,45 @@ def test_a_table_takes_thousands_of_records_and_runs_at_once(store: Store) -> No
     many = [record(f"{n:05}", next_look=at(n)) for n in range(2500)]
     runs = [operation_run(f"{n:05}", minutes=n) for n in range(2500)]
     with store.transaction() as transaction:
-        transaction.put_records(many)
+        transaction.put_records(MAINTENANCE_RECORDS, many)
         transaction.put_operation_runs(runs)
-        assert transaction.records() == tuple(many)
-        assert transaction.records(tables=[each.table for each in many]) == tuple(many)
-        assert transaction.due_records(at(9999), 3) == tuple(many[:3])
+        assert transaction.records(MAINTENANCE_RECORDS) == tuple(many)
+        assert transaction.records(MAINTENANCE_RECORDS, table=[each.table for each in many]) == tuple(many)
+        assert transaction.due_records(MAINTENANCE_RECORDS, at(9999), 3) == tuple(many[:3])
         assert transaction.operation_runs(jobs=[run.job for run in runs], limit=3) == tuple(runs[-3:])
-        transaction.delete_records(many[1:])
-        assert transaction.records() == tuple(many[:1])
+        transaction.drop_records(MAINTENANCE_RECORDS, [record.key for record in many[1:]])
+        assert transaction.records(MAINTENANCE_RECORDS) == tuple(many[:1])
 
 
 @pytest.mark.parametrize("text", ['"', "'", "\\", "%", "$1", "{}", "\n", "ü\U0001f30a", "null"])
 def test_a_name_is_kept_whatever_it_holds(store: Store, text: str) -> None:
     given = operation_run(text, text, policy=f"a/{text}", results={text: text}, detail=text)
     with store.transaction() as transaction:
-        transaction.put_tables([table(text, catalog_name=text)])
-        transaction.put_records([record(text, policy=f"a/{text}", job=text)])
+        transaction.put_records(MAINTAINED_TABLES, [table(text, catalog_name=text)])
+        transaction.put_records(MAINTENANCE_RECORDS, [record(text, policy=f"a/{text}", job=text)])
         transaction.put_operation_runs([given])
     with store.reading() as reader:
-        assert reader.tables(names=[text]) == (table(text, catalog_name=text),)
-        assert [(each.policy, each.job) for each in reader.records(tables=[text])] == [(f"a/{text}", text)]
+        assert reader.records(MAINTAINED_TABLES, name=[text]) == (table(text, catalog_name=text),)
+        assert [(each.policy, each.job) for each in reader.records(MAINTENANCE_RECORDS, table=[text])] == [
+            (f"a/{text}", text)
+        ]
         assert reader.operation_runs(tables=[text], jobs=[text]) == (given,)
 
 
 def test_a_reader_in_memory_goes_on_seeing_what_it_saw_while_a_transaction_writes() -> None:
     store = ReferenceStore()
     with store.transaction() as transaction:
-        transaction.put_tables([table("a/d")])
-        transaction.put_records([record(next_look=at(1))])
+        transaction.put_records(MAINTAINED_TABLES, [table("a/d")])
+        transaction.put_records(MAINTENANCE_RECORDS, [record(next_look=at(1))])
         transaction.put_operation_runs([operation_run("j")])
     with store.reading() as reader, store.transaction() as transaction:
-        transaction.put_tables([table("a/d", gone=True), table("c.n.t")])
-        transaction.delete_records([record()])
+        transaction.put_records(MAINTAINED_TABLES, [table("a/d", gone=True), table("c.n.t")])
+        transaction.drop_records(MAINTENANCE_RECORDS, [record.key for record in [record()]])
         transaction.put_operation_runs([ended(operation_run("j"))])
-        assert (reader.tables(), reader.records()) == ((table("a/d"),), (record(next_look=at(1)),))
+        assert (reader.records(MAINTAINED_TABLES), reader.records(MAINTENANCE_RECORDS)) == (
+            (table("a/d"),),
+            (record(next_look=at(1)),),
+        )
         assert reader.operation_runs(running=True) == (operation_run("j"),)
         assert reader.next_maintenance() == at(1)
         assert transaction.operation_runs(running=True) == ()

@@ -13,6 +13,7 @@ from alembic.script import ScriptDirectory
 
 from tests.doubles.stopped_process import WRITES_TO_A_STORE, stopped
 from tests.worlds.samples import app
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql import commit_tables, tables
@@ -52,11 +53,11 @@ def test_the_folder_of_a_sqlite_file_is_made(tmp_path: Path) -> None:
 def test_a_store_keeps_what_it_holds_when_it_is_opened_again(sql_url: str) -> None:
     first = open_store(sql_url)
     with first.transaction() as transaction:
-        transaction.put_apps([app("a")])
+        transaction.put_records(APPS, [app("a")])
     first.close()
     second = open_store(sql_url, create=False)
     with second.reading() as reader:
-        assert reader.apps() == (app("a"),)
+        assert reader.records(APPS) == (app("a"),)
     second.close()
 
 

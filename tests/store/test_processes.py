@@ -8,6 +8,7 @@ import pytest
 
 from tests.doubles.dump import dump
 from tests.worlds.samples import job
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
@@ -40,7 +41,7 @@ def test_two_processes_that_open_a_new_store_at_once_both_succeed(sql_url: str) 
         finish(process)
     store = open_store(sql_url, create=False)
     with store.reading() as reader:
-        assert reader.apps() == ()
+        assert reader.records(APPS) == ()
     store.close()
 
 

@@ -10,6 +10,7 @@ import sqlalchemy
 
 from tests.doubles.reader_user import as_reader, open_to_readers, reader_of
 from tests.worlds.samples import app
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.error import StoreReadOnly
 from tidegate.scheduler.store.open import open_store
@@ -28,7 +29,7 @@ def filled(file: Path) -> str:
     url = f"sqlite:///{file}"
     store = open_store(url)
     with store.transaction() as transaction:
-        transaction.put_apps([app("a")])
+        transaction.put_records(APPS, [app("a")])
     store.close()
     return url
 
@@ -37,10 +38,10 @@ def check_it_can_only_be_read(url: str, shown: str) -> None:
     store = open_sql_store(url, create=False)
     commits = SqlCommitStepStore(store.engine)
     with store.reading() as reader:
-        assert reader.apps() == (app("a"),)
+        assert reader.records(APPS) == (app("a"),)
     assert commits.list_unfinished() == ()
     with pytest.raises(StoreReadOnly) as refused, store.transaction() as transaction:
-        transaction.put_apps([app("b")])
+        transaction.put_records(APPS, [app("b")])
     assert f"{shown} cannot be written by this user" in refused.value.message
     assert "a user that may write the store" in refused.value.hint
     with pytest.raises(StoreReadOnly, match="cannot be written by this user"):
@@ -71,11 +72,11 @@ def test_a_sqlite_file_that_a_process_has_open_shows_its_latest_commits(folder: 
     url = filled(folder / "store.db")
     writer = open_store(url)
     with writer.transaction() as transaction:
-        transaction.put_apps([app("late")])
+        transaction.put_records(APPS, [app("late")])
     with reader_of(folder):
         store = open_store(url, create=False)
         with store.reading() as reader:
-            assert [each.name for each in reader.apps()] == ["a", "late"]
+            assert [each.name for each in reader.records(APPS)] == ["a", "late"]
         store.close()
     writer.close()
 
@@ -84,7 +85,7 @@ def test_changes_that_only_a_writer_can_read_are_not_passed_over(folder: Path) -
     url = filled(folder / "store.db")
     writer = open_store(url)
     with writer.transaction() as transaction:
-        transaction.put_apps([app("late")])
+        transaction.put_records(APPS, [app("late")])
     for path in folder.iterdir():
         shutil.copy(path, path.with_name(path.name.replace("store", "left")))
     writer.close()
@@ -120,7 +121,7 @@ def test_an_old_schema_needs_a_user_that_may_write(folder: Path, monkeypatch: py
 def test_a_user_of_postgresql_with_select_only(postgres_url: str) -> None:
     store = open_store(postgres_url)
     with store.transaction() as transaction:
-        transaction.put_apps([app("a")])
+        transaction.put_records(APPS, [app("a")])
     store.close()
     admin = sqlalchemy.create_engine(postgres_url)
     name = f"reader_{uuid.uuid4().hex}"

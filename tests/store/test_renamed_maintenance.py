@@ -7,7 +7,7 @@ from tests.worlds.samples import at, job, operation_job, operation_run, record, 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.job import JobState, LaunchPlan
-from tidegate.scheduler.model.maintenance import Ending, Work
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS, Ending, Work
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
 DATASET = Renames(datasets={"a/d": "a/new"})
@@ -23,9 +23,11 @@ def launch(table: str, dataset: str | None) -> LaunchPlan:
 def fill(transaction: EngineTransaction) -> None:
     """Two datasets of app a and a table beside them, each with a policy of app a and one of app ab."""
     names = ("a/d", "a/dd", "c.n.t")
-    transaction.put_tables([table(name, health_policy="a/nightly") for name in names])
+    transaction.put_records(MAINTAINED_TABLES, [table(name, health_policy="a/nightly") for name in names])
     policies = ("a/nightly", "ab/nightly")
-    transaction.put_records([record(name, policy=policy) for name in names for policy in policies])
+    transaction.put_records(
+        MAINTENANCE_RECORDS, [record(name, policy=policy) for name in names for policy in policies]
+    )
     runs = [operation_run(f"r {name}", name, ending=Ending.SUCCEEDED, ended_at=at(1)) for name in names]
     transaction.put_operation_runs([*runs, operation_run("j", "a/d", policy="ab/nightly")])
     transaction.put_jobs(
@@ -53,8 +55,8 @@ def names_in(store: Store) -> tuple[list[Any], ...]:
     """The names of tables and policies: in tables, records and runs."""
     with store.reading() as reader:
         return (
-            [(each.name, each.dataset, each.health_policy) for each in reader.tables()],
-            [(each.table, each.policy) for each in reader.records()],
+            [(each.name, each.dataset, each.health_policy) for each in reader.records(MAINTAINED_TABLES)],
+            [(each.table, each.policy) for each in reader.records(MAINTENANCE_RECORDS)],
             [(each.job, each.table, each.policy) for each in reader.operation_runs()],
         )
 
@@ -122,12 +124,14 @@ def test_policies_and_tables_of_a_renamed_app_go_on_under_its_new_name(store: St
 def test_what_was_left_behind_under_the_new_name_is_replaced(store: Store) -> None:
     with store.transaction() as transaction:
         fill(transaction)
-        transaction.put_tables([table("a/new", gone=True)])
-        transaction.put_records([record("a/new", counts=False), record("a/new", policy="x/old")])
+        transaction.put_records(MAINTAINED_TABLES, [table("a/new", gone=True)])
+        transaction.put_records(
+            MAINTENANCE_RECORDS, [record("a/new", counts=False), record("a/new", policy="x/old")]
+        )
         transaction.rename(DATASET)
-        (found,) = transaction.tables(names=["a/new"])
+        (found,) = transaction.records(MAINTAINED_TABLES, name=["a/new"])
         assert not found.gone
-        left = transaction.records(tables=["a/new"])
+        left = transaction.records(MAINTENANCE_RECORDS, table=["a/new"])
         assert [(each.policy, each.counts) for each in left] == [
             ("a/nightly", True),
             ("ab/nightly", True),

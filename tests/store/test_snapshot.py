@@ -8,6 +8,7 @@ import pytest
 
 from tests.crashes.statements import listening
 from tests.worlds.samples import app, job, schedule
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = [pytest.mark.store]
@@ -29,7 +30,7 @@ def statements(store: SqlStore) -> Iterator[list[str]]:
 @pytest.fixture
 def filled(sql_store: SqlStore) -> SqlStore:
     with sql_store.transaction() as transaction:
-        transaction.put_apps([app("a"), app("b")])
+        transaction.put_records(APPS, [app("a"), app("b")])
         transaction.put_schedules([schedule("a/s"), schedule("b/s")])
         transaction.put_jobs([job("j"), job("k", "b/s")])
     return sql_store
@@ -38,12 +39,12 @@ def filled(sql_store: SqlStore) -> SqlStore:
 def test_what_was_looked_up_by_name_is_not_read_again(filled: SqlStore) -> None:
     with filled.reading() as reader, statements(filled) as read:
         for _ in range(2):
-            assert [each.name for each in reader.apps(names=["a"])] == ["a"]
+            assert [each.name for each in reader.records(APPS, name=["a"])] == ["a"]
             assert [each.ref for each in reader.schedules(refs={"b/s", "a/s"})] == ["a/s", "b/s"]
             assert [each.id for each in reader.jobs(ids=("k",))] == ["k"]
             assert reader.jobs(ids=["unknown"]) == ()
-            assert [each.name for each in reader.apps()] == ["a", "b"]
-            assert reader.apps(names=()) == ()
+            assert [each.name for each in reader.records(APPS)] == ["a", "b"]
+            assert reader.records(APPS, name=()) == ()
         assert len(read) == 6
         assert [each.id for each in reader.jobs(ids=["j"])] == ["j"], "another name is another look-up"
         assert len(read) == 7
@@ -58,7 +59,7 @@ def test_a_look_up_of_part_of_the_names_is_one_of_its_own(filled: SqlStore) -> N
         assert len(reader.jobs(ids=["j", "k"], limit=1)) == 1
         assert reader.schedules(refs=["a/s", "b/s"], app="b") == reader.schedules(refs=["b/s"])
         assert reader.schedules(refs=["a/s"], kind="partitions") == ()
-        assert len(reader.jobs()) == 2 and len(reader.schedules()) == 2 and len(reader.apps()) == 2
+        assert len(reader.jobs()) == 2 and len(reader.schedules()) == 2 and len(reader.records(APPS)) == 2
 
 
 def test_long_lists_are_read_each_time(filled: SqlStore) -> None:

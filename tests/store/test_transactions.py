@@ -29,6 +29,9 @@ from tests.worlds.samples import (
     schedule,
     table,
 )
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
+from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -43,7 +46,7 @@ class Boom(Exception):
 
 
 def write_everything(transaction: EngineTransaction) -> None:
-    transaction.put_apps([app("a")])
+    transaction.put_records(APPS, [app("a")])
     transaction.put_schedules([schedule("a/s")])
     transaction.add_events([event("e")])
     transaction.mark_routed(["e"])
@@ -51,13 +54,13 @@ def write_everything(transaction: EngineTransaction) -> None:
     transaction.add_deliveries([delivery(event("e"), job="j")])
     transaction.take_slots({"j": ["r"]})
     transaction.add_launches([launched("j")])
-    transaction.put_gauges([gauge("g")])
+    transaction.put_records(GAUGES, [gauge("g")])
     transaction.put_runs([run("r")])
     transaction.claim("j", 1, "r", NOON)
     transaction.set_cursor("c", 1)
     transaction.add_journal([entry()])
-    transaction.put_tables([table("a/d")])
-    transaction.put_records([record()])
+    transaction.put_records(MAINTAINED_TABLES, [table("a/d")])
+    transaction.put_records(MAINTENANCE_RECORDS, [record()])
     transaction.put_operation_runs([operation_run("j")])
 
 
@@ -77,17 +80,17 @@ def test_an_exception_takes_back_changes_and_removals_too(store: Store) -> None:
         transaction.put_jobs([job("j", detail="changed"), job("k")])
         transaction.release_slots("j")
         transaction.remove_launch("j")
-        transaction.put_gauges([gauge("g", 2), gauge("h")])
+        transaction.put_records(GAUGES, [gauge("g", 2), gauge("h")])
         transaction.remove_deliveries([delivery(event("e"), job="j")])
         transaction.delete_schedules(["a/s"])
-        transaction.delete_apps(["a"])
+        transaction.drop_records(APPS, ["a"])
         transaction.add_journal([entry(), entry()])
         transaction.add_events([event("f")])
         transaction.add_deliveries([delivery(event("f"), job="j")])
         transaction.set_cursor("c", 2)
-        transaction.put_tables([table("a/d", gone=True), table("c.n.t")])
-        transaction.put_records([record(policy="a/other")])
-        transaction.delete_records([record()])
+        transaction.put_records(MAINTAINED_TABLES, [table("a/d", gone=True), table("c.n.t")])
+        transaction.put_records(MAINTENANCE_RECORDS, [record(policy="a/other")])
+        transaction.drop_records(MAINTENANCE_RECORDS, [record.key for record in [record()]])
         transaction.put_operation_runs([operation_run("j", bytes=1), operation_run("k")])
         raise Boom
     assert dump(store) == before
@@ -107,7 +110,7 @@ def test_after_a_rollback_the_store_works_on(store: Store) -> None:
 def test_a_transaction_reads_its_own_writes(store: Store) -> None:
     with store.transaction() as transaction:
         write_everything(transaction)
-        assert transaction.apps() == (app("a"),)
+        assert transaction.records(APPS) == (app("a"),)
         assert transaction.schedules() == (schedule("a/s"),)
         assert transaction.events() == (event("e"),)
         assert transaction.unrouted_events(1) == ()
@@ -115,14 +118,14 @@ def test_a_transaction_reads_its_own_writes(store: Store) -> None:
         assert transaction.deliveries(["j"]) == {"j": (delivery(event("e"), job="j"),)}
         assert transaction.slots(["r"]) == {"r": 1}
         assert transaction.launches(["a/p"], at(-1)) == {"a/p": (NOON,)}
-        assert transaction.gauges() == (gauge("g"),)
+        assert transaction.records(GAUGES) == (gauge("g"),)
         assert transaction.runs() == (run("r"),)
         assert transaction.claim_of("j", 1) == "r"
         assert transaction.cursor("c") == 1
         assert transaction.journal() == (entry(),)
         assert transaction.ledger()[0].pending == 1
-        assert transaction.tables() == (table("a/d"),)
-        assert transaction.records() == (record(),)
+        assert transaction.records(MAINTAINED_TABLES) == (table("a/d"),)
+        assert transaction.records(MAINTENANCE_RECORDS) == (record(),)
         assert transaction.operation_runs() == (operation_run("j"),)
 
 

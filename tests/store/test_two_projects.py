@@ -20,6 +20,7 @@ from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, CronTrigger, Program, Schedule
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.refused import Refused
@@ -77,7 +78,7 @@ def test_two_projects_that_deploy_at_once_never_touch_each_others_apps(
     assert len(winners) == ROUNDS == len(won.read_text().splitlines())
     last, winner = f"contested_{ROUNDS - 1}", winners[f"{ROUNDS - 1}"]
     with sql_store.reading() as reader:
-        owners = {app.name: app.project for app in reader.apps()}
+        owners = {app.name: app.project for app in reader.records(APPS)}
         crons = {state.ref: state.spec.trigger for state in reader.schedules()}
     kept = {f"{project}_{app}": project for project in PROJECTS for app in ("stays", "comes")}
     assert owners == {**kept, last: winner}
@@ -156,7 +157,7 @@ def test_a_dataset_of_the_other_project_triggers_through_deployments_in_turns_an
     days = ["2026-02-28", *(f"2026-03-{round:02}" for round in range(1, ROUNDS))]
     assert launched(sql_store) == [("sales/daily", day) for day in days]
     with sql_store.reading() as reader:
-        owners = {app.name: (app.project, app.app.description) for app in reader.apps()}
+        owners = {app.name: (app.project, app.app.description) for app in reader.records(APPS)}
     assert owners == {project: (project, f"round {ROUNDS - 1}") for project in OWNED}
 
     bare = {"feeds": App(name="feeds")}

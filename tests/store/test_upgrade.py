@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import Engine, inspect, text
 
 from tests.worlds.samples import app
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.open import open_store, shown_url
 from tidegate.scheduler.store.sql import schema
@@ -76,7 +77,7 @@ def store(sql_url: str) -> Iterator[SqlStore]:
     """A store of this version, with an app."""
     opened = open_sql_store(sql_url)
     with opened.transaction() as transaction:
-        transaction.put_apps([app("a")])
+        transaction.put_records(APPS, [app("a")])
     yield opened
     opened.close()
 
@@ -93,7 +94,7 @@ def test_a_store_of_an_older_release_is_brought_up_to_date_with_all_that_it_has(
 ) -> None:
     new = open_store(sql_url, create=False)
     with new.reading() as reader:
-        assert reader.apps() == (app("a"),)
+        assert reader.records(APPS) == (app("a"),)
         assert reader.cursor("upgraded") is True
     new.close()
     revision, columns = seen(store.engine)

@@ -8,6 +8,7 @@ half       writes half of a transaction, says so, and never ends it
 import sys
 
 from tests.worlds.samples import event, job
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.open import open_store
 
 
@@ -17,7 +18,7 @@ def main(url: str, what: str, argument: str = "") -> None:
     match what:
         case "open":
             with store.reading() as reader:
-                assert reader.apps() == ()
+                assert reader.records(APPS) == ()
         case "count":
             for _ in range(int(argument)):
                 with store.transaction() as transaction:

@@ -14,7 +14,7 @@ from tidegate.cli.commits.inspect import app
 from tidegate.domain.model import App, Dataset, Program
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.model.deployed import DeployedApp
+from tidegate.scheduler.model.deployed import APPS, DeployedApp
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -49,7 +49,7 @@ def engine_store(warehouse: Warehouse) -> Iterator[SqlStore]:
         programs={"both": Program(name="both", run="m.f", writes=("table", "other"))},
     )
     with opened.transaction() as transaction:
-        transaction.put_apps([DeployedApp(app=deployed, revision=1, deployed_at=now())])
+        transaction.put_records(APPS, [DeployedApp(app=deployed, revision=1, deployed_at=now())])
     yield opened
     opened.close()
 

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from tests.tidegate.project import Project
 from tidegate.cli.main import application
 from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.open import open_store
 from tidegate.spark_jobs.iceberg.catalog import runtime
 
@@ -29,7 +30,7 @@ def deployed(project: Project) -> dict[str, str]:
     """The formats in the store, which runs use."""
     store = open_store(load_settings(project.folder).store_url)
     with store.reading() as reader:
-        (app,) = reader.apps()
+        (app,) = reader.records(APPS)
     store.close()
     return {name: dataset.format for name, dataset in app.app.datasets.items()}
 

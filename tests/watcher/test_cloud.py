@@ -16,6 +16,7 @@ from moto.server import ThreadedMotoServer
 
 from tests import tally
 from tests.watcher.landing import NORTH, Landing
+from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.watcher.cloud import options_of
 from tidegate.watcher.look import Place
@@ -114,7 +115,7 @@ def test_a_bucket_that_does_not_exist_or_answer_is_a_problem(tmp_path: Path, end
     assert "s3a://none/p/landing/orders: there is no none" in landing.said[-1]
     assert "cannot be listed" in away.said[-1]
     with away.store.reading() as reader:
-        assert "credentials" in reader.watched_folders("")[0].remedy
+        assert "credentials" in reader.records(WATCHED_FOLDERS, project="")[0].remedy
 
 
 def test_a_store_in_memory(tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ def test_without_the_extra_the_error_names_it(
 
     assert f"needs the package {package}, which is not installed" in landing.said[-1]
     with landing.store.reading() as reader:
-        assert reader.watched_folders("")[0].remedy == f"pip install 'tidegate[{extra}]'"
+        assert reader.records(WATCHED_FOLDERS, project="")[0].remedy == f"pip install 'tidegate[{extra}]'"
 
 
 def test_hdfs_is_refused_with_what_can_be_watched(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.watcher.landing import NORTH, SOUTH, Landing
+from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS
 
 SOUTHERN = "day=2026-03-09/region=south"
 
@@ -182,7 +183,7 @@ def test_a_problem_is_noted_with_its_cause_until_it_is_gone(landing: Landing) ->
     landing.after()
 
     with landing.store.reading() as reader:
-        (folder,) = reader.watched_folders("")
+        (folder,) = reader.records(WATCHED_FOLDERS, project="")
     assert folder.problem == f"there is no folder {landing.root}"
     assert "path" in folder.remedy
     assert folder.problem_since is not None
@@ -191,7 +192,7 @@ def test_a_problem_is_noted_with_its_cause_until_it_is_gone(landing: Landing) ->
     landing.root.mkdir()
     landing.restarted().run(landing.store)
     with landing.store.reading() as reader:
-        (folder,) = reader.watched_folders("")
+        (folder,) = reader.records(WATCHED_FOLDERS, project="")
     assert (folder.problem, folder.remedy, folder.problem_since) == ("", "", None)
 
 
@@ -232,5 +233,5 @@ def test_a_dataset_that_is_watched_otherwise_by_now_is_neither_begun_nor_noted(l
     assert landing.settled() == ()
 
     with landing.store.reading() as reader:
-        assert reader.watched_folders("") == ()
+        assert reader.records(WATCHED_FOLDERS, project="") == ()
     assert landing.events() == []

@@ -14,6 +14,7 @@ from tests.worlds.by import CLI
 from tests.worlds.world import compiled_app
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
 from tidegate.watcher import look as looks
 from tidegate.watcher.watching import SLOW_SECONDS, Watching, watched_of
 
@@ -75,7 +76,7 @@ def test_a_folder_that_does_not_answer_stops_no_other_and_is_noted(
 
     assert eventually(reported)
     with project.landing.store.reading() as reader:
-        found = {each.dataset: each.problem for each in reader.watched_folders("")}
+        found = {each.dataset: each.problem for each in reader.records(WATCHED_FOLDERS, project="")}
     assert found["shop/flags"] == ""
     assert "has not ended after 120 s" in found["shop/orders"]
 
@@ -84,7 +85,7 @@ def test_a_folder_that_does_not_answer_stops_no_other_and_is_noted(
     project.poke()
     joined()
     with project.landing.store.reading() as reader:
-        assert {each.problem for each in reader.watched_folders("")} == {""}
+        assert {each.problem for each in reader.records(WATCHED_FOLDERS, project="")} == {""}
 
 
 def test_a_folder_that_fails_stops_no_other(project: Project) -> None:
@@ -121,8 +122,8 @@ def test_what_is_not_watched_any_more_is_known_until_the_dataset_is_gone(project
     project.poke()
     joined()
     with project.landing.store.reading() as reader:
-        assert reader.watched_partitions("shop/orders") == ()
-        assert "shop/orders" not in {each.dataset for each in reader.watched_folders("")}
+        assert reader.records(WATCHED_PARTITIONS, dataset="shop/orders") == ()
+        assert "shop/orders" not in {each.dataset for each in reader.records(WATCHED_FOLDERS, project="")}
 
 
 def eventually(holds: Callable[[], bool]) -> bool:

@@ -7,7 +7,7 @@ from tidegate.scheduler.commands.deployment.schedules import delete_schedules, p
 from tidegate.scheduler.commands.reverts import Part, revert
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
 
 OPS = By(actor="cli:ada", reason="late feed")
 REST = By(actor="rest:ops", reason="more memory")
@@ -43,7 +43,7 @@ class Hands(World):
 
     def overrides(self) -> tuple[Override, ...]:
         with self.store.reading() as reader:
-            return reader.overrides()
+            return reader.records(OVERRIDES)
 
     def kinds(self) -> list[str]:
         return [each.kind for each in self.overrides()]

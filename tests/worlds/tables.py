@@ -27,7 +27,16 @@ from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.launch.run_report import claim, end_operation
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By, Entry
-from tidegate.scheduler.model.maintenance import Ended, Ending, Health, OperationRun, Record, TableState
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    Ended,
+    Ending,
+    Health,
+    OperationRun,
+    Record,
+    TableState,
+)
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.maintenance.policies import load_policies
@@ -120,7 +129,7 @@ class TableWorld(Arriving):
         with self.store.reading() as reader:
             wanted = tables or [
                 table.name
-                for table in reader.tables()
+                for table in reader.records(MAINTAINED_TABLES)
                 if not table.gone and fresh(table.health, at(clock)) is None
             ]
         if not wanted:
@@ -244,12 +253,12 @@ class TableWorld(Arriving):
 
     def record(self, table: str, operation: Operation = REWRITE, policy: str = "a/nightly") -> Record | None:
         with self.store.reading() as reader:
-            found = reader.records(tables=(table,))
+            found = reader.records(MAINTENANCE_RECORDS, table=(table,))
         return next((r for r in found if (r.operation, r.policy) == (operation, policy)), None)
 
     def table(self, name: str) -> TableState:
         with self.store.reading() as reader:
-            (found,) = reader.tables(names=(name,))
+            (found,) = reader.records(MAINTAINED_TABLES, name=(name,))
         return found
 
     def journal(self, job: str) -> tuple[Entry, ...]:

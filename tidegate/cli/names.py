@@ -8,6 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tidegate.domain.part_name import app_of
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.records.override import OVERRIDES
+from tidegate.scheduler.model.records.token import TOKENS
+from tidegate.scheduler.model.run import GAUGES
 
 if TYPE_CHECKING:
     from typer.core import _click
@@ -177,19 +181,19 @@ def _stored(reader: "EngineReader", kind: str) -> Iterable[str]:
 
             return NAMED[kind](reader)
         case "programs":
-            return [f"{each.name}/{name}" for each in reader.apps() for name in each.app.programs]
+            return [f"{each.name}/{name}" for each in reader.records(APPS) for name in each.app.programs]
         case "gauges":
             from tidegate.scheduler.commands.gauge import gauge_limits
 
-            return sorted({*(gauge.name for gauge in reader.gauges()), *gauge_limits(reader)})
+            return sorted({*(gauge.name for gauge in reader.records(GAUGES)), *gauge_limits(reader)})
         case "overrides":
-            return list(dict.fromkeys(each.ref for each in reader.overrides()))
+            return list(dict.fromkeys(each.ref for each in reader.records(OVERRIDES)))
         case "tables":
             from tidegate.scheduler.explain.measured import known_tables
 
             return [table.name for table in known_tables(reader)]
         case "tokens":
-            return [token.name for token in reader.tokens() if token.revoked_at is None]
+            return [token.name for token in reader.records(TOKENS) if token.revoked_at is None]
         case "deployments":
             from tidegate.scheduler.model.journal import EntryKind
 
@@ -225,6 +229,6 @@ def _partitions(dataset: str) -> tuple[str, ...]:
 
     with opened_store(as_it_is=True) as store, store.reading() as reader:
         whole = find_dataset(reader, dataset)
-        (app,) = (each.app for each in reader.apps() if each.name == app_of(whole))
+        (app,) = (each.app for each in reader.records(APPS) if each.name == app_of(whole))
     scheme = app.datasets[whole.removeprefix(f"{app.name}/")].partitions
     return () if scheme is None else latest_keys(scheme, datetime.now(UTC), PARTITIONS_MAX)

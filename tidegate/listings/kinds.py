@@ -11,7 +11,7 @@ from tidegate.domain.tasks.key import TaskKeyError, parse_date
 from tidegate.domain.time.instant import instant_of
 from tidegate.listings.listing import Filter, FilterKind, NotInScope, Scope, load
 from tidegate.scheduler.explain import names
-from tidegate.scheduler.model.deployed import TASK_KIND
+from tidegate.scheduler.model.deployed import APPS, TASK_KIND
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import UnknownName
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -132,7 +132,7 @@ NAMED: dict[str, Callable[[EngineReader], Iterable[str]]] = {
     "schedules": lambda reader: reader.schedule_refs(),
     "tasks": lambda reader: (state.ref for state in reader.schedules(kind=TASK_KIND)),
     "datasets": lambda reader: (
-        f"{each.name}/{name}" for each in reader.apps() for name in each.app.datasets
+        f"{each.name}/{name}" for each in reader.records(APPS) for name in each.app.datasets
     ),
     "jobs": lambda reader: (job.id for job in reader.jobs(limit=NEWEST)[::-1]),
 }

@@ -28,6 +28,7 @@ from tidegate.scheduler.explain.holders import holders
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.launch.owners import RunOwner, owners
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.run import Run
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -51,7 +52,7 @@ def with_blocked(explanation: Explanation, store: Store, reader: EngineReader) -
 def _written(explanation: Explanation, reader: EngineReader) -> tuple[str, ...]:
     """Return the outputs of its program as "app/dataset"."""
     name, _ = Ref.of(explanation.schedule)
-    app = next(iter(reader.apps(names=[name])), None)
+    app = next(iter(reader.records(APPS, name=[name])), None)
     state = next(iter(reader.schedules(refs=[explanation.schedule])), None)
     if app is None or state is None:
         return ()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from tidegate.scheduler.explain.instant_text import instant_text
+from tidegate.scheduler.model.deployed import APPS
 
 if TYPE_CHECKING:
     from tidegate.scheduler.store.engine_reader import EngineReader
@@ -69,7 +70,7 @@ def common_zone(reader: "EngineReader", apps: Collection[str]) -> str:
 
 def zones_of(reader: "EngineReader", apps: Collection[str]) -> dict[str, str]:
     """Return the zones of some apps by name; one that is no longer deployed has none."""
-    return {each.name: each.app.timezone for each in reader.apps(names=set(apps))} if apps else {}
+    return {each.name: each.app.timezone for each in reader.records(APPS, name=set(apps))} if apps else {}
 
 
 def machine_zone() -> ZoneInfo | None:

@@ -17,6 +17,7 @@ from tidegate.domain.error import UserError
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.project.settings.settings import Settings
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.open import shown_url
 
@@ -68,7 +69,7 @@ class SavedPlan(Value, kw_only=True):
 
 def basis_of(settings: Settings, wanted: Mapping[str, App], reader: EngineReader) -> Basis:
     """Return what a plan depends on now."""
-    deployed = {f"app {app.name}": app.revision for app in reader.apps()}
+    deployed = {f"app {app.name}": app.revision for app in reader.records(APPS)}
     deployed |= {f"schedule {state.ref}": state.revision for state in reader.schedules()}
     return Basis(
         settings={

@@ -22,7 +22,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.records.token import Role, Token, token_hash
+from tidegate.scheduler.model.records.token import TOKENS, Role, Token, token_hash
 from tidegate.server.browser_session import find_token
 from tidegate.server.peer import Peer
 from tidegate.server.problem import Problem, foreign_namespace
@@ -117,7 +117,7 @@ def caller_of(request: Request, service: Here) -> Caller:
     """
     refuse_foreign_page(request)
     with service.store.reading() as reader:
-        tokens = reader.tokens()
+        tokens = reader.records(TOKENS)
     secret, session = _secret(request), _session(request)
     token = None
     if secret is not None:
@@ -244,7 +244,7 @@ def known_namespace(ns: str, service: Here, _caller: Called) -> None:
 def check_start(service: Service) -> bool:
     """Return whether a token is needed, when a server starts."""
     with service.store.reading() as reader:
-        return bool(reader.tokens())
+        return bool(reader.records(TOKENS))
 
 
 def is_loopback(host: str) -> bool:

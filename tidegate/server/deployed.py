@@ -6,7 +6,7 @@ from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import Program
 from tidegate.project.one_schedule import NEW_NAME
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.problem import Problem
 from tidegate.server.service import Service
@@ -17,7 +17,7 @@ NAME = re.compile(r"[\w.@-]{1,255}")
 
 def deployed_apps(service: Service, reader: EngineReader) -> list[DeployedApp]:
     """Return the deployed apps of the namespace, by name."""
-    return [each for each in reader.apps() if each.project in (NO_PROJECT, service.settings.name)]
+    return [each for each in reader.records(APPS) if each.project in (NO_PROJECT, service.settings.name)]
 
 
 def own_apps(service: Service, reader: EngineReader) -> frozenset[str]:
@@ -33,7 +33,7 @@ def deployed_app(service: Service, reader: EngineReader, name: str) -> DeployedA
         Problem: 404 for an unknown one, 400 for a malformed name.
     """
     check_name(name)
-    found = next(iter(reader.apps(names=[name])), None)
+    found = next(iter(reader.records(APPS, name=[name])), None)
     if found is None or found.project not in (NO_PROJECT, service.settings.name):
         raise Problem(404, f'there is no app "{name}"')
     return found

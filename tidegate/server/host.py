@@ -27,6 +27,7 @@ from tidegate.processes.home import HOME_VARIABLE, WORKSPACE_NAME, home_in_use, 
 from tidegate.processes.lock import address_in_use
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
 from tidegate.project.settings.settings import Settings, load_settings
+from tidegate.scheduler.store.engine_reader import revisions_of_apps
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.upkeep import UpkeepStore
 
@@ -171,7 +172,7 @@ class ServersHost:
 
     def _revisions(self) -> Mapping[str, int]:
         with self._store.reading() as reader:
-            return reader.revisions()
+            return revisions_of_apps(reader)
 
 
 def _set_environment(settings: Settings, home: Path) -> None:

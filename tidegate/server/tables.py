@@ -3,7 +3,7 @@
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.explain.measured import known_tables
 from tidegate.scheduler.explain.names import find_table
-from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, TableState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import Caller
 from tidegate.server.problem import Problem, refused_as
@@ -27,7 +27,7 @@ class TablesSeen:
         """Return the names of the tables that the caller sees, with those that are gone; None for all."""
         if self._apps is None:
             return None
-        known = {table.name: table for table in (*known_tables(reader), *reader.tables())}
+        known = {table.name: table for table in (*known_tables(reader), *reader.records(MAINTAINED_TABLES))}
         return frozenset(name for name, table in known.items() if table in self)
 
 

@@ -21,7 +21,7 @@ from tidegate.scheduler.intake.watched import (
     note_problem,
     take_complete,
 )
-from tidegate.scheduler.model.records.watched import Files
+from tidegate.scheduler.model.records.watched import WATCHED_PARTITIONS, Files
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.files.scheme import is_local
 from tidegate.watcher.cloud import list_cloud, options_of
@@ -172,7 +172,10 @@ class Look:
                 with store.transaction() as transaction:
                     begin_watching(transaction, self.watched, present, self._clock())
             with store.reading() as reader:
-                self._known = {each.key: each.files for each in reader.watched_partitions(self.watched.id)}
+                self._known = {
+                    each.key: each.files
+                    for each in reader.records(WATCHED_PARTITIONS, dataset=self.watched.id)
+                }
         return self._known
 
     def note_slow(self, store: Store, seconds: float) -> None:

@@ -5,7 +5,8 @@ from tidegate.domain.duration import duration_text
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.watched import Watched, known_folder, size_of
-from tidegate.scheduler.model.records.watched import Files, changed
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.records.watched import WATCHED_PARTITIONS, Files, changed
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.watcher.partitions import FoundPartition, begins_later, waits_for
 from tidegate.watcher.watching import Site, watched_of
@@ -65,7 +66,7 @@ def watched_names(reader: EngineReader, site: Site) -> list[str]:
 
 def _watched(reader: EngineReader, site: Site) -> list[Watched]:
     return watched_of(
-        site, [each.app for each in reader.apps() if each.project in (NO_PROJECT, site.project)]
+        site, [each.app for each in reader.records(APPS) if each.project in (NO_PROJECT, site.project)]
     )
 
 
@@ -75,7 +76,7 @@ def _seen(reader: EngineReader, site: Site, watched: Watched) -> SeenFolder:
     except UserError as error:
         return SeenFolder(dataset=watched.id, folder=watched.folder, problem=error.message, remedy=error.hint)
     folder = known_folder(reader, watched)
-    rows = reader.watched_partitions(watched.id) if folder is not None else ()
+    rows = reader.records(WATCHED_PARTITIONS, dataset=watched.id) if folder is not None else ()
     known = {each.key: each.files for each in rows}
     last = f"{duration_text(watched.watch.settle)} without a change"
     if watched.watch.marker:

@@ -23,6 +23,7 @@ from tidegate.dagster_defs.deployed.plan_state import (
     encode_plan,
 )
 from tidegate.domain.model import App, Dataset, PartitionsTrigger, Program, Schedule
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import partition_event_key
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 
@@ -53,8 +54,8 @@ def two_projects() -> ReferenceStore:
     for app in (sample_app(), SALES):
         deploy(store, app)
         with store.transaction() as transaction:
-            (row,) = transaction.apps(names=[app.name])
-            transaction.put_apps([msgspec.structs.replace(row, project=app.name)])
+            (row,) = transaction.records(APPS, name=[app.name])
+            transaction.put_records(APPS, [msgspec.structs.replace(row, project=app.name)])
     return store
 
 

@@ -9,6 +9,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance
 from tests.dagster_defs.sample import deploy, sample_app
 from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.host.changes import Changes
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.open import open_store
 
 pytestmark = pytest.mark.dagster
@@ -28,7 +29,7 @@ def test_a_commit_to_the_store_or_to_the_log_is_seen_and_nothing_else(
 
     idle = token()
     with store.reading() as reader:
-        reader.apps()
+        reader.records(APPS)
     with store.transaction():
         pass
     assert token() == idle

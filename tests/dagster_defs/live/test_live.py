@@ -30,6 +30,7 @@ from tidegate.processes.alive import DagsterState, dagster_state
 from tidegate.processes.dagster import LOCATION_NAME
 from tidegate.release import release
 from tidegate.scheduler.commands.by_hand.manual import suspend
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -128,7 +129,7 @@ def test_a_dataset_of_one_project_makes_a_job_of_another_project_run(live: Live)
     counted = tidegate.read.pyarrow(str(live.folder / "warehouse/sales/revenue")).to_table()
     assert counted.to_pylist() == [{"day": "2023-03-09", "count": 2}]
     with live.store.reading() as reader:
-        owners = {app.name: app.project for app in reader.apps()}
+        owners = {app.name: app.project for app in reader.records(APPS)}
     own = dict.fromkeys(("flights", "night", "shop"), live.settings.name)
     assert owners == {**own, "sales": NAME}
     state = dagster_state(live.settings)

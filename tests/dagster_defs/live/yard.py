@@ -12,7 +12,7 @@ from tidegate.scheduler.commands.by_hand.manual import trigger
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.launch.owners import owners
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.maintenance import OperationRun, Record
+from tidegate.scheduler.model.maintenance import MAINTENANCE_RECORDS, OperationRun, Record
 
 SALES, EVENTS = "shop/sales", "lake.raw.events"
 FOLDERS = {SALES: "warehouse/shop/sales", EVENTS: "lake/raw/events"}
@@ -145,7 +145,7 @@ class Yard(LiveApp):
 
     def record(self, table: str) -> Record:
         with self.store.reading() as reader:
-            (found,) = reader.records(tables=(table,))
+            (found,) = reader.records(MAINTENANCE_RECORDS, table=(table,))
         return found
 
     def job(self, id: str) -> Job:

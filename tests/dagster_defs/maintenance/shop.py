@@ -20,7 +20,7 @@ from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import Scope
 from tidegate.scheduler.intake.tables import TableFound, report_health, report_tables
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.maintenance import Health, OperationRun, TableState
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, Health, OperationRun, TableState
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.tick.tick import tick
 
@@ -146,5 +146,5 @@ class Shop:
 
     def table(self, name: str) -> TableState:
         with self.store.reading() as reader:
-            (found,) = reader.tables(names=(name,))
+            (found,) = reader.records(MAINTAINED_TABLES, name=(name,))
         return found

@@ -19,7 +19,7 @@ from tidegate.scheduler.launch.run_report import end_operation
 from tidegate.scheduler.launch.stopped import FIRST_PAUSE, TIMEOUT_GRACE
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.maintenance import Ended, Ending, table_resource
+from tidegate.scheduler.model.maintenance import MAINTENANCE_RECORDS, Ended, Ending, table_resource
 from tidegate.scheduler.model.reason import Reason
 
 pytestmark = pytest.mark.dagster
@@ -59,7 +59,7 @@ def test_a_run_that_dies_frees_the_table_and_the_operation_is_due_again(
     assert "has ended without a word" in run.detail
     with shop.store.reading() as reader:
         assert reader.slots([table_resource(SALES)]) == {table_resource(SALES): 0}
-        (record,) = reader.records()
+        (record,) = reader.records(MAINTENANCE_RECORDS)
     shop.now = record.next_run or NOW
     assert shop.request().tags["tidegate/job"] != job.id
 

@@ -26,7 +26,7 @@ from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.launch.owners import owners
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.maintenance import Ended, Ending, table_resource
+from tidegate.scheduler.model.maintenance import MAINTENANCE_RECORDS, Ended, Ending, table_resource
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store import patience
 from tidegate.spark_jobs.commit.process import this_process
@@ -66,7 +66,7 @@ def test_it_carries_out_what_was_decided_and_closes_the_record(shop: Shop, opera
         Ending.SUCCEEDED, True, 600, COMPACTED.before, COMPACTED.after,
     )  # fmt: skip
     with shop.store.reading() as reader:
-        (record,) = reader.records()
+        (record,) = reader.records(MAINTENANCE_RECORDS)
         assert reader.slots([table_resource(SALES)]) == {table_resource(SALES): 0}
     assert (record.job, record.next_run) == (None, shop.now + HOUR)
 
@@ -244,7 +244,7 @@ def test_any_other_table_that_does_not_exist_is_gone(instance: DagsterInstance, 
     assert failure(execute(shop)) == "it does not exist"
     assert shop.table(EVENTS).gone
     with shop.store.reading() as reader:
-        assert reader.records() == ()
+        assert reader.records(MAINTENANCE_RECORDS) == ()
 
 
 def test_what_was_asked_for_by_hand_does_not_go_on_with_a_table_that_is_gone(

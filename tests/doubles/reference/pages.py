@@ -11,9 +11,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import PARTITION_KEY, Delivery, Event, app_of_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.records.partitions_report import PartitionsReport
 from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.store.answers import (
     WHOLE,
@@ -169,31 +167,12 @@ class PageReader(MemoryReader):
         late = (job for job in self._tables.jobs.values() if job.late_at is not None)
         return dict(sorted(Counter(job.schedule for job in late if job.state not in FINISHED).items()))
 
-    def owed_reports(self, project: str, limit: int) -> tuple[PartitionsReport, ...]:
-        found = sorted(
-            (each.owed_since, each.id)
-            for each in self._tables.partitions_reports.values()
-            if each.owed_since is not None and each.project == project
-        )
-        return tuple(self._tables.partitions_reports[id] for _, id in found[:limit])
-
-    def tables_wanted(self, limit: int) -> tuple[TableState, ...]:
-        wanted = [
-            (table.wanted_at, table.name, table)
-            for table in self._tables.maintained.values()
-            if table.wanted_at is not None
-        ]
-        return tuple(table for *_, table in sorted(wanted, key=lambda each: each[:2])[:limit])
-
     def newest_deliveries(self, job: str, limit: int) -> tuple[Delivery, ...]:
         found = self.deliveries([job])[job]
         return found[max(0, len(found) - limit) :]
 
     def count_deliveries(self, job: str) -> int:
         return len(self.deliveries([job])[job])
-
-    def revisions(self) -> dict[str, int]:
-        return {name: app.revision for name, app in self._tables.apps.items()}
 
     def damage(self) -> tuple[Damage, ...]:
         return ()

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from tests.doubles.reference.tables import ReferenceTables
-from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS
+from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
 from tidegate.scheduler.model.retention import (
     LedgerSum,
     OldEvent,
@@ -71,11 +72,6 @@ class RetentionReader(MemoryReader):
             if job.instance.number == number and not job.instance.empty
         )
         return min((at for at in found if at > scheduled), default=None)
-
-    def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
-        key = task_event_key(task)
-        every = self._tables.subscriptions.items()
-        return tuple(sorted(ref for ref, each in every if any(one.event_key == key for one in each)))
 
     def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
         held = self._tables
@@ -218,25 +214,21 @@ class RetentionWriter(RetentionReader, MemoryTransaction):
             self._tables.snapshots.pop(number, None)
 
     def drop_late_periods(self, before: datetime, limit: int) -> int:
-        self._tables.own("expected_periods")
         old = sorted(
-            (each.due_at, key)
-            for key, each in self._tables.expected_periods.items()
+            (each.due_at, EXPECTED_PERIODS.key_of(each))
+            for each in self.records(EXPECTED_PERIODS)
             if each.late_at is not None and each.due_at is not None and each.due_at < before
         )
-        for _, key in old[:limit]:
-            del self._tables.expected_periods[key]
+        self.drop_records(EXPECTED_PERIODS, [key for _, key in old[:limit]])
         return len(old[:limit])
 
     def drop_partitions_reports(self, before: datetime, limit: int) -> int:
-        self._tables.own("partitions_reports")
         old = sorted(
             (each.at, each.id)
-            for each in self._tables.partitions_reports.values()
+            for each in self.records(PARTITIONS_REPORTS)
             if each.at < before and each.owed_since is None
         )
-        for _, id in old[:limit]:
-            del self._tables.partitions_reports[id]
+        self.drop_records(PARTITIONS_REPORTS, [id for _, id in old[:limit]])
         return len(old[:limit])
 
 

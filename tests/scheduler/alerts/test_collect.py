@@ -11,6 +11,7 @@ from tidegate.alerts.texts import lines
 from tidegate.scheduler.alerts.collect import BlockedCommit, collect
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, reject
 from tidegate.scheduler.launch.run_report import note_failure
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertRules
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
 
@@ -167,8 +168,10 @@ def test_a_blocked_commit_is_heard_once_and_when_it_is_over(world: World) -> Non
 
 def test_apps_of_another_project_are_not_this_projects_business(world: World) -> None:
     with world.store.transaction() as transaction:
-        (app,) = transaction.apps()
-        transaction.put_apps([type(app)(app=app.app, revision=2, deployed_at=app.deployed_at, project="q")])
+        (app,) = transaction.records(APPS)
+        transaction.put_records(
+            APPS, [type(app)(app=app.app, revision=2, deployed_at=app.deployed_at, project="q")]
+        )
     world.arrive("10:00", "raw", "2026-03-09")
     end(world, "10:00", "failed")
     assert collected(world, "10:01") == []
@@ -224,8 +227,8 @@ def test_late_data_is_heard_in_the_channels_of_its_dataset_and_so_is_its_landing
 def test_late_data_and_blocked_commits_of_another_project_are_not_heard() -> None:
     world = Expecting("raw: {program: p, trigger: {partitions: {dataset: raw}}, status: active}")
     with world.store.transaction() as transaction:
-        (app,) = transaction.apps()
-        transaction.put_apps([msgspec.structs.replace(app, project="q", revision=2)])
+        (app,) = transaction.records(APPS)
+        transaction.put_records(APPS, [msgspec.structs.replace(app, project="q", revision=2)])
     world.tick("1d 07:59")
     world.tick("1d 08:00")
     rules = AlertRules(default={"blocked_commit": ("ops",)})

@@ -12,7 +12,7 @@ from tidegate.scheduler.commands.deployment.live import deployed_apps, differenc
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.commands.tokens import create_token, revoke_token
 from tidegate.scheduler.model.journal import By, EntryKind
-from tidegate.scheduler.model.records.token import Role, token_hash
+from tidegate.scheduler.model.records.token import TOKENS, Role, token_hash
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -87,7 +87,7 @@ def test_tokens_are_created_once_and_revoked(store: MemoryStore):
         revoke_token(transaction, "ops", at(1), CLI)
         with pytest.raises(Refused, match="no token"):
             revoke_token(transaction, "ops", at(2), CLI)
-        (token,) = transaction.tokens()
+        (token,) = transaction.records(TOKENS)
         actions = [each.data["action"] for each in transaction.journal() if each.kind is EntryKind.TOKEN]
 
     assert (token.revoked_at, token.hash) == (at(1), token_hash("s"))

@@ -21,7 +21,8 @@ from tidegate.domain.model import (
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
-from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.deployed import APPS, ScheduleState
+from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
@@ -94,9 +95,11 @@ def test_a_first_deploy_creates_apps_schedules_and_their_places_in_time() -> Non
     assert daily.fires_after == NOW - timedelta(microseconds=1)
     assert states["a/paused"].active_since is None
     with deployed.store.reading() as reader:
-        (app,) = reader.apps()
+        (app,) = reader.records(APPS)
         assert (app.revision, app.app.schedules) == (1, {})
-        found = reader.subscriptions(["run:a/load:succeeded", "partition:a/raw", "fire:a/daily:"])
+        found = reader.records(
+            SUBSCRIPTIONS, event_key=["run:a/load:succeeded", "partition:a/raw", "fire:a/daily:"]
+        )
         assert [each.schedule for each in found] == ["a/daily", "a/joined", "a/paused"]
         assert [entry.kind for entry in reader.journal()] == [EntryKind.SPEC] * 4 + [EntryKind.DEPLOY]
 
@@ -122,7 +125,7 @@ def test_a_changed_schedule_starts_anew_with_the_status_it_had() -> None:
     }
     assert states["a/daily"].active_since == states["a/daily"].deployed_at == LATER
     with deployed.store.reading() as reader:
-        assert reader.apps()[0].revision == 2
+        assert reader.records(APPS)[0].revision == 2
 
 
 FATES = [
@@ -178,7 +181,7 @@ def test_without_updating_the_schedules_of_a_removed_program_or_app_go_all_the_s
     deployed.deploy(an_app(DAILY, JOINED, PAUSED, programs=("load",)), update=False)
     assert list(deployed.states()) == ["a/daily"]
     with deployed.store.reading() as reader:
-        assert [app.name for app in reader.apps()] == ["a"]
+        assert [app.name for app in reader.records(APPS)] == ["a"]
 
 
 def test_removing_what_triggers_a_schedule_that_stays_is_refused_unless_forced() -> None:
@@ -206,7 +209,7 @@ def test_parts_that_have_only_moved_in_their_file_are_no_change() -> None:
     moved = msgspec.structs.replace(WHOLE, at=At(file="a.yaml", line=7, column=1))
     deployed.deploy(moved)
     with deployed.store.reading() as reader:
-        (app,) = reader.apps()
+        (app,) = reader.records(APPS)
         assert (app.revision, app.app.at) == (1, moved.at)
         assert len([entry for entry in reader.journal() if entry.kind is EntryKind.DEPLOY]) == 1
 

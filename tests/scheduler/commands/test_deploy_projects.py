@@ -13,6 +13,7 @@ from tidegate.domain.model import App, CronTrigger, Maintenance, Program, Schedu
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
 from tidegate.scheduler.commands.deployment.specifications import record_storage, storages_of
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -49,7 +50,7 @@ class Shared:
 
     def owners(self) -> dict[str, str]:
         with self.store.reading() as reader:
-            return {app.name: app.project for app in reader.apps()}
+            return {app.name: app.project for app in reader.records(APPS)}
 
     def schedules(self) -> list[str]:
         with self.store.reading() as reader:

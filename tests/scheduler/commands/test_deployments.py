@@ -9,6 +9,7 @@ from tests.worlds.world import at
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.deployments import change_of, rollback
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused
 
@@ -42,4 +43,4 @@ def test_an_app_that_did_not_exist_then_is_not_rolled_back_unless_it_may_be_remo
         with pytest.raises(Refused, match=f"b did not exist after deployment {first}"):
             rollback(transaction, first, scope, at("11:00"), OPS)
         rollback(transaction, first, scope, at("11:00"), OPS, remove_apps=True)
-        assert [app.name for app in transaction.apps()] == ["a"]
+        assert [app.name for app in transaction.records(APPS)] == ["a"]

@@ -5,6 +5,7 @@ import pytest
 
 from tests.worlds.overriding import FIRST, REST, Hands, S
 from tests.worlds.world import at
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.refused import Refused
 
 
@@ -147,7 +148,7 @@ def test_an_override_of_what_is_not_deployed_or_is_as_it_was_ends_and_stops_noth
     world.suspended("10:00", until="11:00")
     (found,) = world.overrides()
     with world.store.transaction() as transaction:
-        transaction.put_overrides([msgspec.structs.replace(found, ref="a/gone")])
+        transaction.put_records(OVERRIDES, [msgspec.structs.replace(found, ref="a/gone")])
         transaction.put_schedules([msgspec.structs.replace(world.state(), status="active")])
     world.tick("11:00")
     (stays,) = world.overrides()

@@ -10,6 +10,7 @@ from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app, release_app
 from tidegate.scheduler.commands.by_hand.manual import resume
 from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.refused import Refused, UnknownName
 
 # --- the text ----------------------------------------------------------------------------
@@ -201,7 +202,7 @@ def test_a_text_that_nobody_knows_any_more_is_not_reverted():
     world.put("10:00", FIRST)
     (found,) = world.overrides()
     with world.store.transaction() as transaction:
-        transaction.put_overrides([msgspec.structs.replace(found, spec=None)])
+        transaction.put_records(OVERRIDES, [msgspec.structs.replace(found, spec=None)])
     with pytest.raises(Refused, match="what a/s was deployed as is not known"):
         world.revert("11:00")
     assert world.state().overridden

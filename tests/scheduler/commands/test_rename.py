@@ -10,6 +10,7 @@ from tests.worlds.world import at
 from tidegate.domain.model import Program
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.explain.past.store_at import store_at
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import Run, RunStatus
@@ -97,7 +98,7 @@ def test_a_renamed_dataset_stays_where_its_rows_are(store) -> None:
     put(store, "09:00", app(out="out2", out_from="out"))
     put(store, "10:00", app(out="out2"))
     with store.reading() as reader:
-        (deployed,) = reader.apps()
+        (deployed,) = reader.records(APPS)
     assert deployed.app.datasets["out2"].stored_as == "a/out"
     (blocked,) = planned(store, app(out="out2", raw="out")).blocked
     assert (
@@ -110,7 +111,7 @@ def test_a_renamed_app_is_not_removed_and_keeps_its_owner_and_places(store) -> N
     found = put(store, "09:00", app(app="b", app_from="a"))
     assert [(change.name, change.action) for change in found.apps] == [("b", "unchanged")]
     with store.reading() as reader:
-        (deployed,) = reader.apps()
+        (deployed,) = reader.records(APPS)
     assert {each.stored_as for each in deployed.app.datasets.values()} == {"a/raw", "a/out"}
 
 

@@ -20,6 +20,7 @@ from tests.worlds.by import CLI
 from tests.worlds.world import app_of, at
 from tidegate.domain.error import UserError
 from tidegate.scheduler.commands.deployment.deploy import deploy
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.open import open_store
@@ -79,7 +80,7 @@ def test_a_removed_app_must_not_leave_a_publish_unfinished(sql: SqlStore) -> Non
         put(sql, "10:00")
     put(sql, "10:00", force=True)
     with sql.reading() as reader:
-        assert reader.apps() == ()
+        assert reader.records(APPS) == ()
 
 
 @pytest.mark.parametrize(
@@ -126,4 +127,4 @@ def test_a_rename_is_all_or_nothing(sql: SqlStore) -> None:
         _ = 1 / 0
     assert commits.followers() == (("a/load", "a/raw"),)
     with sql.reading() as reader:
-        assert list(reader.apps()[0].app.programs) == ["load"]
+        assert list(reader.records(APPS)[0].app.programs) == ["load"]

@@ -15,6 +15,7 @@ from tidegate.scheduler.commands.tasks.backfills import Wanted, backfills, start
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
@@ -108,7 +109,7 @@ def test_the_status_and_an_override_move(store: Store) -> None:
     with store.reading() as reader:
         (state,) = reader.schedules(refs=["a/weekly"])
         assert (state.status, reader.schedules(refs=["a/seven"])) == ("suspended", ())
-        assert all(each.ref != "a/seven" for each in reader.overrides())
+        assert all(each.ref != "a/seven" for each in reader.records(OVERRIDES))
 
 
 def test_the_plan_names_it_and_no_schedule_is_new_or_deleted(store: Store) -> None:

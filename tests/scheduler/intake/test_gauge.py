@@ -10,6 +10,7 @@ from tests.worlds.world import World, at
 from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.run import GAUGES
 
 KEY = "2026-03-09"
 S = (
@@ -61,7 +62,7 @@ def test_several_are_reported_together_and_journaled():
     world = World(S)
     world.report("09:00", cpu=95, disk=3)
     with world.store.reading() as reader:
-        assert [(gauge.name, gauge.value, gauge.reported_at) for gauge in reader.gauges()] == [
+        assert [(gauge.name, gauge.value, gauge.reported_at) for gauge in reader.records(GAUGES)] == [
             ("cpu", 95.0, at("09:00")),
             ("disk", 3.0, at("09:00")),
         ]
@@ -77,7 +78,7 @@ def test_the_last_report_counts():
     world.report("09:00", cpu=95)
     world.report("09:30", cpu=20)
     with world.store.reading() as reader:
-        assert [gauge.value for gauge in reader.gauges()] == [20.0]
+        assert [gauge.value for gauge in reader.records(GAUGES)] == [20.0]
 
 
 def test_a_report_that_is_older_than_the_last_one_changes_nothing():

@@ -11,6 +11,7 @@ from tests.worlds.world import app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.decision.expected.judgement import expected_of
 from tidegate.scheduler.decision.expected.periods import CATCH_UP_PERIODS_MAX
+from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS, LATE_TOTALS
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.tick.tick import tick
 
@@ -52,7 +53,7 @@ def test_a_day_before_the_first_expected_one_changes_nothing() -> None:
     world.arrive("09:00", "raw", "2026-03-01")
     world.tick("12:00")
     with world.store.reading() as reader:
-        assert reader.expected_periods("a/raw", ["2026-03-01"]) == ()
+        assert reader.records(EXPECTED_PERIODS, dataset="a/raw", period=["2026-03-01"]) == ()
     assert world.entries("landed") == world.late() == []
 
 
@@ -165,10 +166,10 @@ def test_a_deployment_that_does_not_change_the_deadline_changes_nothing() -> Non
     world = Expecting(DAILY)
     world.tick("1d 08:00")
     with world.store.reading() as reader:
-        before = reader.expected_data()
+        before = reader.records(EXPECTED_DATA)
     world.change("1d 09:00", DAILY.replace("{partitions", "{description: another, partitions"))
     with world.store.reading() as reader:
-        assert reader.expected_data() == before
+        assert reader.records(EXPECTED_DATA) == before
     assert len(late_now(world)) == 1
 
 
@@ -200,7 +201,7 @@ def test_the_totals_count_what_was_late() -> None:
         world.tick(f"{day}d 08:00")
         world.tick(f"{day}d 08:02")
     with world.store.reading() as reader:
-        (total,) = reader.late_totals()
+        (total,) = reader.records(LATE_TOTALS)
     assert (total.kind, total.name, total.number) == ("dataset", "a/raw", 3)
 
 
@@ -218,8 +219,8 @@ def test_a_renamed_dataset_goes_on_with_what_is_expected_and_what_was_late() -> 
     world.compiled = lambda text: app_of(text, renamed.replace("reads: [raw]", "reads: [orders]"))
     world.redeploy("1d 09:00", SCHEDULES.replace("dataset: raw", "dataset: orders"))
     with world.store.reading() as reader:
-        assert [each.dataset for each in reader.expected_data()] == ["a/orders"]
-        assert [(each.kind, each.name) for each in reader.late_totals()] == [("dataset", "a/orders")]
+        assert [each.dataset for each in reader.records(EXPECTED_DATA)] == ["a/orders"]
+        assert [(each.kind, each.name) for each in reader.records(LATE_TOTALS)] == [("dataset", "a/orders")]
     assert [(each.dataset, each.period) for each in late_now(world)] == [("a/orders", "2026-03-10")]
     world.arrive("1d 10:00", "orders", "2026-03-10")
     world.tick("1d 10:00")
@@ -233,7 +234,7 @@ def test_a_removed_app_leaves_nothing_that_is_expected() -> None:
     world.tick("1d 08:00")
     with world.store.transaction() as transaction:
         deploy(transaction, {}, at("1d 09:00"), force=True, by=CLI)
-        assert transaction.expected_data() == ()
+        assert transaction.records(EXPECTED_DATA) == ()
     world.tick("3d 08:00")
     assert len(world.late()) == 1
 
@@ -246,7 +247,7 @@ def test_retention_drops_old_late_periods_and_keeps_the_totals() -> None:
         assert transaction.drop_late_periods(at("2d 12:00"), 10) == 2
     assert [each.period for each in late_now(world)] == ["2026-03-12"]
     with world.store.reading() as reader:
-        assert [each.number for each in reader.late_totals()] == [3]
+        assert [each.number for each in reader.records(LATE_TOTALS)] == [3]
 
 
 def test_two_schedulers_note_a_period_once(tmp_path: Path) -> None:
@@ -258,6 +259,6 @@ def test_two_schedulers_note_a_period_once(tmp_path: Path) -> None:
             tick(store, at(f"1d {clock}"))
     assert world.late() == [("03-11 08:00", "2026-03-10")]
     with other.reading() as reader:
-        assert [each.number for each in reader.late_totals()] == [1]
+        assert [each.number for each in reader.records(LATE_TOTALS)] == [1]
     one.close()
     other.close()

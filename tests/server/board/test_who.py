@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from tests.server.board.board import DAYS, HTML, job_of
 from tests.server.serving import NOON, Served, problem
-from tidegate.scheduler.model.records.token import Role, Token, token_hash
+from tidegate.scheduler.model.records.token import TOKENS, Role, Token, token_hash
 from tidegate.server.access import COOKIE
 from tidegate.server.browser_session import KEPT_FOR, find_token, make_value
 from tidegate.server.rate_limit import RateLimit
@@ -57,8 +57,8 @@ def test_a_session_is_no_token_and_ends_with_its_token(board: Served):
     assert forged.get("/").status_code == 401
     with board.store.transaction() as transaction:
         name = value.partition("~")[0]
-        [token] = [each for each in transaction.tokens() if each.name == name]
-        transaction.put_tokens([msgspec.structs.replace(token, revoked_at=token.created_at)])
+        [token] = [each for each in transaction.records(TOKENS) if each.name == name]
+        transaction.put_records(TOKENS, [msgspec.structs.replace(token, revoked_at=token.created_at)])
     assert client.get("/").status_code == 401
 
 

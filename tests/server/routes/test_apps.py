@@ -14,6 +14,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import difference
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.journal import EntryKind
 
 pytestmark = [pytest.mark.store]
@@ -108,7 +109,7 @@ def test_a_deployment_with_updating_undoes_what_calls_did(server: Served):
     server.client.put(f"{SCHEDULES}/called", json=DAILY)
     server.client.post(f"{SCHEDULES}/daily/update", json={"timeout": "5m"})
     with server.store.reading() as reader:
-        wanted = {app.name: app.app for app in reader.apps()}
+        wanted = {app.name: app.app for app in reader.records(APPS)}
         (compiled,) = compile_files({"a.yaml": json.dumps(SPEC).encode()}).models().values()
         scope = Scope(project=server.service.settings.name, only=frozenset(wanted), removable=frozenset())
         planned = {
@@ -227,8 +228,10 @@ def test_apps_are_listed_by_name_in_pages(server: Served):
 def test_an_app_without_a_text_is_deployed_once_more(server: Served):
     deployed(server)
     with server.store.transaction() as transaction:
-        (app,) = transaction.apps()
-        transaction.put_apps([msgspec.structs.replace(app, app=msgspec.structs.replace(app.app, written={}))])
+        (app,) = transaction.records(APPS)
+        transaction.put_records(
+            APPS, [msgspec.structs.replace(app, app=msgspec.structs.replace(app.app, written={}))]
+        )
 
     problem(server.client.get(APP), 409)
     assert deployed(server)["unchanged"] == ["daily", "each_day"]

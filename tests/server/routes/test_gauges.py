@@ -9,6 +9,7 @@ from tests.server.serving import NS, Served, problem
 from tests.server.shop import fetched, journaled
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.model.run import GAUGES
 
 pytestmark = [pytest.mark.store]
 
@@ -28,7 +29,7 @@ def test_a_report_counts_and_shows_who_waits_for_it(server: Served):
         "limits": {"sales/daily": 80.0},
     }
     with server.store.reading() as reader:
-        assert [(gauge.name, gauge.value) for gauge in reader.gauges()] == [("cpu", 95.0)]
+        assert [(gauge.name, gauge.value) for gauge in reader.records(GAUGES)] == [("cpu", 95.0)]
     assert journaled(server, EntryKind.GAUGE) == [("rest", "busy")]
 
 
@@ -73,7 +74,7 @@ def test_a_gauge_that_no_schedule_waits_for_is_kept(server: Served):
 def test_what_is_malformed_is_400(server: Served, path: str, body: Any):
     problem(server.client.post(path, json=body), 400)
     with server.store.reading() as reader:
-        assert reader.gauges() == ()
+        assert reader.records(GAUGES) == ()
 
 
 def test_a_number_that_is_not_finite_is_400(server: Served):

@@ -12,7 +12,7 @@ from tests.simulation.maintenance.oracle import due_at, pauses, plan_of
 from tidegate.domain.model import App, Maintenance, OperationPlan
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.maintenance import Health, OperationRun, TableState
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, Health, OperationRun, TableState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import Store
 
@@ -46,7 +46,9 @@ def picture(store: Store, notes: Notes, now: datetime) -> Picture | None:
         busy = {run.table for run in runs if run.ending is None}
         if any(run.ending is None and run.closes_at <= now for run in runs):
             return None
-        tables = [table for table in reader.tables() if not table.gone and table.name not in busy]
+        tables = [
+            table for table in reader.records(MAINTAINED_TABLES) if not table.gone and table.name not in busy
+        ]
         written = {event.key for event in reader.unrouted_events(1000)}
         pipelines = any(job.maintenance is None and job.state in AT_WORK for job in reader.jobs())
     uncertain = {"a/" + key.rpartition("/")[2] for key in written}

@@ -16,7 +16,13 @@ from tidegate.scheduler.decision.fold.after import after
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    OperationRun,
+    Record,
+    TableState,
+)
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 MINUTE = timedelta(minutes=1)
@@ -37,7 +43,7 @@ def judge(reader: EngineReader, notes: Notes, now: datetime) -> None:
     _one_at_a_time(runs)
     for run in runs:
         assert run.ending is not None or run.closes_at > now, f"a run is past its timeout: {run}"
-    tables, records = reader.tables(), reader.records()
+    tables, records = reader.records(MAINTAINED_TABLES), reader.records(MAINTENANCE_RECORDS)
     for table in tables:
         _history(table, notes.counted(runs, table.name))
         _forgotten(table, runs, reader.events(key_prefix=f"{PARTITION_KEY}{table.name}"))

@@ -25,7 +25,7 @@ from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.launch.run_report import end_operation
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.maintenance import Ended, Ending, Health
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, Ended, Ending, Health
 from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
@@ -91,7 +91,7 @@ class TablesOfChance(Hands):
     def measure(self) -> None:
         """Measure the tables that are to be measured, or some; not everything may be known of them."""
         with self.store.reading() as reader:
-            names = [table.name for table in reader.tables_wanted(9)]
+            names = [table.name for table in reader.due_records(MAINTAINED_TABLES, None, 9)]
         found = {name: self._health() for name in names or self.dice.sample([*PLAIN, *DATASETS], 2)}
         self.within(lambda t: report_health(t, found, self.now))
 
@@ -163,7 +163,7 @@ class TablesOfChance(Hands):
         self._step_aside()
         table = self.dice.choice(PLAIN)
         with self.store.reading() as reader:
-            (known,) = reader.tables(names=(table,))
+            (known,) = reader.records(MAINTAINED_TABLES, name=(table,))
         if known.gone:
             self.within(lambda t: report_tables(t, [TableFound(catalog_name=table)], self.now))
             self.notes.back[table] = self.now

@@ -16,6 +16,7 @@ from tests.simulation.people.long_scenario import START, scenario
 from tests.simulation.people.oracle import PeopleOracle
 from tests.simulation.sweep import Rewinding, RewindingMemory, RewindingSqlite, Undisturbed
 from tests.tally import reach
+from tidegate.scheduler.model.records.override import OVERRIDES
 
 pytestmark = pytest.mark.endurance  # a history for each point
 
@@ -61,5 +62,5 @@ def judge(store: FaultyStore) -> PeopleOracle:
     oracle = PeopleOracle()
     with store.reading() as reader:
         oracle.read_all(reader.journal())
-        oracle.same_overrides(reader.overrides())
+        oracle.same_overrides(reader.records(OVERRIDES))
     return oracle

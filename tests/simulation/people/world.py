@@ -28,6 +28,8 @@ from tidegate.scheduler.commands.by_hand.held_apps import held_apps, release_app
 from tidegate.scheduler.commands.reverts import revert
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
 from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.records.expected import LATE_TOTALS
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import TickReport
@@ -65,13 +67,13 @@ class PeopleWorld(ChanceWorld):
     def settle(self) -> None:
         """First all that expires has expired, and what has no expiry is ended."""
         with self.store.reading() as reader:
-            expiring = [each.expires_at for each in reader.overrides() if each.expires_at is not None]
+            expiring = [each.expires_at for each in reader.records(OVERRIDES) if each.expires_at is not None]
         self.now = max([self.now, *expiring])
         self.latest = max(self.latest, self.now)
         self.tick()
         self.within(lambda transaction: release_app(transaction, "a", self.now, by=CLI))
         with self.store.reading() as reader:
-            switched = [each.ref for each in reader.overrides() if each.kind == "status"]
+            switched = [each.ref for each in reader.records(OVERRIDES) if each.kind == "status"]
         for ref in switched:
             with suppress(Refused):
                 self.within(lambda transaction, ref=ref: revert(transaction, ref, self.now, ADA, "status"))
@@ -106,8 +108,10 @@ class PeopleWorld(ChanceWorld):
     def judge_at_the_end(self) -> None:
         super().judge_at_the_end()
         with self.store.reading() as reader:
-            self.oracle.same_overrides(reader.overrides())
-            totals = {each.name: each.number for each in reader.late_totals() if each.kind == "dataset"}
+            self.oracle.same_overrides(reader.records(OVERRIDES))
+            totals = {
+                each.name: each.number for each in reader.records(LATE_TOTALS) if each.kind == "dataset"
+            }
         late = {f"a/{name}": number for name, number in self.oracle.expected.late.items()}
         assert totals == late, f"late were {totals}, the journal says {late}"
 
@@ -120,7 +124,7 @@ class PeopleWorld(ChanceWorld):
     def _person(self) -> None:
         with self.store.reading() as reader:
             names = [state.name for state in reader.schedules()]
-            names += [each.name for each in reader.overrides() if each.kind != "held"]
+            names += [each.name for each in reader.records(OVERRIDES) if each.kind != "held"]
         deed = deed_by_chance(self._people, sorted({*names}) or ["s0"], self.now)
         if deed.spec is not None:
             self.oracle.put(deed.spec)

@@ -11,13 +11,21 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from tests.store.drawn import alerts, expected, maintenance, overrides, partitions, retention, tallies
+from tests.store.drawn import (
+    alerts,
+    expected,
+    maintenance,
+    overrides,
+    partitions,
+    records,
+    retention,
+    tallies,
+)
+from tests.store.drawn.records import ids, instants, many, maybe_instants, refs
 from tests.worlds.samples import (
-    app,
     at,
     entry,
     event,
-    gauge,
     job,
     launched,
     run,
@@ -26,16 +34,19 @@ from tests.worlds.samples import (
 )
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import Priority
-from tidegate.scheduler.model.event import Subscription
+from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
-from tidegate.scheduler.model.records.specification import Specification
-from tidegate.scheduler.model.records.token import Role, Token
-from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
-from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.model.records.partitions_report import (
+    PARTITIONS_REPORTS,
+)
+from tidegate.scheduler.model.records.watched import (
+    WATCHED_FOLDERS,
+    WATCHED_PARTITIONS,
+)
+from tidegate.scheduler.model.run import GAUGES, RunStatus
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -57,11 +68,7 @@ class Call:
             return str(error)
 
 
-ids = st.sampled_from(["a", "B", "b", "b0", "ä", "_", "a/b", "Z%"])
-refs = st.sampled_from(["a/s", "a/t", "a/S", "ab/s", "b/s"])
 resources = st.sampled_from(["program:a/p", "group:g", "group:G", "table:a/d"])
-instants = st.integers(0, 4).map(at)
-maybe_instants = st.none() | instants
 reasons = st.none() | st.sampled_from(list(Reason))
 
 events = st.builds(
@@ -118,9 +125,6 @@ schedules = st.builds(
     clocks=st.dictionaries(st.sampled_from(["", "0"]), instants),
 )
 launches = st.builds(launched, ids, st.integers(0, 4), program=st.sampled_from(["a/p", "a/q"]))
-gauges = st.builds(
-    gauge, st.sampled_from(["g", "G"]), st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 4)
-)
 runs = st.builds(
     run,
     ids,
@@ -130,9 +134,6 @@ runs = st.builds(
     seen_at=instants,
     started_at=maybe_instants,
     ended_at=maybe_instants,
-)
-subscriptions = st.builds(
-    Subscription, event_key=st.sampled_from(["k", "K"]), schedule=refs, leaf=st.sampled_from(["", "0", "0.1"])
 )
 entries = st.builds(
     entry,
@@ -153,70 +154,8 @@ def renamed_app(name: str, new: str) -> Renames:
 renames = st.builds(
     renamed_app, st.sampled_from(["a", "B"]), st.uuids(version=4).map(lambda new: f"n{new.hex}")
 )
-tokens = st.builds(
-    Token,
-    name=ids,
-    hash=st.sampled_from(["h", "H"]),
-    role=st.sampled_from(list(Role)),
-    app=st.none() | st.sampled_from(["a", "B"]),
-    created_at=instants,
-    revoked_at=maybe_instants,
-)
-
-specifications = st.builds(
-    Specification,
-    ref=st.sampled_from(["a", "a/s", "a/S", "ä"]),
-    number=st.integers(1, 4),
-    content=st.sampled_from([b"", b"x\x00", b"y"]),
-)
-
-partitions_reports = st.builds(
-    PartitionsReport,
-    id=ids,
-    project=st.sampled_from(["", "p"]),
-    dataset=st.sampled_from(["a/d", "B/d"]),
-    asked=st.sampled_from(["x", "y"]),
-    detail=st.sampled_from(["", "ä\n"]),
-    partitions=st.lists(
-        st.builds(ReportedPartition, event=ids, key=ids, rows=st.none() | st.integers(0, 2**40), at=instants),
-        max_size=2,
-    ).map(tuple),
-    at=instants,
-    owed_since=maybe_instants,
-    sent=st.integers(0, 2),
-)
-
-watched_datasets = st.sampled_from(["a/d", "a/s", "B/d"])
-watched_folders = st.builds(
-    WatchedFolder,
-    dataset=watched_datasets,
-    project=st.sampled_from(["", "p"]),
-    folder=st.sampled_from(["/ä", "s3a://b/c"]),
-    since=maybe_instants,
-    problem=st.sampled_from(["", "away\n"]),
-    problem_since=maybe_instants,
-)
-watched_partitions = st.builds(
-    WatchedPartition,
-    dataset=watched_datasets,
-    key=ids,
-    files=st.dictionaries(ids, st.tuples(st.integers(0, 2**62), ids), max_size=2),
-    at=instants,
-)
-
-
-def many(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
-    """A few values, of which some may repeat."""
-    return st.lists(values, max_size=4)
-
-
 ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
-    "put_apps": (
-        many(st.builds(app, ids, revision=st.integers(1, 3), project=st.sampled_from(["", "p", "P"]))),
-    ),
-    "delete_apps": (many(ids),),
     "put_schedules": (many(schedules),),
-    "put_subscriptions": (many(refs), many(subscriptions)),
     "delete_schedules": (many(refs),),
     "add_events": (many(events),),
     "mark_routed": (many(ids),),
@@ -228,7 +167,6 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "release_slots": (ids,),
     "add_launches": (many(launches),),
     "remove_launch": (ids,),
-    "put_gauges": (many(gauges),),
     "wake": (many(resources), instants),
     "looked_at": (many(jobs.map(lambda each: queue_of(each) or "")),),
     "put_runs": (many(runs),),
@@ -236,27 +174,26 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "set_cursor": (ids, values),
     "rename": (renames,),
     "add_journal": (many(entries),),
-    "put_tables": (many(maintenance.tables),),
-    "put_records": (many(maintenance.records),),
-    "delete_records": (many(maintenance.records),),
     "put_operation_runs": (many(maintenance.operation_runs),),
-    "put_tokens": (many(tokens),),
-    "put_specifications": (many(specifications),),
-    "put_partitions_reports": (many(partitions_reports),),
     "drop_partitions_reports": (instants, st.integers(1, 2)),
-    "put_watched_folders": (many(watched_folders),),
-    "put_watched_partitions": (many(watched_partitions),),
-    "forget_watched": (many(watched_datasets),),
     **tallies.ARGUMENTS,
     **retention.ARGUMENTS,
     **alerts.ARGUMENTS,
     **expected.ARGUMENTS,
-    **overrides.ARGUMENTS,
 }
 """What each method of a transaction is called with."""
 
+DRAWN: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
+    **{method: st.tuples(*drawn) for method, drawn in ARGUMENTS.items()},
+    "put_records": records.put,
+    "drop_records": records.dropped,
+}
+
+OFTEN = ("put_records", "drop_records") * 4
+"""What is drawn more often than the rest: these two are of many kinds."""
+
 calls: st.SearchStrategy[Call] = st.one_of(
-    *(st.builds(Call, st.just(method), st.tuples(*drawn)) for method, drawn in ARGUMENTS.items())
+    *(st.builds(Call, st.just(method), DRAWN[method]) for method in (*DRAWN, *OFTEN))
 )
 
 
@@ -277,14 +214,13 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question."""
     names = ["a", "B", "b", "ä", "a/b", "none"]
     return [
-        reader.apps(),
-        reader.revisions(),
+        *(reader.records(kind) for kind in records.RECORDS),
         reader.app_headers(),
         reader.schedules(app="a"),
         reader.schedules(refs=["a/s", "a/S"]),
         reader.due_schedules(now, 2),
         reader.due_schedules(now, 2, tasks=True),
-        reader.subscriptions(["k"]),
+        reader.records(SUBSCRIPTIONS, event_key=["k"]),
         reader.unrouted_events(3),
         reader.events(key_prefix="partition:a/d", limit=3),
         *(reader.events_page(wanted, 3) for wanted in WANTED),
@@ -310,8 +246,7 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
         reader.slots(["program:a/p", "group:g", "group:x"]),
         reader.history(["a/p", "a/q", "a/x"]),
         reader.launches(["a/p", "a/q", "a/x"], now),
-        reader.gauges(),
-        reader.gauges(["G", "x"]),
+        reader.records(GAUGES, name=["G", "x"]),
         reader.runs(active=True),
         reader.runs(jobs=names, limit=2),
         [reader.claim_of(name, 1) for name in names],
@@ -322,14 +257,13 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
         msgspec.structs.replace(reader.counts(), bytes=None),
         reader.ledger(app="a"),
         *maintenance.answers(reader, now),
-        reader.tokens(),
         reader.specifications(2),
         reader.specifications(9, apps=["a", "ä"]),
-        reader.partitions_report("a"),
-        reader.owed_reports("p", 2),
-        reader.watched_folders("p"),
-        reader.watched_partitions("a/d"),
-        reader.watched_partitions("a/s", ["a", "ä"]),
+        reader.records(PARTITIONS_REPORTS, id="a"),
+        reader.due_records(PARTITIONS_REPORTS, None, 2, project="p"),
+        reader.records(WATCHED_FOLDERS, project="p"),
+        reader.records(WATCHED_PARTITIONS, dataset="a/d"),
+        reader.records(WATCHED_PARTITIONS, dataset="a/s", key=["a", "ä"]),
         *retention.answers(reader, now),
         *alerts.answers(reader, now),
         *expected.answers(reader, now),

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from tests.worlds.samples import at
 from tidegate.domain.model import Deadline
 from tidegate.domain.model.dataset import PartitionScheme, StaticDimension, TimeDimension
-from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.model.records.expected import (
+    EXPECTED_DATA,
+    EXPECTED_PERIODS,
+    LATE_TOTALS,
+    ExpectedData,
+    ExpectedPeriod,
+    LateTotal,
+)
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.wanted import LateWanted
 
@@ -53,28 +60,21 @@ totals = st.builds(
 )
 
 ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
-    "put_expected_data": (st.lists(data, max_size=3),),
-    "drop_expected_data": (st.lists(datasets, max_size=2),),
-    "put_expected_periods": (st.lists(periods, max_size=4),),
-    "drop_expected_periods": (datasets, st.lists(keys, max_size=2)),
     "drop_late_periods": (instants, st.integers(1, 2)),
-    "put_late_totals": (st.lists(totals, max_size=3),),
 }
 
 
 def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about data that is expected."""
     return [
-        reader.expected_data(),
-        reader.expected_data(["a/d", "B/d"]),
-        reader.due_data(now, 2),
-        reader.next_due_data(),
-        reader.expected_periods("a/d", ["", "ä"]),
+        reader.records(EXPECTED_DATA, dataset=["a/d", "B/d"]),
+        reader.due_records(EXPECTED_DATA, now, 2),
+        reader.due_records(EXPECTED_DATA, None, 2),
+        reader.records(EXPECTED_PERIODS, dataset="a/d", period=["", "ä"]),
         reader.late_periods(LateWanted(), 2),
         reader.late_periods(LateWanted(), MANY),
         reader.late_periods(LateWanted(apps=("a",), now=True), MANY),
         reader.late_periods(LateWanted(dataset="a/d"), MANY),
-        reader.late_totals(),
-        reader.late_totals(["a/d", "a/s"]),
+        reader.records(LATE_TOTALS, name=["a/d", "a/s"]),
         reader.late_jobs(),
     ]

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from tests.worlds.samples import at, operation_run, record, table
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.job import LaunchPlan
-from tidegate.scheduler.model.maintenance import Ending, Health, OperationHistory, TableHistory, Work
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    Ending,
+    Health,
+    OperationHistory,
+    TableHistory,
+    Work,
+)
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 NAMES = ["a/d", "a/dd", "B/d", "c.n.t", "c.n.T", "ä%"]
@@ -93,12 +101,10 @@ plans = st.builds(
 def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about maintenance."""
     return [
-        reader.tables(),
-        reader.tables(names=["a/d", "ä%", "none"]),
-        reader.tables_wanted(2),
-        reader.records(),
-        reader.records(tables=["a/d", "c.n.t"]),
-        reader.due_records(now, 3),
+        reader.records(MAINTAINED_TABLES, name=["a/d", "ä%", "none"]),
+        reader.due_records(MAINTAINED_TABLES, None, 2),
+        reader.records(MAINTENANCE_RECORDS, table=["a/d", "c.n.t"]),
+        reader.due_records(MAINTENANCE_RECORDS, now, 3),
         reader.next_maintenance(),
         reader.operation_runs(),
         reader.operation_runs(running=True, tables=NAMES),

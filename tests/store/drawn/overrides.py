@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.worlds.samples import at, schedule
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 instants = st.integers(0, 4).map(at)
@@ -22,19 +22,13 @@ overrides = st.builds(
     status=st.sampled_from([None, "active", "suspended"]),
 )
 
-ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
-    "put_overrides": (st.lists(overrides, max_size=4),),
-    "delete_overrides": (st.lists(overrides, max_size=4),),
-}
-
 
 def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about overrides."""
     return [
-        reader.overrides(),
-        reader.overrides(app="a"),
-        reader.overrides(refs=["a/s", "ä", "none"]),
-        reader.overrides(app="a", refs=["a/S", "ab/s"]),
-        reader.expiring(now, 2),
-        reader.expiring(at(9), 100),
+        reader.records(OVERRIDES, app="a"),
+        reader.records(OVERRIDES, ref=["a/s", "ä", "none"]),
+        reader.records(OVERRIDES, app="a", ref=["a/S", "ab/s"]),
+        reader.due_records(OVERRIDES, now, 2),
+        reader.due_records(OVERRIDES, at(9), 100),
     ]

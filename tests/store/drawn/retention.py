@@ -53,7 +53,6 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
         reader.open_instances(),
         reader.next_real("a/s", 0, at(0)),
         reader.next_real("a/t", 1, now),
-        reader.tasks_waiting_for("a/s"),
         reader.old_events(now, None, MANY),
         reader.old_events(at(9), AFTER, 2),
         reader.old_runs(now, None, MANY),

@@ -3,7 +3,11 @@
 from datetime import datetime
 
 from tests.worlds.samples import at
-from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
+from tidegate.scheduler.model.records.partitions_report import (
+    PARTITIONS_REPORTS,
+    PartitionsReport,
+    ReportedPartition,
+)
 from tidegate.scheduler.store.protocol import Store
 
 
@@ -23,11 +27,11 @@ def kept(id: str, *, accepted: int = 1, owed: datetime | None = None, project: s
 
 def test_a_report_is_kept_and_replaced_by_its_id(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_partitions_reports([kept("a", owed=at(1)), kept("b")])
-        transaction.put_partitions_reports([kept("a")])
+        transaction.put_records(PARTITIONS_REPORTS, [kept("a", owed=at(1)), kept("b")])
+        transaction.put_records(PARTITIONS_REPORTS, [kept("a")])
     with store.reading() as reader:
-        assert reader.partitions_report("a") == kept("a")
-        assert reader.partitions_report("c") is None
+        assert reader.records(PARTITIONS_REPORTS, id="a") == (kept("a"),)
+        assert reader.records(PARTITIONS_REPORTS, id="c") == ()
 
 
 def test_what_is_owed_comes_oldest_first(store: Store) -> None:
@@ -39,21 +43,28 @@ def test_what_is_owed_comes_oldest_first(store: Store) -> None:
         kept("elsewhere", owed=at(1), project=""),
     ]
     with store.transaction() as transaction:
-        transaction.put_partitions_reports(reports)
+        transaction.put_records(PARTITIONS_REPORTS, reports)
     with store.reading() as reader:
-        assert [each.id for each in reader.owed_reports("p", 9)] == ["a", "b", "late"]
-        assert [each.id for each in reader.owed_reports("p", 1)] == ["a"]
-        assert [each.id for each in reader.owed_reports("", 9)] == ["elsewhere"]
+        assert [each.id for each in reader.due_records(PARTITIONS_REPORTS, None, 9, project="p")] == [
+            "a",
+            "b",
+            "late",
+        ]
+        assert [each.id for each in reader.due_records(PARTITIONS_REPORTS, None, 1, project="p")] == ["a"]
+        assert [each.id for each in reader.due_records(PARTITIONS_REPORTS, None, 9, project="")] == [
+            "elsewhere"
+        ]
 
 
 def test_what_is_old_and_not_owed_goes(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_partitions_reports(
-            [kept("older", accepted=0), kept("old"), kept("new", accepted=5), kept("owed", owed=at(0))]
+        transaction.put_records(
+            PARTITIONS_REPORTS,
+            [kept("older", accepted=0), kept("old"), kept("new", accepted=5), kept("owed", owed=at(0))],
         )
         assert transaction.drop_partitions_reports(at(5), 1) == 1
-        assert transaction.partitions_report("older") is None
+        assert transaction.records(PARTITIONS_REPORTS, id="older") == ()
         assert transaction.drop_partitions_reports(at(5), 9) == 1
     with store.reading() as reader:
-        left = [id for id in ("older", "old", "new", "owed") if reader.partitions_report(id) is not None]
+        left = [id for id in ("older", "old", "new", "owed") if reader.records(PARTITIONS_REPORTS, id=id)]
         assert left == ["new", "owed"]

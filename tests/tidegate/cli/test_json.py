@@ -18,7 +18,7 @@ from tests.tidegate.project import Project
 from tests.tidegate.tasks import EIGHT, TaskProject
 from tidegate.cli import main as frame
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.model.run import Gauge
+from tidegate.scheduler.model.run import GAUGES, Gauge
 from tidegate.scheduler.store.open import open_store
 
 pytestmark = pytest.mark.slow  # whole commands
@@ -173,7 +173,9 @@ def filled(deployed: Project) -> Project:
     now = datetime.now(UTC)
     with store.transaction() as transaction:
         transaction.put_alerts([msgspec.structs.replace(alert(), project="shop")])
-        transaction.put_gauges([Gauge(name="cpu", value=42.0, reported_at=now - timedelta(minutes=1))])
+        transaction.put_records(
+            GAUGES, [Gauge(name="cpu", value=42.0, reported_at=now - timedelta(minutes=1))]
+        )
     store.close()
     deployed.run("token", "create", "reader", "--role", "read")
     deployed.run("schedules", "suspend", "report_at_six", "--reason", "no orders today")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.tidegate.project import Project
+from tidegate.scheduler.model.deployed import APPS
 
 pytestmark = pytest.mark.slow  # whole commands
 
@@ -56,7 +57,7 @@ def two(project: Project) -> Project:
 def namespaces(project: Project) -> dict[str, str]:
     store = project.store()
     with store.reading() as reader:
-        found = {each.name: each.namespace for each in reader.apps()}
+        found = {each.name: each.namespace for each in reader.records(APPS)}
     store.close()
     return found
 
@@ -68,7 +69,7 @@ def test_a_part_of_another_namespace_is_named_with_it(two: Project) -> None:
     store = two.store()
     with store.reading() as reader:
         (state,) = reader.schedules(refs=["reports/each_day"])
-        (app,) = reader.apps(names=["reports"])
+        (app,) = reader.records(APPS, name=["reports"])
     store.close()
     assert app.app.programs["make"].reads == ("feeds/raw",)
     assert state.spec.written["trigger"] == {"partitions": {"dataset": "lake/feeds/raw"}}

@@ -20,6 +20,7 @@ from tidegate.project.local_time import use_zone
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.explain.names import in_namespace
 from tidegate.scheduler.intake.published import PublishedEvents
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.commits.noted import Note, NotedAction, NotedCommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -105,13 +106,15 @@ class CommitsProject:
         """Return the deployed apps of the project; other projects have their tables elsewhere."""
         own = (self.settings.name, NO_PROJECT)
         with self.store.reading() as reader:
-            return tuple(deployed.app for deployed in reader.apps() if deployed.project in own)
+            return tuple(deployed.app for deployed in reader.records(APPS) if deployed.project in own)
 
     def others(self) -> frozenset[str]:
         """Return the names of the apps that belong to other projects."""
         own = (self.settings.name, NO_PROJECT)
         with self.store.reading() as reader:
-            return frozenset(deployed.name for deployed in reader.apps() if deployed.project not in own)
+            return frozenset(
+                deployed.name for deployed in reader.records(APPS) if deployed.project not in own
+            )
 
     def named(self, name: str) -> str:
         """Return the name of a dataset or program without the namespace that it may begin with.

@@ -22,6 +22,7 @@ import typer
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.last_tick import TickWatch
 from tidegate.domain.error import UserError
+from tidegate.scheduler.model.deployed import APPS
 
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
@@ -240,7 +241,7 @@ def _anything_deployed(settings: "Settings") -> bool:
     from tidegate.compiler.plan.ownership import NO_PROJECT
 
     with opened_store(settings, create=True) as store, store.reading() as reader:
-        return any(deployed.project in (settings.name, NO_PROJECT) for deployed in reader.apps())
+        return any(deployed.project in (settings.name, NO_PROJECT) for deployed in reader.records(APPS))
 
 
 def _preferred_port() -> int | None:

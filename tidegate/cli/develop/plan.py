@@ -15,6 +15,7 @@ import typer
 from tidegate.cli.checked_yaml import check_yaml, end_unless_ok
 from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.domain.error import UserError
+from tidegate.scheduler.model.deployed import APPS
 
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
@@ -138,7 +139,7 @@ def project_scope(
     from tidegate.compiler.plan.ownership import Scope, Storage
     from tidegate.domain.suggest import did_you_mean
 
-    own = {deployed.name for deployed in reader.apps() if deployed.project == settings.name}
+    own = {deployed.name for deployed in reader.records(APPS) if deployed.project == settings.name}
     known = sorted({*wanted, *own})
     for name in only or ():
         if name not in known:
@@ -181,7 +182,7 @@ def _formats(settings: "Settings") -> "Mapping[str, DatasetFormat]":
     from tidegate.cli.opened_store import ask_store
     from tidegate.compiler.scope.formats import deployed_formats
 
-    return ask_store(settings, lambda reader: deployed_formats(each.app for each in reader.apps()), {})
+    return ask_store(settings, lambda reader: deployed_formats(each.app for each in reader.records(APPS)), {})
 
 
 def print_difference(

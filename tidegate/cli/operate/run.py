@@ -21,6 +21,7 @@ from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_line, print_table
 from tidegate.cli.yaml_option import yaml_option
 from tidegate.domain.error import UserError
+from tidegate.scheduler.model.deployed import APPS
 
 if TYPE_CHECKING:
     from tidegate.cli.commits.project import CommitsProject
@@ -120,7 +121,7 @@ def _planned(
         app, program = find_program(reader, name, project.settings.name)
         check_keys(app, program, keys, now())
         args = {**args_by_hand(reader, app.name, program.name, keys), **given}
-        whole = with_others(app, [each.app for each in reader.apps()])
+        whole = with_others(app, [each.app for each in reader.records(APPS)])
         refuse_beside_jobs(reader, app, program, keys)
     load_program(program.run)
     digest = hashlib.sha256(request.encode()).hexdigest() if request else uuid4().hex

@@ -25,6 +25,7 @@ from tidegate.cli.printing import (
     print_table,
 )
 from tidegate.listings.schedules import SCHEDULES
+from tidegate.scheduler.model.records.override import OVERRIDES
 
 if TYPE_CHECKING:
     from tidegate.domain.model import OnSuspend
@@ -211,7 +212,9 @@ def _switch(
         waiting = Counter(job.schedule for job in transaction.jobs(schedules=list(states), states=WAITING))
         before = {state.ref: state.status for state in transaction.schedules(refs=states)}
         changed = {ref: switch(transaction, ref, now, by, until) for ref in states}
-        overrides = {each.ref: each for each in transaction.overrides(refs=states) if each.kind == "status"}
+        overrides = {
+            each.ref: each for each in transaction.records(OVERRIDES, ref=states) if each.kind == "status"
+        }
     for ref, was_changed in changed.items():
         override = overrides.get(ref)
         ends = None if override is None else override.expires_at

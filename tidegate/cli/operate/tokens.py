@@ -18,7 +18,7 @@ from tidegate.cli.printing import (
 )
 from tidegate.domain.error import WrongUsage
 from tidegate.domain.part_name import namespace_and_app
-from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.model.records.token import TOKENS, Role
 
 SECRET_BYTES = 32
 """So random that a plain hash of it cannot be searched."""
@@ -74,7 +74,7 @@ def list_tokens(wide: WideOption = False, format: ListFormatOption = Format.TEXT
     from tidegate.cli.opened_store import ask_store
     from tidegate.project.settings.settings import load_settings
 
-    found = ask_store(load_settings(), lambda reader: reader.tokens(), ())
+    found = ask_store(load_settings(), lambda reader: reader.records(TOKENS), ())
     if format is not Format.TEXT:
         fields = ("name", "role", "app", "namespace", "created_at", "revoked_at")
         print_for_tools([{name: getattr(token, name) for name in fields} for token in found], format)

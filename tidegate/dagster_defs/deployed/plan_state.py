@@ -17,6 +17,7 @@ from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext,
 from tidegate.domain.model import App
 from tidegate.domain.model.others import others_of_programs
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 NOTHING_DEPLOYED_TEXT = "nothing deployed, run `tidegate deploy`"
@@ -86,7 +87,7 @@ def deployed_plan(reader: EngineReader, project: str) -> Plan:
 
     Apps without an owner are loaded too.
     """
-    rows = [(row.project, LoadedApp(app=row.app, revision=row.revision)) for row in reader.apps()]
+    rows = [(row.project, LoadedApp(app=row.app, revision=row.revision)) for row in reader.records(APPS)]
     own = (project, NO_PROJECT)
     return Plan(
         apps=tuple(loaded for owner, loaded in rows if owner in own),

@@ -41,6 +41,7 @@ from tidegate.scheduler.launch.active_host import Lookout
 from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, reject
 from tidegate.scheduler.launch.stopped import Stop, note_stops, stops_due
 from tidegate.scheduler.retention.prune import prune_slice
+from tidegate.scheduler.store.engine_reader import revisions_of_apps
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.scheduler.tick.places import note_places, noted_places
@@ -216,7 +217,7 @@ class Steps:
     def load_deployed(self, store: UpkeepStore) -> None:
         """Read what is deployed, if it has changed."""
         with store.reading() as reader:
-            if reader.revisions() == self.deployed.plan.revisions:
+            if revisions_of_apps(reader) == self.deployed.plan.revisions:
                 return
             deployed = deployed_plan(reader, self._location.project)
         self.deployed = AssetPlan(deployed)

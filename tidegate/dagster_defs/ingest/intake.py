@@ -31,6 +31,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.report import RefusedReport, note_refused
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import Store
@@ -170,5 +171,7 @@ def _first_position(event_log: EventLog, reader: EngineReader) -> Position:
     Materialisations before the first deployment are ignored; reports between the deployment and
     the first tick count.
     """
-    since = [state.deployed_at for state in reader.schedules()] + [app.deployed_at for app in reader.apps()]
+    since = [state.deployed_at for state in reader.schedules()] + [
+        app.deployed_at for app in reader.records(APPS)
+    ]
     return event_log.before(min(since)) if since else Position()

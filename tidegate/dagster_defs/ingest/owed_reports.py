@@ -15,9 +15,12 @@ from tidegate.dagster_defs.deployed.names import asset_key
 from tidegate.dagster_defs.deployed.tags import EVENT
 from tidegate.domain.part_name import Ref
 from tidegate.scheduler.commands.deployment.rename import record_of
-from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
+from tidegate.scheduler.model.records.partitions_report import (
+    PARTITIONS_REPORTS,
+    PartitionsReport,
+    ReportedPartition,
+)
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.store.upkeep import UpkeepStore
 
 SENT_PER_ROUND = 200
 """Partitions of one round: Dagster takes some milliseconds for each, and jobs wait meanwhile."""
@@ -25,10 +28,10 @@ SENT_PER_ROUND = 200
 REPORTS_PER_READ = 20
 
 
-def send_owed_reports(instance: DagsterInstance, store: UpkeepStore, project: str) -> int:
+def send_owed_reports(instance: DagsterInstance, store: Store, project: str) -> int:
     """Write reports of a project to Dagster's log, the oldest first; return how many partitions."""
     with store.reading() as reader:
-        owed = reader.owed_reports(project, REPORTS_PER_READ)
+        owed = reader.due_records(PARTITIONS_REPORTS, None, REPORTS_PER_READ, project=project)
         former = record_of(reader).former if owed else {}
     left = SENT_PER_ROUND
     for report in owed:
@@ -45,14 +48,14 @@ def send_owed_reports(instance: DagsterInstance, store: UpkeepStore, project: st
 
 def _note_sent(store: Store, id_: str, sent: int) -> None:
     with store.transaction() as transaction:
-        report = transaction.partitions_report(id_)
+        report = next(iter(transaction.records(PARTITIONS_REPORTS, id=id_)), None)
         if report is None or report.owed_since is None:
             return
         # Another process may have come further.
         sent = max(sent, report.sent)
         owed_since: datetime | None = None if sent >= len(report.partitions) else report.owed_since
-        transaction.put_partitions_reports(
-            [msgspec.structs.replace(report, sent=sent, owed_since=owed_since)]
+        transaction.put_records(
+            PARTITIONS_REPORTS, [msgspec.structs.replace(report, sent=sent, owed_since=owed_since)]
         )
 
 

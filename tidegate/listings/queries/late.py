@@ -7,7 +7,7 @@ from tidegate.domain.part_name import app_of, name_of
 from tidegate.listings.late import Late
 from tidegate.listings.read import Asked
 from tidegate.scheduler.decision.deadlines import deadline_of_dataset, deadline_text, due_at
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState
 from tidegate.scheduler.model.job import UNFINISHED, Job
 from tidegate.scheduler.model.records.expected import ExpectedPeriod
 from tidegate.scheduler.store.listing_reader import ListingReader
@@ -46,7 +46,7 @@ def lateness(
     wanted = LateWanted(apps=None if apps is None else tuple(apps), dataset=dataset, now=now)
     periods = reader.late_periods(wanted, limit)
     names = {app_of(each.dataset) for each in periods}
-    deployed = {app.name: app for app in reader.apps(names=names)} if names else {}
+    deployed = {app.name: app for app in reader.records(APPS, name=names)} if names else {}
     found = [_of_period(each, deployed.get(app_of(each.dataset))) for each in periods]
     if dataset is None:
         found += _jobs(reader, apps)

@@ -15,7 +15,7 @@ from tidegate.scheduler.store.engine_reader import EngineReader
 
 def list_overrides(asked: Asked) -> list[Override]:
     """Return what was changed by hand."""
-    found = asked.reader.overrides(app=asked.wanted.get("app"))
+    found = asked.reader.records(engine.OVERRIDES, app=asked.wanted.get("app"))
     return public_overrides(asked.reader, [each for each in found if asked.sees(each.app)])
 
 

@@ -18,9 +18,10 @@ from tidegate.listings.read import Asked
 from tidegate.listings.schedules import ListedSchedule, Schedule
 from tidegate.scheduler.explain.overrides import override_line
 from tidegate.scheduler.model import deployed
-from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
-from tidegate.scheduler.model.event import run_event_key
+from tidegate.scheduler.model.deployed import APPS, TASK_KIND, ScheduleState
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, run_event_key
 from tidegate.scheduler.model.job import WAITING
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.wanted import SchedulesWanted
 
@@ -96,7 +97,9 @@ def list_triggered(asked: Asked) -> list[ListedSchedule]:
         raise WrongUsage("trigger-app-name and trigger-program-name are needed")
     statuses = wanted.get("trigger-program-statuses") or tuple(RunStatus)
     keys = [run_event_key(app, program, status) for status in statuses]
-    states = asked.reader.schedules(refs={each.schedule for each in asked.reader.subscriptions(keys)})
+    states = asked.reader.schedules(
+        refs={each.schedule for each in asked.reader.records(SUBSCRIPTIONS, event_key=keys)}
+    )
     found = [
         each for each in states if asked.sees(each.app) and _waits_for(each, f"{app}/{program}", statuses)
     ]
@@ -104,7 +107,7 @@ def list_triggered(asked: Asked) -> list[ListedSchedule]:
 
 
 def _check_program(asked: Asked, name: str) -> None:
-    apps = asked.reader.apps() if asked.apps is None else asked.reader.apps(names=asked.apps)
+    apps = asked.reader.records(APPS) if asked.apps is None else asked.reader.records(APPS, name=asked.apps)
     known = sorted({program for each in apps for program in each.app.programs})
     if name not in known:
         raise WrongUsage(f"program has the unknown value {name!r:.100}", f"one of {', '.join(known)}")
@@ -131,7 +134,7 @@ def listed_schedules(
     refs = [state.ref for state in states]
     waiting = Counter(job.schedule for job in reader.jobs(schedules=refs, states=WAITING))
     overrides = defaultdict[str, list[str]](list)
-    for each in reader.overrides(refs=refs):
+    for each in reader.records(OVERRIDES, ref=refs):
         overrides[each.ref].append(override_line(each))
     namespaces = {each.name: each.namespace for each in reader.app_headers()}
     return [

@@ -29,7 +29,7 @@ from tidegate.scheduler.alerts.happenings import (
     late_data,
 )
 from tidegate.scheduler.decision.alerts import Said, is_owed, troubled, well, window_over
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.alert import (
     Alert,
@@ -132,7 +132,7 @@ class _Collecting:
         self._rules = rules
         self._now = now
         self._apps: dict[str, DeployedApp] = {
-            app.name: app for app in transaction.apps() if app.project in (project, NO_PROJECT)
+            app.name: app for app in transaction.records(APPS) if app.project in (project, NO_PROJECT)
         }
         self._before = {each.id: each for each in transaction.incidents(project)}
         self._incidents = dict(self._before)

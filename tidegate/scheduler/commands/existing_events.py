@@ -13,7 +13,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.activation import takes_events
 from tidegate.scheduler.decision.changes.existing import copies, counting_leaves, uncollected
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.event import Event, listens_to
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, Event, listens_to
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.retention import PrunedKind
@@ -80,7 +80,7 @@ def replay_events(
     """
     advance_before(transaction, now)
     key, name = wanted.key, wanted.key.partition(":")[2]
-    refs = {listener.schedule for listener in transaction.subscriptions([key])}
+    refs = {listener.schedule for listener in transaction.records(SUBSCRIPTIONS, event_key=[key])}
     states = [state for state in transaction.schedules(refs=refs) if counting_leaves(state, key)]
     if not states:
         raise Refused(f"no schedule counts the partitions of {name}", "`tidegate schedules list` shows all")

@@ -13,7 +13,7 @@ from typing import get_args
 from tidegate.domain.model.constraint import Constraint
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.model.run import Gauge, gauge_resource
+from tidegate.scheduler.model.run import GAUGES, Gauge, gauge_resource
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import advance_before
@@ -45,13 +45,15 @@ def report_gauges(
     for name, value in values.items():
         _check(name, value)
     advance_before(transaction, now)
-    later = {gauge.name: gauge for gauge in transaction.gauges(values) if gauge.reported_at > now}
+    later = {
+        gauge.name: gauge for gauge in transaction.records(GAUGES, name=values) if gauge.reported_at > now
+    }
     reported = [
         Gauge(name=name, value=float(values[name]), reported_at=now)
         for name in sorted(values)
         if name not in later
     ]
-    transaction.put_gauges(reported)
+    transaction.put_records(GAUGES, reported)
     transaction.wake([gauge_resource(gauge.name) for gauge in reported], now)
     transaction.add_journal(
         [

@@ -14,7 +14,7 @@ from tidegate.domain.part_name import name_of
 from tidegate.scheduler.decision.maintenance.rank import Match, counting, matches
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.maintenance import TableState, Work
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS, TableState, Work
 from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -31,14 +31,14 @@ def ask_for_health(transaction: EngineTransaction, table: TableState, now: datet
     Raises:
         MaintenanceRefused: E-POLICY, no policy counts for the table: the project of a policy measures.
     """
-    if not any(record.counts for record in transaction.records(tables=(table.name,))):
+    if not any(record.counts for record in transaction.records(MAINTENANCE_RECORDS, table=(table.name,))):
         raise MaintenanceRefused(
             "E-POLICY",
             f"no enabled policy configures an operation for table {table.name}, so it is not measured",
             "`tidegate maintenance explain TABLE` shows the policies of a table",
         )
     if table.wanted_at is None:
-        transaction.put_tables([msgspec.structs.replace(table, wanted_at=now)])
+        transaction.put_records(MAINTAINED_TABLES, [msgspec.structs.replace(table, wanted_at=now)])
 
 
 Chosen = tuple[Operation, str]

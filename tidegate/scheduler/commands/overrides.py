@@ -11,7 +11,7 @@ from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.decision.changes.overrides import fates
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 
@@ -21,12 +21,12 @@ Cause = Literal["undone", "deployed", "reverted", "expired", "deleted"]
 
 def status_override_of(reader: EngineReader, ref: str) -> Override | None:
     """Return the override of a schedule's status."""
-    return next((each for each in reader.overrides(refs=[ref]) if each.kind == "status"), None)
+    return next((each for each in reader.records(OVERRIDES, ref=[ref]) if each.kind == "status"), None)
 
 
 def text_override_of(reader: EngineReader, ref: str) -> Override | None:
     """Return the override of a schedule's text."""
-    return next((each for each in reader.overrides(refs=[ref]) if each.of_text), None)
+    return next((each for each in reader.records(OVERRIDES, ref=[ref]) if each.of_text), None)
 
 
 def record_overrides(
@@ -52,8 +52,8 @@ def record_overrides(
         else:
             assert was is not None, "one of the two has the place"
             entries.append(_entry(was, "ended", now, {"cause": cause, **by.noted}))
-    transaction.delete_overrides(gone)
-    transaction.put_overrides([each for place, each in new.items() if old.get(place) != each])
+    transaction.drop_records(OVERRIDES, map(OVERRIDES.key_of, gone))
+    transaction.put_records(OVERRIDES, [each for place, each in new.items() if old.get(place) != each])
     transaction.add_journal(entries)
 
 

@@ -19,7 +19,7 @@ from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.commands.deployment.schedules import carry_out_call
 from tidegate.scheduler.commands.overrides import Cause, record_overrides
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.model.refused import Refused, UnknownName
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import route_before
@@ -47,7 +47,9 @@ def end_expired(transaction: EngineTransaction, expired: Sequence[Override], now
         elif each.kind == "held":
             release_held(transaction, each.ref, now, _by([each]), "expired")
     # One whose schedule is as it was already has nothing to revert, and ends all the same.
-    left = [each for each in transaction.overrides(refs=[each.ref for each in expired]) if each in expired]
+    left = [
+        each for each in transaction.records(OVERRIDES, ref=[each.ref for each in expired]) if each in expired
+    ]
     record_overrides(transaction, left, [], now, _by(expired), "expired")
 
 
@@ -96,7 +98,7 @@ def revert(
         Refused: what it reverts to is not known, or cannot be any more.
     """
     route_before(transaction, now, (ref,))
-    found = [each for each in transaction.overrides(refs=[ref]) if of_part(each, only)]
+    found = [each for each in transaction.records(OVERRIDES, ref=[ref]) if of_part(each, only)]
     if not found:
         raise UnknownName(f"{ref} has no such override", "`tidegate overrides list` shows all")
     restore_texts(transaction, [each for each in found if each.of_text], now, by, "reverted")
@@ -114,7 +116,9 @@ def restore_statuses(
 ) -> None:
     """Give schedules the status that they had; an override that has ended meanwhile is passed over."""
     left = {
-        each.ref for each in transaction.overrides(refs=[each.ref for each in found]) if each.kind == "status"
+        each.ref
+        for each in transaction.records(OVERRIDES, ref=[each.ref for each in found])
+        if each.kind == "status"
     }
     for each in found:
         if each.kind == "status" and each.ref in left:

@@ -10,7 +10,7 @@ import msgspec
 
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.records.token import Role, Token
+from tidegate.scheduler.model.records.token import TOKENS, Role, Token
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import EngineTransaction
 
@@ -44,7 +44,7 @@ def create_token(
             f"the name of a token is of letters, digits and `_.-`, at most 63, got {name!r:.100}",
             "write for example `nightly-reports`",
         )
-    known = {token.name: token for token in transaction.tokens()}
+    known = {token.name: token for token in transaction.records(TOKENS)}
     if name in known and known[name].revoked_at is None:
         raise Refused(
             f"there is a token {name} already", f"choose another name, or `tidegate token revoke {name}`"
@@ -57,7 +57,7 @@ def create_token(
             "write that of [project] namespace of its project",
         )
     token = Token(name=name, hash=hash, role=role, app=app, namespace=namespace, created_at=now)
-    transaction.put_tokens([token])
+    transaction.put_records(TOKENS, [token])
     transaction.add_journal([_entry(token, "create", by, now)])
     return token
 
@@ -68,11 +68,11 @@ def revoke_token(transaction: EngineTransaction, name: str, now: datetime, by: B
     Raises:
         Refused: there is no such token, or it is revoked.
     """
-    known = {token.name: token for token in transaction.tokens() if token.revoked_at is None}
+    known = {token.name: token for token in transaction.records(TOKENS) if token.revoked_at is None}
     if name not in known:
         raise Refused(f'there is no token "{name}"', did_you_mean(name, list(known), "tokens"))
     token = msgspec.structs.replace(known[name], revoked_at=now)
-    transaction.put_tokens([token])
+    transaction.put_records(TOKENS, [token])
     transaction.add_journal([_entry(token, "revoke", by, now)])
     return token
 

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.health import Debt, debt, fresh
-from tidegate.scheduler.model.maintenance import Health, TableState
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, Health, TableState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.policies import Policies
 from tidegate.scheduler.tick.maintenance.tables import tables_of_datasets
@@ -37,8 +38,8 @@ class Measured(Value, kw_only=True):
 
 def known_tables(reader: EngineReader) -> tuple[TableState, ...]:
     """Return every table that exists, by name: those of the store, and those of the deployed datasets."""
-    stored = {table.name: table for table in reader.tables()}
-    datasets = tables_of_datasets(deployed.app for deployed in reader.apps())
+    stored = {table.name: table for table in reader.records(MAINTAINED_TABLES)}
+    datasets = tables_of_datasets(deployed.app for deployed in reader.records(APPS))
     found = {**{table.name: table for table in datasets}, **stored}
     return tuple(table for _, table in sorted(found.items()) if not table.gone)
 

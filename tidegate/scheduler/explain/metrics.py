@@ -12,6 +12,7 @@ from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import LEASE, host_of
 from tidegate.scheduler.model.job import UNFINISHED, JobState
+from tidegate.scheduler.model.records.expected import LATE_TOTALS
 from tidegate.scheduler.store.answers import Count, JobCount
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
@@ -150,7 +151,7 @@ def metrics(
 
 def _late(reader: ListingReader, apps: Collection[str] | None) -> Measured:
     kinds: dict[str, str] = {}
-    for total in reader.late_totals():
+    for total in reader.records(LATE_TOTALS):
         if total.kind != "dataset":
             kinds[total.name] = total.kind
         if _in(app_of(total.name), apps):

@@ -11,7 +11,7 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Program
 from tidegate.domain.part_name import app_of, name_of, namespace_and_app, namespace_of, without_namespace
 from tidegate.domain.suggest import did_you_mean
-from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
+from tidegate.scheduler.model.deployed import APPS, TASK_KIND, ScheduleState
 from tidegate.scheduler.model.job import SHORT_DIGITS, Job, hash_of
 from tidegate.scheduler.model.maintenance import TableState, policy_ref
 from tidegate.scheduler.model.refused import AmbiguousName, MaintenanceRefused, UnknownName
@@ -37,7 +37,7 @@ def in_namespace(reader: EngineReader, name: str) -> str:
     namespace, rest = namespace_of(name), without_namespace(name)
     if namespace is None:
         return name
-    for app in reader.apps(names=[app_of(rest)]):
+    for app in reader.records(APPS, name=[app_of(rest)]):
         if app.namespace != namespace:
             raise _in_other_namespace(app.name, app.namespace, namespace, rest)
     return rest
@@ -105,7 +105,7 @@ def find_source_of_jobs(reader: EngineReader, name: str, apps: Collection[str] |
         return find_schedule(reader, name, apps).ref
     known = [
         policy_ref(f"{deployed.name}/{each}")
-        for deployed in reader.apps()
+        for deployed in reader.records(APPS)
         if apps is None or deployed.name in apps
         for each in deployed.app.policies
     ]
@@ -149,7 +149,7 @@ def find_dataset(reader: EngineReader, name: str, apps: Collection[str] | None =
         UnknownName: no app has it.
         AmbiguousName: several apps have it.
     """
-    seen = [deployed for deployed in reader.apps() if apps is None or deployed.name in apps]
+    seen = [deployed for deployed in reader.records(APPS) if apps is None or deployed.name in apps]
     known = [f"{deployed.name}/{each}" for deployed in seen for each in deployed.app.datasets]
     return _one_of("dataset", in_namespace(reader, name), known)
 
@@ -164,7 +164,7 @@ def find_program(reader: EngineReader, name: str, project: str) -> tuple[App, Pr
         UnknownName: no app has it.
         AmbiguousName: several apps have it.
     """
-    apps = [each.app for each in reader.apps() if each.project in (NO_PROJECT, project)]
+    apps = [each.app for each in reader.records(APPS) if each.project in (NO_PROJECT, project)]
     known = {f"{app.name}/{each}": (app, program) for app in apps for each, program in app.programs.items()}
     return known[_one_of("program", in_namespace(reader, name), list(known))]
 

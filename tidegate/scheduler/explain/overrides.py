@@ -6,7 +6,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.explain.explanation import Overridden
 from tidegate.scheduler.explain.names import in_namespace
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
 from tidegate.scheduler.store.engine_reader import EngineReader
 
@@ -18,7 +18,7 @@ def find_overrides(reader: EngineReader, name: str) -> tuple[Override, ...]:
         UnknownName: nothing of this name was changed by hand.
         AmbiguousName: schedules of several apps.
     """
-    name, every = in_namespace(reader, name), reader.overrides()
+    name, every = in_namespace(reader, name), reader.records(OVERRIDES)
     if name not in {each.ref for each in every}:
         # An app on hold may be named with its namespace.
         name = {f"{app.namespace}/{app.name}": app.name for app in reader.app_headers()}.get(name, name)
@@ -75,7 +75,7 @@ def overrides_of(reader: EngineReader, ref: str) -> tuple[Overridden, ...]:
             expires_at=each.expires_at,
             text=override_line(each),
         )
-        for each in reader.overrides(refs=[ref, app_of(ref)])
+        for each in reader.records(OVERRIDES, ref=[ref, app_of(ref)])
     )
 
 

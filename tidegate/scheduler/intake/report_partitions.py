@@ -29,9 +29,11 @@ from tidegate.domain.partition_key import (
 )
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.partitions_report import (
+    PARTITIONS_REPORTS,
     PartitionsReport,
     ReportedPartition,
     report_id,
@@ -106,7 +108,7 @@ def report_partitions(
         RequestUsed: nothing was changed.
     """
     id_, asked = report_id(project, request), _asked(app, dataset, landed)
-    known = transaction.partitions_report(id_)
+    known = next(iter(transaction.records(PARTITIONS_REPORTS, id=id_)), None)
     if known is not None:
         if known.asked != asked:
             raise RequestUsed(
@@ -139,7 +141,7 @@ def report_partitions(
     )
     transaction.add_events(_events(report, app, dataset))
     transaction.add_journal([_entry(report, by)])
-    transaction.put_partitions_reports([report])
+    transaction.put_records(PARTITIONS_REPORTS, [report])
     route_now(transaction, at)
     return report, False
 
@@ -181,7 +183,7 @@ def _wrong(
     reader: EngineReader, project: str, app: str, dataset: str, landed: Sequence[Landed], now: datetime
 ) -> list[Wrong]:
     """Return all that is wrong with a report that arrives now."""
-    own = {each.name: each.app for each in reader.apps() if each.project in (NO_PROJECT, project)}
+    own = {each.name: each.app for each in reader.records(APPS) if each.project in (NO_PROJECT, project)}
     if app not in own:
         hint = did_you_mean(app, own, "apps")
         return [Wrong(code="E-APP", path="app", summary=f'there is no app "{app:.100}"', hint=hint)]

@@ -9,7 +9,8 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.maintenance import Health, TableHistory, TableState
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, Health, TableHistory, TableState
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.by_hand import try_again
 from tidegate.scheduler.tick.maintenance.policies import load_policies
@@ -52,9 +53,11 @@ def report_tables(
         The names of the tables that are new, or have come back.
     """
     advance_before(transaction, now)
-    datasets = {table.catalog_name: table for table in tables_of_datasets(d.app for d in transaction.apps())}
+    datasets = {
+        table.catalog_name: table for table in tables_of_datasets(d.app for d in transaction.records(APPS))
+    }
     names = {_one_name(each, datasets): each for each in found}
-    known = {table.name: table for table in transaction.tables(names=names)}
+    known = {table.name: table for table in transaction.records(MAINTAINED_TABLES, name=names)}
     new = [
         TableState(
             name=name,
@@ -65,12 +68,12 @@ def report_tables(
         for name, each in names.items()
         if name not in known or known[name].gone
     ]
-    transaction.put_tables(new)
+    transaction.put_records(MAINTAINED_TABLES, new)
     lost: list[TableState] = []
     if listed:
         lost = [
             table
-            for table in transaction.tables()
+            for table in transaction.records(MAINTAINED_TABLES)
             if not table.gone
             and table.dataset is None
             and table.name not in names
@@ -91,7 +94,7 @@ def _one_name(found: TableFound, datasets: Mapping[str, TableState]) -> str:
 def report_gone(transaction: EngineTransaction, names: Collection[str], now: datetime) -> None:
     """Take in that tables are gone: what waits for them is discarded, and their past counts no longer."""
     advance_before(transaction, now)
-    lost = [table for table in transaction.tables(names=names) if not table.gone]
+    lost = [table for table in transaction.records(MAINTAINED_TABLES, name=names) if not table.gone]
     if lost:
         _changed(transaction, (), lost, now)
 
@@ -101,7 +104,7 @@ def _changed(
 ) -> None:
     """Bring the records of tables up to date that are new, which are stored, or lost."""
     dropped = [gone(table, now) for table in lost]
-    transaction.put_tables(dropped)
+    transaction.put_records(MAINTAINED_TABLES, dropped)
     policies = load_policies(transaction, now)
     update_records(transaction, policies, [*new, *dropped], now)
     if dropped:
@@ -117,13 +120,14 @@ def report_health(transaction: EngineTransaction, measured: Mapping[str, Health]
     policies = load_policies(transaction, now)
     datasets = {table.name: table for table in tables_of_datasets(policies.apps.values())}
     known = {name: datasets[name] for name in measured if name in datasets}
-    known |= {table.name: table for table in transaction.tables(names=measured)}
-    transaction.put_tables(
+    known |= {table.name: table for table in transaction.records(MAINTAINED_TABLES, name=measured)}
+    transaction.put_records(
+        MAINTAINED_TABLES,
         [
             msgspec.structs.replace(table, health=_noted(measured[name], table.health), wanted_at=None)
             for name, table in known.items()
             if not table.gone and _is_current(measured[name], table)
-        ]
+        ],
     )
     look_again(transaction, measured, policies, now)
 

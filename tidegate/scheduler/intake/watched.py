@@ -16,8 +16,16 @@ import msgspec
 from tidegate.domain.model import Dataset, Watch
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.report_partitions import Landed, report_partitions
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.records.watched import Files, WatchedFolder, WatchedPartition, changed
+from tidegate.scheduler.model.records.watched import (
+    WATCHED_FOLDERS,
+    WATCHED_PARTITIONS,
+    Files,
+    WatchedFolder,
+    WatchedPartition,
+    changed,
+)
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 
@@ -63,7 +71,7 @@ class Complete(Value, kw_only=True):
 
 def known_folder(reader: EngineReader, watched: Watched) -> WatchedFolder | None:
     """Return what the store knows of the folder; None before the first look, and for another folder."""
-    found = (each for each in reader.watched_folders(watched.project) if each.dataset == watched.id)
+    found = reader.records(WATCHED_FOLDERS, project=watched.project, dataset=watched.id)
     return next((each for each in found if each.folder == watched.folder), None)
 
 
@@ -78,14 +86,15 @@ def begin_watching(
     found = known_folder(transaction, watched)
     if (found is not None and found.since is not None) or not _is_watched(transaction, watched):
         return
-    transaction.forget_watched([watched.id])
-    transaction.put_watched_folders([_folder(watched, now)])
+    _forget(transaction, [watched.id])
+    transaction.put_records(WATCHED_FOLDERS, [_folder(watched, now)])
     if watched.watch.existing == "ignore":
-        transaction.put_watched_partitions(
+        transaction.put_records(
+            WATCHED_PARTITIONS,
             [
                 WatchedPartition(dataset=watched.id, key=key, files=dict(files), at=now)
                 for key, files in present.items()
-            ]
+            ],
         )
 
 
@@ -104,7 +113,9 @@ def take_complete(
     if folder is None or folder.since is None or not _is_watched(transaction, watched):
         return None
     keys = [each.key for each in complete]
-    known = {each.key: each.files for each in transaction.watched_partitions(watched.id, keys)}
+    known = {
+        each.key: each.files for each in transaction.records(WATCHED_PARTITIONS, dataset=watched.id, key=keys)
+    }
     fresh: list[Complete] = []
     landed: list[Landed] = []
     for each in sorted(complete, key=lambda each: each.key):
@@ -125,8 +136,9 @@ def take_complete(
         BY_WATCHER,
         _request(folder, fresh),
     )
-    transaction.put_watched_partitions(
-        [WatchedPartition(dataset=watched.id, key=each.key, files=each.files, at=now) for each in fresh]
+    transaction.put_records(
+        WATCHED_PARTITIONS,
+        [WatchedPartition(dataset=watched.id, key=each.key, files=each.files, at=now) for each in fresh],
     )
     return tuple(each.key for each in fresh)
 
@@ -142,15 +154,19 @@ def note_problem(
         return
     since = None if not problem else folder.problem_since or now
     noted = msgspec.structs.replace(folder, problem=problem, remedy=remedy, problem_since=since)
-    transaction.put_watched_folders([noted])
+    transaction.put_records(WATCHED_FOLDERS, [noted])
 
 
 def forget_gone(transaction: EngineTransaction, project: str) -> None:
     """Forget the folders of datasets that do not exist any more; a dataset not watched now stays known."""
-    datasets = {f"{each.name}/{name}" for each in transaction.apps() for name in each.app.datasets}
-    gone = [each.dataset for each in transaction.watched_folders(project) if each.dataset not in datasets]
-    if gone:
-        transaction.forget_watched(gone)
+    datasets = {f"{each.name}/{name}" for each in transaction.records(APPS) for name in each.app.datasets}
+    known = transaction.records(WATCHED_FOLDERS, project=project)
+    _forget(transaction, [each.dataset for each in known if each.dataset not in datasets])
+
+
+def _forget(transaction: EngineTransaction, datasets: Sequence[str]) -> None:
+    transaction.drop_records(WATCHED_FOLDERS, datasets)
+    transaction.drop_records(WATCHED_PARTITIONS, datasets)
 
 
 def size_of(files: Files, watch: Watch) -> int:
@@ -160,7 +176,7 @@ def size_of(files: Files, watch: Watch) -> int:
 
 def _is_watched(reader: EngineReader, watched: Watched) -> bool:
     """Return whether the dataset is deployed as it was looked at."""
-    deployed = {each.name: each.app for each in reader.apps(names=[watched.app])}.get(watched.app)
+    deployed = {each.name: each.app for each in reader.records(APPS, name=[watched.app])}.get(watched.app)
     now = None if deployed is None else deployed.datasets.get(watched.dataset.name)
     return (
         now is not None

@@ -15,6 +15,7 @@ from tidegate.domain.model import App, Schedule
 from tidegate.domain.part_name import DEFAULT_NAMESPACE, app_of, name_of
 from tidegate.domain.tasks.grid import real_slots_after
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.kind import Kind
 
 Status = Literal["active", "suspended"]
 Source = Literal["deploy", "api"]
@@ -41,6 +42,9 @@ class DeployedApp(Value, kw_only=True):
     @property
     def name(self) -> str:
         return self.app.name
+
+
+APPS = Kind(name="apps", value=DeployedApp, key=("name",))
 
 
 class ScheduleState(Value, kw_only=True):

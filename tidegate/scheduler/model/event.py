@@ -15,6 +15,7 @@ from tidegate.domain.model import Leaf
 from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import task_event_key
+from tidegate.scheduler.model.kind import Kind
 
 DIGEST_DIGITS = 32
 
@@ -170,6 +171,14 @@ class Subscription(Value, kw_only=True):
             return None
         until, _, leaf = self.leaf.removeprefix(FORMER).partition(" ")
         return datetime.fromisoformat(until), leaf
+
+
+SUBSCRIPTIONS = Kind(
+    name="subscriptions",
+    value=Subscription,
+    key=("event_key", "schedule", "leaf"),
+    order=("schedule", "leaf", "event_key"),
+)
 
 
 class Delivery(Value, kw_only=True):

@@ -17,6 +17,7 @@ from tidegate.domain.maintenance.reported import Health as Health
 from tidegate.domain.model import Operation
 from tidegate.domain.part_name import Ref
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.reason import Reason
 
 
@@ -125,6 +126,9 @@ class TableState(Value, kw_only=True):
     history: TableHistory = TableHistory()
 
 
+MAINTAINED_TABLES = Kind(name="maintained_tables", value=TableState, key=("name",), due="wanted_at")
+
+
 class Record(Value, kw_only=True):
     """What is known of one operation of one policy on one table.
 
@@ -154,6 +158,15 @@ class Record(Value, kw_only=True):
     @property
     def key(self) -> tuple[str, Operation, str]:
         return self.policy, self.operation, self.table
+
+
+MAINTENANCE_RECORDS = Kind(
+    name="maintenance_records",
+    value=Record,
+    key=("policy", "operation", "table"),
+    order=("table", "operation", "policy"),
+    due="next_look",
+)
 
 
 class OperationRun(Value, kw_only=True):

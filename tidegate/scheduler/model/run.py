@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.kind import Kind
 
 
 class RunStatus(StrEnum):
@@ -91,6 +92,9 @@ class Gauge(Value, kw_only=True):
     name: str
     value: float
     reported_at: datetime
+
+
+GAUGES = Kind(name="gauges", value=Gauge, key=("name",))
 
 
 ALL_RUNS = "runs"

@@ -25,6 +25,8 @@ from tidegate.scheduler.decision.retention import (
     launches_before,
     run_may_go,
 )
+from tidegate.scheduler.model.event import SUBSCRIPTIONS
+from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.model.retention import PASS_CURSOR, OldJob, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
@@ -155,7 +157,11 @@ def prunable_jobs(
     if not tasks:
         return [job.id for job in found]
     unfinished = reader.open_instances()
-    waiting_for = {task: reader.tasks_waiting_for(task) for task in tasks}
+    listeners = reader.records(SUBSCRIPTIONS, event_key=[*map(task_event_key, tasks)])
+    waiting_for = {
+        task: tuple(sorted({each.schedule for each in listeners if each.event_key == task_event_key(task)}))
+        for task in tasks
+    }
     return [
         job.id
         for job in found

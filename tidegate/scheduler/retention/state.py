@@ -15,11 +15,11 @@ import msgspec
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.tasks.backfills import NEWEST
 from tidegate.scheduler.decision.retention import AROUND, longest_rate
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
+from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState, noted
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.model.run import Gauge, Launched, Run, RunStatus
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
+from tidegate.scheduler.model.run import GAUGES, Gauge, Launched, Run, RunStatus
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.tick.upstream import backfill_cursor
@@ -51,7 +51,7 @@ class State(Value, kw_only=True):
 
 def state_of(reader: ListingReader, clock: datetime) -> bytes:
     """Return the state that a reader sees."""
-    apps, schedules = reader.apps(), reader.schedules()
+    apps, schedules = reader.records(APPS), reader.schedules()
     open_ = {job.id: job for job in reader.jobs(states=OPEN)}
     jobs = {**{job.id: job for job in _instances(reader, schedules, list(open_.values()), clock)}, **open_}
     longest = longest_rate(each for state in schedules for each in state.spec.constraints)
@@ -63,9 +63,9 @@ def state_of(reader: ListingReader, clock: datetime) -> bytes:
         slots=reader.slot_holders(),
         launches=reader.launched_since(clock - longest),
         runs=(*reader.runs(active=True), *_last_runs(reader, apps, clock)),
-        gauges=reader.gauges(),
+        gauges=reader.records(GAUGES),
         backfills=_backfills(reader, list(jobs.values())),
-        overrides=tuple(msgspec.structs.replace(each, spec=None) for each in reader.overrides()),
+        overrides=tuple(msgspec.structs.replace(each, spec=None) for each in reader.records(OVERRIDES)),
     )
     return zlib.compress(msgspec.json.encode(state))
 

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from tidegate.domain.part_name import Ref
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.simulation.describe import describe_work
 from tidegate.scheduler.simulation.launcher import SimulatedRun
@@ -140,7 +141,7 @@ class Simulation:
             jobs = reader.jobs(states=WAITING | {JobState.PENDING_LAUNCH})
             fires = [state.next_fire_at for state in reader.schedules() if state.fires]
             poll = next_poll(reader, engine_clock(reader) or self.now)
-            expiries = [each.expires_at for each in reader.expiring(FAR, 1)]
+            expiries = [each.expires_at for each in reader.due_records(OVERRIDES, FAR, 1)]
             deadlines = (next_judgement(reader), next_late_job(reader))
             woken = [at for _, at in reader.woken(FAR, 1)]
             return [*(job.next_check_at for job in jobs), *woken, *fires, *expiries, poll, *deadlines]

@@ -12,7 +12,8 @@ from tidegate.scheduler.intake.tables import (
     report_gone,
     report_tables,
 )
-from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, TableState
 from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.simulation.tables import SimulatedTables
 from tidegate.scheduler.simulation.task_actions import BY
@@ -58,9 +59,9 @@ def _known(reader: EngineReader, text: str) -> TableState | None:
     found = table_named(reader, text)
     if found is not None:
         return found
-    datasets = tables_of_datasets(deployed.app for deployed in reader.apps())
+    datasets = tables_of_datasets(deployed.app for deployed in reader.records(APPS))
     # A table that was known before it was that of a dataset has the name of the dataset.
-    every = (*datasets, *reader.tables())
+    every = (*datasets, *reader.records(MAINTAINED_TABLES))
     return next((table for table in every if text in (table.name, table.catalog_name)), None)
 
 

@@ -15,7 +15,7 @@ from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.intake.tables import report_health
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.launch.run_report import claim, end_operation
-from tidegate.scheduler.model.maintenance import Ended, Ending, Health, TableState, Work
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, Ended, Ending, Health, TableState, Work
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.maintenance.end import close_overdue
 from tidegate.scheduler.tick.maintenance.tables import table_named
@@ -84,7 +84,7 @@ class SimulatedTables:
             written: datasets may be written at this instant, so what was measured before is not recent.
         """
         with self._store.reading() as reader:
-            known = {table.name: table for table in reader.tables() if not table.gone}
+            known = {table.name: table for table in reader.records(MAINTAINED_TABLES) if not table.gone}
             for text in named:
                 table = table_named(reader, text)
                 known |= {} if table is None else {table.name: table}

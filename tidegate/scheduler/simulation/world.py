@@ -14,7 +14,9 @@ from tidegate.compiler.scenarios.model.scenario import Behaviour
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.records.expected import EXPECTED_DATA
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun, written
 from tidegate.scheduler.simulation.tables import SimulatedOperation, SimulatedTables
@@ -99,8 +101,8 @@ class SimulatedWorld:
         Else the deadline would be judged as one that passed while the scheduler was away.
         """
         with self._store.transaction() as transaction:
-            clock, due = engine_clock(transaction), transaction.next_due_data()
-            if clock is not None and due is not None and clock + AWAY_AFTER < now and due <= now:
+            clock, due = engine_clock(transaction), transaction.due_records(EXPECTED_DATA, now, 1)
+            if clock is not None and clock + AWAY_AFTER < now and due:
                 transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
 
     def launch(self, now: datetime) -> Launches:
@@ -132,6 +134,6 @@ class SimulatedWorld:
         with self._store.transaction() as transaction:
             return [
                 request
-                for deployed in transaction.apps()
+                for deployed in transaction.records(APPS)
                 for request in offer_launches(transaction, now, deployed.name)
             ]

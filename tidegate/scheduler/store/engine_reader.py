@@ -6,32 +6,36 @@ Order is part of the contract, since decisions must be deterministic.
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any, Protocol, Unpack
+from typing import Any, Protocol, TypeVar, Unpack
 
 from tidegate.domain.model import Constraint, Schedule
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.model.records.partitions_report import PartitionsReport
+from tidegate.scheduler.model.kind import Kind
+from tidegate.scheduler.model.records.expected import ExpectedPeriod
 from tidegate.scheduler.model.records.specification import Specification
-from tidegate.scheduler.model.records.token import Token
-from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.model.retention import PrunedKind, Snapshot
-from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
+from tidegate.scheduler.model.run import ProgramHistory, Run
 from tidegate.scheduler.store.answers import AppHeader, Commitment, LedgerRow, Numbered
-from tidegate.scheduler.store.engine_rows import ExpectedRows, InstanceRows, MaintenanceRows, TallyRows
-from tidegate.scheduler.store.wanted import JobsWanted, JournalWanted
+from tidegate.scheduler.store.engine_rows import InstanceRows, MaintenanceRows, RecordRows, TallyRows
+from tidegate.scheduler.store.wanted import JobsWanted, JournalWanted, LateWanted
+
+V = TypeVar("V", bound=Value)
 
 
-class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Protocol):
+class EngineReader(InstanceRows, MaintenanceRows, RecordRows, TallyRows, Protocol):
     """Reads one consistent state of the store."""
 
-    def subscriptions(
-        self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
-    ) -> tuple[Subscription, ...]:
-        """The leaves that listen to any of these keys, or those of some schedules, by schedule and leaf."""
+    def due_records(self, kind: Kind[V], until: datetime | None, limit: int, /, **same: str) -> tuple[V, ...]:
+        """The records of a kind that are due, earliest first, then in its order.
+
+        Args:
+            until: those that are due by then; None for all that are due at any time.
+            same: the value that a field has.
+        """
         ...
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
@@ -73,10 +77,6 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
 
     def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
         """The launches of each program after `since`, oldest first. Every program has an entry."""
-        ...
-
-    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
-        """The last report of each gauge, by name; all, or those of `names` that were reported."""
         ...
 
     def runs(
@@ -146,10 +146,6 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         """All deliveries of these events (ids), by event id, schedule, leaf and job."""
         ...
 
-    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        """Deployed apps, by name; all, or those of `names` that exist."""
-        ...
-
     def app_headers(self) -> tuple[AppHeader, ...]:
         """All deployed apps without their specifications, by name."""
         ...
@@ -185,26 +181,12 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         """
         ...
 
-    def overrides(
-        self, *, app: str | None = None, refs: Collection[str] | None = None
-    ) -> tuple[Override, ...]:
-        """Overrides of an app and of these refs, or all, by ref and kind."""
-        ...
-
-    def expiring(self, until: datetime, limit: int) -> tuple[Override, ...]:
-        """Overrides that expire by an instant, the earliest first, then by ref and kind."""
-        ...
-
     def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
         """How many instances of backfills are in each state, without empty and discarded ones.
 
         Args:
             first, last: their numbers, both included.
         """
-        ...
-
-    def partitions_report(self, id: str) -> PartitionsReport | None:
-        """The report of this id."""
         ...
 
     def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
@@ -239,28 +221,23 @@ class EngineReader(ExpectedRows, InstanceRows, MaintenanceRows, TallyRows, Proto
         """Number and instant of each snapshot, oldest first."""
         ...
 
+    def late_periods(self, wanted: LateWanted, limit: int) -> tuple[ExpectedPeriod, ...]:
+        """Periods that were late, the newest `due_at` first, then by dataset and key."""
+        ...
+
     def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
         """The newest specification of each part up to a deployment, by ref; what is gone too."""
-        ...
-
-    def tokens(self) -> tuple[Token, ...]:
-        """All tokens by name, revoked ones too."""
-        ...
-
-    def watched_folders(self, project: str) -> tuple[WatchedFolder, ...]:
-        """The folders of a project, by dataset."""
-        ...
-
-    def watched_partitions(
-        self, dataset: str, keys: Collection[str] | None = None
-    ) -> tuple[WatchedPartition, ...]:
-        """The known partitions of a dataset, all or those with these keys, by key."""
         ...
 
 
 def namespaces_of_apps(reader: EngineReader) -> dict[str, str]:
     """Return the namespace of each deployed app, by name."""
     return {each.name: each.namespace for each in reader.app_headers()}
+
+
+def revisions_of_apps(reader: EngineReader) -> dict[str, int]:
+    """Return the revision of each deployed app, by name: what changes when an app is deployed."""
+    return {each.name: each.revision for each in reader.app_headers()}
 
 
 def constraints_of(

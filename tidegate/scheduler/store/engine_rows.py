@@ -6,16 +6,19 @@ advances the counts of their jobs, or removes them. Of a job whose events may st
 events are kept too, by leaf and arrival.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Protocol, Unpack
+from typing import Any, Protocol, TypeVar, Unpack
 
+from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
-from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.model.kind import Key, Kind
+from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.model.records.tally import KeptTally
-from tidegate.scheduler.store.wanted import LateWanted, OperationRunsWanted
+from tidegate.scheduler.store.wanted import OperationRunsWanted
+
+V = TypeVar("V", bound=Value)
 
 
 class InstanceRows(Protocol):
@@ -66,19 +69,7 @@ class TallyRows(Protocol):
 
 
 class MaintenanceRows(Protocol):
-    """Reads tables, records and runs of operations; what a poll asks is answered by an index."""
-
-    def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
-        """Tables, by name; all, or those of `names` that the store knows."""
-        ...
-
-    def records(self, *, tables: Collection[str] | None = None) -> tuple[Record, ...]:
-        """Records, by table, then operation as text, then policy; all, or those of some tables."""
-        ...
-
-    def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
-        """Records whose `next_look` has come, earliest first, then table, operation as text and policy."""
-        ...
+    """Reads runs of operations, and when maintenance is due; what a poll asks is answered by an index."""
 
     def next_maintenance(self) -> datetime | None:
         """The earliest `next_look` of all records and `closes_at` of all runs that have not ended."""
@@ -97,29 +88,25 @@ class MaintenanceRows(Protocol):
         ...
 
 
-class ExpectedRows(Protocol):
-    """Reads what is expected, and what was late."""
+class RecordRows(Protocol):
+    """Reads records of any kind by their key: see `Kind`, which says what is found by which fields."""
 
-    def expected_data(self, datasets: Collection[str] | None = None) -> tuple[ExpectedData, ...]:
-        """The datasets with a deadline, all or those of these names, by name."""
+    def records(self, kind: Kind[V], /, **among: Collection[str] | None) -> tuple[V, ...]:
+        """The records of a kind, in its order.
+
+        Args:
+            among: the values that a field may have, or its one value; None does not narrow.
+        """
         ...
 
-    def due_data(self, now: datetime, limit: int) -> tuple[ExpectedData, ...]:
-        """The datasets whose `due_at` is due, by `due_at`, then name."""
+
+class ChangedRecords(RecordRows, Protocol):
+    """Changes records of any kind."""
+
+    def put_records(self, kind: Kind[V], values: Iterable[V]) -> None:
+        """Create or replace records, by their keys."""
         ...
 
-    def next_due_data(self) -> datetime | None:
-        """The earliest `due_at` of all datasets."""
-        ...
-
-    def expected_periods(self, dataset: str, periods: Collection[str]) -> tuple[ExpectedPeriod, ...]:
-        """The kept ones of these periods (keys) of a dataset, by key."""
-        ...
-
-    def late_periods(self, wanted: LateWanted, limit: int) -> tuple[ExpectedPeriod, ...]:
-        """Periods that were late, the newest `due_at` first, then by dataset and key."""
-        ...
-
-    def late_totals(self, names: Collection[str] | None = None) -> tuple[LateTotal, ...]:
-        """How often each schedule, task and dataset was late, all or some (names), by kind and name."""
+    def drop_records(self, kind: Kind[Any], keys: Iterable[Key]) -> None:
+        """Remove the records with these keys, or whose keys begin so."""
         ...

@@ -12,9 +12,7 @@ from typing import Protocol, Unpack
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.records.alert import Alert, Incident
-from tidegate.scheduler.model.records.partitions_report import PartitionsReport
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance
 from tidegate.scheduler.model.run import Launched
 from tidegate.scheduler.store.answers import (
@@ -110,18 +108,6 @@ class ListingReader(EngineReader, Protocol):
         """How many deliveries `deliveries` returns of a job."""
         ...
 
-    def owed_reports(self, project: str, limit: int) -> tuple[PartitionsReport, ...]:
-        """The reports of a project that Dagster's log lacks, by `owed_since`, then id."""
-        ...
-
-    def tables_wanted(self, limit: int) -> tuple[TableState, ...]:
-        """Tables that are to be measured (`wanted_at`), the longest wanted first, then name."""
-        ...
-
-    def revisions(self) -> dict[str, int]:
-        """The deployed revision of each app, by name: what changes when an app is deployed."""
-        ...
-
     def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
         """Jobs in any state that were opened before an instant, by `opened_at`, then id, after a position."""
         ...
@@ -132,10 +118,6 @@ class ListingReader(EngineReader, Protocol):
 
     def next_real(self, task: str, number: int, scheduled: datetime) -> datetime | None:
         """The scheduled time of a task's next instance of a backfill, past empty ones and discarded ones."""
-        ...
-
-    def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
-        """The schedules that listen to a task, sorted."""
         ...
 
     def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:

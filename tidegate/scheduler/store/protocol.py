@@ -14,35 +14,22 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
-from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
-from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.model.records.partitions_report import PartitionsReport
-from tidegate.scheduler.model.records.specification import Specification
+from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys
-from tidegate.scheduler.model.records.token import Token
-from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
-from tidegate.scheduler.model.run import Gauge, Launched, Run
+from tidegate.scheduler.model.run import Launched, Run
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.engine_rows import ChangedRecords
 
 
-class EngineTransaction(EngineReader, Protocol):
+class EngineTransaction(ChangedRecords, EngineReader, Protocol):
     """Changes the store; leaving the context commits, an exception rolls everything back.
 
     A transaction reads its own writes.
     """
-
-    def put_apps(self, apps: Sequence[DeployedApp]) -> None:
-        """Create or replace apps."""
-        ...
-
-    def delete_apps(self, names: Collection[str]) -> None:
-        """Remove apps; their schedules are removed apart."""
-        ...
 
     def rename(self, names: Renames) -> None:
         """Give the rows of renamed parts and apps their new names, watermarks included.
@@ -54,10 +41,6 @@ class EngineTransaction(EngineReader, Protocol):
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
         """Create or replace schedules; subscriptions are left alone."""
-        ...
-
-    def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
-        """Replace every subscription of these schedules."""
         ...
 
     def delete_schedules(self, refs: Collection[str]) -> None:
@@ -114,10 +97,6 @@ class EngineTransaction(EngineReader, Protocol):
         """Remove a failed launch."""
         ...
 
-    def put_gauges(self, gauges: Sequence[Gauge]) -> None:
-        """Store reports of gauges; a report older than the stored one is ignored."""
-        ...
-
     def put_runs(self, runs: Sequence[Run]) -> None:
         """Create or replace runs."""
         ...
@@ -138,52 +117,8 @@ class EngineTransaction(EngineReader, Protocol):
         """Append entries."""
         ...
 
-    def put_expected_data(self, data: Sequence[ExpectedData]) -> None:
-        """Create or replace datasets with a deadline, by name."""
-        ...
-
-    def drop_expected_data(self, datasets: Collection[str]) -> None:
-        """Remove datasets with their periods."""
-        ...
-
-    def put_expected_periods(self, periods: Sequence[ExpectedPeriod]) -> None:
-        """Create or replace periods, by dataset and key."""
-        ...
-
-    def drop_expected_periods(self, dataset: str, periods: Collection[str]) -> None:
-        """Remove periods (keys) of a dataset."""
-        ...
-
-    def put_late_totals(self, totals: Sequence[LateTotal]) -> None:
-        """Create or replace totals, by kind and name."""
-        ...
-
-    def put_tables(self, tables: Sequence[TableState]) -> None:
-        """Create or replace tables."""
-        ...
-
-    def put_records(self, records: Sequence[Record]) -> None:
-        """Create or replace records."""
-        ...
-
-    def delete_records(self, records: Sequence[Record]) -> None:
-        """Remove records, by key."""
-        ...
-
     def put_operation_runs(self, runs: Sequence[OperationRun]) -> None:
         """Create or replace runs of operations."""
-        ...
-
-    def put_overrides(self, overrides: Sequence[Override]) -> None:
-        """Create or replace overrides, by ref and kind."""
-        ...
-
-    def delete_overrides(self, overrides: Sequence[Override]) -> None:
-        """Remove overrides, by ref and kind."""
-        ...
-
-    def put_partitions_reports(self, reports: Sequence[PartitionsReport]) -> None:
-        """Create or replace reports, by id."""
         ...
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
@@ -208,10 +143,6 @@ class EngineTransaction(EngineReader, Protocol):
         """
         ...
 
-    def put_specifications(self, specifications: Sequence[Specification]) -> None:
-        """Create or replace specifications, by ref and number."""
-        ...
-
     def put_tallies(
         self,
         tallies: Sequence[KeptTally],
@@ -228,22 +159,6 @@ class EngineTransaction(EngineReader, Protocol):
 
     def delete_tallies(self, jobs: Collection[str]) -> None:
         """Remove the counts of jobs, all their keys, and their counted events."""
-        ...
-
-    def put_tokens(self, tokens: Sequence[Token]) -> None:
-        """Create or replace tokens, by name."""
-        ...
-
-    def put_watched_folders(self, folders: Sequence[WatchedFolder]) -> None:
-        """Create or replace folders, by dataset."""
-        ...
-
-    def put_watched_partitions(self, partitions: Sequence[WatchedPartition]) -> None:
-        """Create or replace partitions, by dataset and key."""
-        ...
-
-    def forget_watched(self, datasets: Collection[str]) -> None:
-        """Remove the folders of these datasets with their partitions."""
         ...
 
 

@@ -28,21 +28,20 @@ from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass,
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of, edges_of
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.instance import Instance, instance_resource
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import Launched
+from tidegate.scheduler.store.engine_rows import RecordRows
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 
-class Rows(Protocol):
+class Rows(RecordRows, Protocol):
     """The rows that are read; see `scheduler.store.protocol.Reader` for each method."""
-
-    def apps(self, *, names: Collection[str]) -> Sequence[DeployedApp]: ...
 
     def schedules(self, *, refs: Collection[str]) -> Sequence[ScheduleState]: ...
 
@@ -56,7 +55,7 @@ def load_inputs(rows: Rows, view: JobView, instance: Instance) -> Inputs:
         jobs = list(rows.jobs(ids={edge.job for edge in instance.upstream}))
     tasks = {state.ref: state for state in rows.schedules(refs={job.schedule for job in jobs})}
     names = {job.app for job in jobs} | {app_of(each) for each in datasets_of_sources(tasks.values())}
-    apps = {deployed.name: deployed.app for deployed in rows.apps(names=names)} if names else {}
+    apps = {deployed.name: deployed.app for deployed in rows.records(APPS, name=names)} if names else {}
     return Inputs(jobs=tuple(jobs), tasks=tasks, apps=apps)
 
 

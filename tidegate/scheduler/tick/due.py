@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.missed import has_missed
 
@@ -82,7 +83,7 @@ def is_anything_due(reader: EngineReader, until: datetime) -> bool:
             reader.due_schedules(until, 1, tasks=True)
             or reader.due_jobs(until, 1)
             or reader.woken(until, 1)
-            or reader.expiring(until, 1)
+            or reader.due_records(OVERRIDES, until, 1)
         )
         or (maintenance is not None and maintenance <= until)
     )

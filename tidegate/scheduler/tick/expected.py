@@ -14,8 +14,16 @@ from datetime import datetime, timedelta
 from tidegate.domain.model import App
 from tidegate.scheduler.decision.expected.judgement import Judged, expected_of, first_expected, judge, landed
 from tidegate.scheduler.decision.expected.periods import period_in
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
-from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
+from tidegate.scheduler.model.records.expected import (
+    EXPECTED_DATA,
+    EXPECTED_PERIODS,
+    LATE_TOTALS,
+    ExpectedData,
+    ExpectedPeriod,
+    LateTotal,
+)
 from tidegate.scheduler.model.set_back import not_ahead
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -41,7 +49,7 @@ LATE_AHEAD = 100_000
 
 def next_judgement(reader: EngineReader) -> datetime | None:
     """Return when the next deadline of a dataset is judged; None if there is none."""
-    due = reader.next_due_data()
+    due = next((data.due_at for data in reader.due_records(EXPECTED_DATA, None, 1)), None)
     returned = None if due is None else _returned(reader)
     return due if due is None or returned is None else max(due, returned + RETURN_GRACE)
 
@@ -57,9 +65,9 @@ def judge_expected(transaction: EngineTransaction, since: datetime, now: datetim
         judgement = next_judgement(transaction)
         if judgement is None or judgement > now:
             break
-        for data in transaction.due_data(now, JUDGED_PER_TICK - judged):
+        for data in transaction.due_records(EXPECTED_DATA, now, JUDGED_PER_TICK - judged):
             at = max(judgement, since, data.due_at or since)
-            kept = transaction.expected_periods(data.dataset, [data.period])
+            kept = transaction.records(EXPECTED_PERIODS, dataset=data.dataset, period=[data.period])
             found = judge(data, {each.period: each for each in kept}, at)
             _put(transaction, found)
             late += sum(each.late_at == at for each in found.kept)
@@ -82,7 +90,7 @@ def note_landed(
     if not by_dataset:
         return
     returned = None
-    for data in transaction.expected_data(by_dataset):
+    for data in transaction.records(EXPECTED_DATA, dataset=by_dataset):
         returned = returned or _returned(transaction)
         timed = [(event, _counts_from(event, returned)) for event in by_dataset[data.dataset]]
         _land(transaction, data, timed, since, now)
@@ -90,12 +98,15 @@ def note_landed(
 
 def follow_datasets(transaction: EngineTransaction, now: datetime) -> None:
     """Bring what is expected up to date with the deployed apps."""
-    before = {each.dataset: each for each in transaction.expected_data()}
-    wanted = {each.dataset: each for each in _wanted((each.app for each in transaction.apps()), before, now)}
+    before = {each.dataset: each for each in transaction.records(EXPECTED_DATA)}
+    wanted = {
+        each.dataset: each for each in _wanted((each.app for each in transaction.records(APPS)), before, now)
+    }
     others = [name for name, each in before.items() if _other_periods(each, wanted.get(name))]
-    transaction.drop_expected_data(others)
+    transaction.drop_records(EXPECTED_DATA, others)
+    transaction.drop_records(EXPECTED_PERIODS, others)
     changed = [each for name, each in wanted.items() if name in others or before.get(name) != each]
-    transaction.put_expected_data(changed)
+    transaction.put_records(EXPECTED_DATA, changed)
     for data in changed:
         if data.dataset in others or data.dataset not in before:
             note_known(transaction, data, now)
@@ -119,12 +130,14 @@ def count_late(transaction: EngineTransaction, names: Mapping[str, Collection[st
     counted = Counter((kind, name) for kind, each in names.items() for name in each)
     if not counted:
         return
-    known = {(each.kind, each.name): each.number for each in transaction.late_totals({n for _, n in counted})}
-    transaction.put_late_totals(
+    totals = transaction.records(LATE_TOTALS, kind=names, name={name for _, name in counted})
+    known = {(each.kind, each.name): each.number for each in totals}
+    transaction.put_records(
+        LATE_TOTALS,
         [
             LateTotal(kind=kind, name=name, number=known.get((kind, name), 0) + number)
             for (kind, name), number in sorted(counted.items())
-        ]
+        ],
     )
 
 
@@ -154,16 +167,18 @@ def _land(
         kept: Sequence[ExpectedPeriod] = transaction.late_periods(wanted, LATE_OF_DATASET)
     else:
         keys = {period_in(data, event.partition or "") for event, _ in timed} - {None}
-        kept = transaction.expected_periods(data.dataset, [key for key in keys if key is not None])
+        kept = transaction.records(
+            EXPECTED_PERIODS, dataset=data.dataset, period=[key for key in keys if key is not None]
+        )
     _put(transaction, landed(data, {each.period: each for each in kept}, timed, since, now))
 
 
 def _put(transaction: EngineTransaction, found: Judged) -> None:
-    transaction.put_expected_data([found.data])
+    transaction.put_records(EXPECTED_DATA, [found.data])
     if found.kept:
-        transaction.put_expected_periods(found.kept)
+        transaction.put_records(EXPECTED_PERIODS, found.kept)
     if found.gone:
-        transaction.drop_expected_periods(found.data.dataset, found.gone)
+        transaction.drop_records(EXPECTED_PERIODS, [(found.data.dataset, period) for period in found.gone])
     if not found.entries:
         return
     transaction.add_journal(found.entries)
@@ -200,18 +215,16 @@ def set_expected_back(transaction: EngineTransaction, ahead: Sequence[Event], no
 
 
 def _judge_again(transaction: EngineTransaction, now: datetime) -> None:
-    before = transaction.expected_data()
+    before = transaction.records(EXPECTED_DATA)
     after = [first_expected(data, now) for data in before]
-    transaction.put_expected_data(after)
+    transaction.put_records(EXPECTED_DATA, after)
     late = transaction.late_periods(LateWanted(), LATE_AHEAD)
-    ahead: dict[str, list[str]] = {}
-    for each in late:
-        if each.due_at is not None and each.due_at > now:
-            ahead.setdefault(each.dataset, []).append(each.period)
-    for dataset, periods in ahead.items():
-        transaction.drop_expected_periods(dataset, periods)
+    ahead = [each for each in late if each.due_at is not None and each.due_at > now]
+    transaction.drop_records(EXPECTED_PERIODS, map(EXPECTED_PERIODS.key_of, ahead))
     kept = [each for each in late if each.due_at is None or each.due_at <= now]
-    transaction.put_expected_periods([not_ahead(each, now) for each in kept if not_ahead(each, now) != each])
+    transaction.put_records(
+        EXPECTED_PERIODS, [not_ahead(each, now) for each in kept if not_ahead(each, now) != each]
+    )
     for known, data in zip(before, after, strict=True):
         if known.period != data.period:
             # What had landed of these periods went when they were judged.
@@ -224,7 +237,9 @@ def _land_now(transaction: EngineTransaction, ahead: Sequence[Event], now: datet
     for event in ahead:
         if event.partition is not None and event.key.startswith(PARTITION_KEY):
             keys.setdefault(event.key.removeprefix(PARTITION_KEY), []).append(event.partition)
-    for data in transaction.expected_data(keys):
+    for data in transaction.records(EXPECTED_DATA, dataset=keys):
         periods = {period_in(data, key) for key in keys[data.dataset]} - {None}
-        kept = transaction.expected_periods(data.dataset, [key for key in periods if key is not None])
-        transaction.put_expected_periods([not_ahead(each, now) for each in kept])
+        kept = transaction.records(
+            EXPECTED_PERIODS, dataset=data.dataset, period=[key for key in periods if key is not None]
+        )
+        transaction.put_records(EXPECTED_PERIODS, [not_ahead(each, now) for each in kept])

@@ -13,22 +13,16 @@ import msgspec
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import others_of_schedules, with_others
 from tidegate.scheduler.decision.view.job_view import JobView, resources_read
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
+from tidegate.scheduler.model.deployed import APPS, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.run import Gauge, ProgramHistory
+from tidegate.scheduler.model.run import GAUGES, Gauge, ProgramHistory
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.engine_rows import InstanceRows
+from tidegate.scheduler.store.engine_rows import InstanceRows, RecordRows
 from tidegate.scheduler.tick.upstream import load_upstream
 
 
-class AppRows(Protocol):
-    """The rows of apps; see `scheduler.store.protocol.Reader`."""
-
-    def apps(self, *, names: Collection[str]) -> Sequence[DeployedApp]: ...
-
-
-class Rows(AppRows, InstanceRows, Protocol):
+class Rows(InstanceRows, RecordRows, Protocol):
     """The rows that decisions depend on; see `scheduler.store.protocol.Reader` for each method."""
 
     def schedules(self, *, refs: Collection[str]) -> Sequence[ScheduleState]: ...
@@ -39,12 +33,10 @@ class Rows(AppRows, InstanceRows, Protocol):
 
     def launches(self, programs: Collection[str], since: datetime) -> Mapping[str, tuple[datetime, ...]]: ...
 
-    def gauges(self, names: Collection[str]) -> Sequence[Gauge]: ...
-
     def cursor(self, name: str) -> Any: ...
 
 
-def load_apps(rows: AppRows, states: Collection[ScheduleState]) -> dict[str, App]:
+def load_apps(rows: RecordRows, states: Collection[ScheduleState]) -> dict[str, App]:
     """Return the apps of some schedules, by name, with the parts of other apps that these schedules name.
 
     The apps have no schedules.
@@ -52,7 +44,10 @@ def load_apps(rows: AppRows, states: Collection[ScheduleState]) -> dict[str, App
     others: dict[str, set[str]] = {}
     for state in states:
         others.setdefault(state.app, set()).update(others_of_schedules([state.spec]))
-    found = {deployed.name: deployed.app for deployed in rows.apps(names=set(others).union(*others.values()))}
+    found = {
+        deployed.name: deployed.app
+        for deployed in rows.records(APPS, name=set(others).union(*others.values()))
+    }
     return {
         name: with_others(found[name], [found[each] for each in sorted(named) if each in found])
         for name, named in others.items()
@@ -60,14 +55,14 @@ def load_apps(rows: AppRows, states: Collection[ScheduleState]) -> dict[str, App
     }
 
 
-def load_app(rows: AppRows, name: str) -> App | None:
+def load_app(rows: RecordRows, name: str) -> App | None:
     """Return a deployed app without its schedules; None if no app of that name is deployed."""
-    return next((deployed.app for deployed in rows.apps(names=(name,))), None)
+    return next((deployed.app for deployed in rows.records(APPS, name=(name,))), None)
 
 
 def load_whole_app(reader: EngineReader, name: str) -> App | None:
     """Return a deployed app with its schedules; None if no app of that name is deployed."""
-    for deployed in reader.apps(names=(name,)):
+    for deployed in reader.records(APPS, name=(name,)):
         return whole_app(deployed, reader.schedules(app=name))
     return None
 
@@ -176,7 +171,7 @@ def _launches(
 def _gauges(rows: Rows, states: Mapping[str, ScheduleState]) -> dict[str, Gauge]:
     """Return the reported gauges that the schedules' constraints name."""
     names = {name for state in states.values() for name in _named(state.spec)}
-    return {gauge.name: gauge for gauge in rows.gauges(names)} if names else {}
+    return {gauge.name: gauge for gauge in rows.records(GAUGES, name=names)} if names else {}
 
 
 def _named(schedule: Schedule) -> set[str]:

@@ -14,6 +14,7 @@ from tidegate.domain.model.triggers.task import NEAR
 from tidegate.scheduler.decision.instances.actions import RUN_AGAIN, Action, status_of
 from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
@@ -74,7 +75,9 @@ def _unrecorded_consumers(
     """
     tasks = {
         each.schedule
-        for each in reader.subscriptions({task_event_key(job.schedule) for job in jobs.values()})
+        for each in reader.records(
+            SUBSCRIPTIONS, event_key={task_event_key(job.schedule) for job in jobs.values()}
+        )
     }
     if not tasks:
         return []

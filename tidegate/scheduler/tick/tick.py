@@ -23,6 +23,7 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.expired import end_expired
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
@@ -125,12 +126,12 @@ def expire(transaction: EngineTransaction, now: datetime) -> TickReport:
     whatever the pace of the ticks; also while the scheduler is away.
     """
     report = TickReport()
-    while due := transaction.expiring(now, 1):
+    while due := transaction.due_records(OVERRIDES, now, 1):
         expires = due[0].expires_at or now
         clock = engine_clock(transaction)
         known = clock is not None and clock <= now + AWAY_AFTER
         at = max(expires, clock) if known and clock is not None else expires
-        expired = transaction.expiring(expires, EXPIRED_AT_ONCE)
+        expired = transaction.due_records(OVERRIDES, expires, EXPIRED_AT_ONCE)
         report = report.plus(_replay_before(transaction, at))
         _take_own(transaction, at, {each.ref for each in expired})
         end_expired(transaction, expired, at)

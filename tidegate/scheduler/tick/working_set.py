@@ -8,23 +8,27 @@ needed, and writes it once, in `flush`. It decides nothing.
 ends before the first instant whose rows may be incomplete, and the next set continues there.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, Delivery, Event, Subscription
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory
+from tidegate.scheduler.model.kind import Kind
+from tidegate.scheduler.model.run import Launched, ProgramHistory
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, WokenQueues, first_page
 from tidegate.scheduler.tick.held_events import HeldEvents
 from tidegate.scheduler.tick.pending import PendingWrites
+
+V = TypeVar("V", bound=Value)
 
 
 class WorkingSet:
@@ -46,7 +50,7 @@ class WorkingSet:
         self._clock = clock
         self.until = until
         self.instances_left = instances
-        self._apps: dict[str, DeployedApp] = {}
+        self._records: dict[str, dict[str, Any]] = {}
         self._states: dict[str, ScheduleState] = {}
         self._jobs: dict[str, Job] = {}
         self._jobs_of_schedule: dict[str, dict[str, None]] = {}
@@ -54,7 +58,6 @@ class WorkingSet:
         self._slots: dict[str, int] = {}
         self._history: dict[str, ProgramHistory] = {}
         self._launches: dict[str, tuple[datetime, tuple[datetime, ...]]] = {}
-        self._gauges: dict[str, Gauge | None] = {}
         self._listeners: dict[str, tuple[Subscription, ...]] = {}
         self._pending = PendingWrites()
         events, self.until = first_page(transaction.unrouted_events, attrgetter("arrived"), clock, until)
@@ -148,12 +151,17 @@ class WorkingSet:
 
     # --- reading; the signatures of `scheduler.store.protocol.Reader` ---
 
-    def apps(self, *, names: Collection[str]) -> tuple[DeployedApp, ...]:
-        """Return deployed apps, by name."""
-        missing = {each for each in names if each not in self._apps}
+    def records(self, kind: Kind[V], /, **among: Collection[str] | None) -> tuple[V, ...]:
+        """Return the records of some names, of a kind whose key is one name, by that."""
+        (name,) = kind.key
+        names = kind.narrowed_by(among)[name]
+        known = self._records.setdefault(kind.name, {})
+        missing = {each for each in names if each not in known}
         if missing:
-            self._apps.update((app.name, app) for app in self._transaction.apps(names=missing))
-        return tuple(self._apps[name] for name in sorted(names) if name in self._apps)
+            found = {kind.key_of(each): each for each in self._transaction.records(kind, **{name: missing})}
+            known.update((each, found.get((each,))) for each in missing)
+        cached: Iterator[V | None] = (known[each] for each in sorted(names))
+        return tuple(each for each in cached if each is not None)
 
     def schedules(self, *, refs: Collection[str]) -> tuple[ScheduleState, ...]:
         """Return deployed schedules, by ref."""
@@ -173,7 +181,7 @@ class WorkingSet:
         missing = {each for each in keys if each not in self._listeners}
         if missing:
             found: dict[str, list[Subscription]] = {key: [] for key in missing}
-            listed = self._transaction.subscriptions(missing)
+            listed = self._transaction.records(SUBSCRIPTIONS, event_key=missing)
             # One whose row is damaged is left out: the others go on.
             states = {state.ref for state in self.schedules(refs={each.schedule for each in listed})}
             for listener in listed:
@@ -222,15 +230,6 @@ class WorkingSet:
                 found += [each.at for each in self._pending.launches if each.program == program]
                 self._launches[program] = (since, tuple(sorted(found)))
         return {program: tuple(at for at in self._launches[program][1] if at > since) for program in programs}
-
-    def gauges(self, names: Collection[str]) -> tuple[Gauge, ...]:
-        """Return the last report of each of the named gauges that was ever reported, by name."""
-        missing = {each for each in names if each not in self._gauges}
-        if missing:
-            found = {gauge.name: gauge for gauge in self._transaction.gauges(missing)}
-            self._gauges.update((name, found.get(name)) for name in missing)
-        cached = (self._gauges[name] for name in sorted(names))
-        return tuple(gauge for gauge in cached if gauge is not None)
 
     def jobs(self, *, ids: Collection[str]) -> tuple[Job, ...]:
         """Return the jobs with these ids."""

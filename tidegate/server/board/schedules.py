@@ -25,6 +25,7 @@ from tidegate.scheduler.explain.overrides import reverted_to
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.records.token import Role
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.board.back import back
@@ -104,7 +105,7 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
             next_fires=tuple(_next_fires(state, now)),
             jobs=tuple(map(public_job, reader.jobs(schedules=(state.ref,), limit=JOBS_SHOWN)[::-1])),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
-            overrides=public_overrides(reader, reader.overrides(refs=[state.ref])),
+            overrides=public_overrides(reader, reader.records(OVERRIDES, ref=[state.ref])),
         )
     return page(request, service, "schedule", state.ref, view, state.spec.timezone)
 
@@ -137,7 +138,7 @@ def act(
                     job = trigger(transaction, ref, now, key, action == "force", by=by)
                     done = f"job {job.id} is due; the next tick decides about it"
                 case "revert":
-                    if any(each.of_text for each in transaction.overrides(refs=[ref])):
+                    if any(each.of_text for each in transaction.records(OVERRIDES, ref=[ref])):
                         caller.check(Role.ADMIN)
                     reverted = revert(transaction, ref, now, by)
                     done = "; ".join(f"{ref} {reverted_to(each)}" for each in reverted)

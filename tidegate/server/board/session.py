@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
+from tidegate.scheduler.model.records.token import TOKENS
 from tidegate.server.access import COOKIE, FORWARDED, count, refuse_foreign_page, token_of
 from tidegate.server.board.back import SEE_OTHER
 from tidegate.server.board.page import PageRoute, rendered
@@ -35,7 +36,7 @@ def sign_in(request: Request, service: Here, form: Annotated[dict[str, str], Dep
     """
     refuse_foreign_page(request)
     with service.store.reading() as reader:
-        token = token_of(reader.tokens(), form.get("token", "").strip())
+        token = token_of(reader.records(TOKENS), form.get("token", "").strip())
     count(request, service, token)
     if token is None:
         raise Problem(401, "the token is unknown or revoked", {"WWW-Authenticate": "Bearer"})

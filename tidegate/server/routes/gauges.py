@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Response
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
-from tidegate.scheduler.model.run import Gauge
+from tidegate.scheduler.model.run import GAUGES, Gauge
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import contract, json_answer, listed, page_of
@@ -50,7 +50,7 @@ def list_gauges(service: Here, caller: Called, page: Annotated[Page, Depends(Pag
     """List the gauges by name, with the last report of each; a token for an app sees its own."""
     with service.store.reading() as reader:
         own = None if caller.app is None else gauge_limits(reader, caller.app)
-        found = [each for each in reader.gauges() if own is None or each.name in own]
+        found = [each for each in reader.records(GAUGES) if own is None or each.name in own]
     return listed(*page.of(found, lambda each: (each.name,)))
 
 
@@ -59,7 +59,7 @@ def show_gauge(name: str, service: Here, caller: Called) -> Response:
     """Show the last report of a gauge, and the limits of the schedules that wait for it."""
     with service.store.reading() as reader:
         apps, limits = visible_apps(service, reader, caller), gauge_limits(reader, caller.app)
-        found = [_shown(gauge, limits, apps) for gauge in reader.gauges([name])]
+        found = [_shown(gauge, limits, apps) for gauge in reader.records(GAUGES, name=[name])]
     if not found or (caller.app is not None and not found[0].limits):
         raise Problem(404, f"no gauge {name!r:.100} was reported")
     return json_answer(found[0])

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Response
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.held_apps import Hold, held_apps, hold_app, hold_of, release_app
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_optional
@@ -104,7 +105,7 @@ def switched(
     until = until_of(expires, now)
     with service.store.transaction() as transaction:
         check_name(app)
-        gone = app in held_apps(transaction) and not transaction.apps(names=[app])
+        gone = app in held_apps(transaction) and not transaction.records(APPS, name=[app])
         if action == "hold" or not gone:
             deployed_app(service, transaction, app)
         if action == "hold":

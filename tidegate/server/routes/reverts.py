@@ -8,6 +8,7 @@ from tidegate.domain.value import Value
 from tidegate.listings.overrides import Override
 from tidegate.listings.queries.overrides import public_overrides
 from tidegate.scheduler.commands.reverts import of_part, revert
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.records.token import Role
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.body import as_form, read_optional
@@ -50,7 +51,7 @@ def show_overrides(app: str, s: str, service: Here) -> Response:
     with service.store.reading() as reader:
         deployed_app(service, reader, app)
         check_name(s)
-        found = reader.overrides(refs=[f"{app}/{s}"])
+        found = reader.records(OVERRIDES, ref=[f"{app}/{s}"])
         state = next(iter(reader.schedules(refs=[f"{app}/{s}"])), None)
         if state is None and not found:
             raise Problem(404, f'app {app} has no schedule "{s}"')
@@ -79,7 +80,9 @@ def revert_overrides(
         check_name(s)
         state = next(iter(transaction.schedules(refs=[f"{app}/{s}"])), None)
         check_match(request, state)
-        found = [each for each in transaction.overrides(refs=[f"{app}/{s}"]) if of_part(each, wanted.only)]
+        found = [
+            each for each in transaction.records(OVERRIDES, ref=[f"{app}/{s}"]) if of_part(each, wanted.only)
+        ]
         if not found:
             raise Problem(404, f"nothing of {app}/{s} was changed by hand")
         if any(each.of_text for each in found):

@@ -22,6 +22,7 @@ from tidegate.dagster_defs.deployed.tags import PROJECT, REASON
 from tidegate.dagster_defs.maintenance import jobs as maintenance_jobs
 from tidegate.dagster_defs.maintenance.measuring import run as measuring_run
 from tidegate.dagster_defs.maintenance.measuring.due import LISTED_EVERY, listing_due
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.maintenance.listing import Listing
 
@@ -102,7 +103,11 @@ def test_a_listed_table_that_is_that_of_a_dataset_is_the_dataset(
     work(shop)
 
     with shop.store.reading() as reader:
-        assert {table.name for table in reader.tables()} == {SALES, "shop/notes", "tidegate.old.table"}
+        assert {table.name for table in reader.records(MAINTAINED_TABLES)} == {
+            SALES,
+            "shop/notes",
+            "tidegate.old.table",
+        }
 
 
 @pytest.mark.parametrize("broken", [False, True])

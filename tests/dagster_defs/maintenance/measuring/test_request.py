@@ -19,7 +19,8 @@ from tidegate.dagster_defs.maintenance.measuring import due as measuring_due
 from tidegate.dagster_defs.maintenance.measuring.due import due
 from tidegate.dagster_defs.maintenance.requests import ASKED_AGAIN
 from tidegate.scheduler.intake.tables import forget_health
-from tidegate.scheduler.model.maintenance import Health, TableState
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, Health, TableState
 
 pytestmark = pytest.mark.dagster
 
@@ -114,7 +115,7 @@ def test_after_a_success_or_a_write_it_is_measured_at_the_next_poll_again(
 
 def health_of(shop: Shop) -> Health:
     with shop.store.reading() as reader:
-        (table,) = reader.tables(names=(SALES,))
+        (table,) = reader.records(MAINTAINED_TABLES, name=(SALES,))
     assert table.health is not None
     return table.health
 
@@ -125,10 +126,10 @@ def test_many_wanted_tables_of_another_project_do_not_hide_its_own(
     monkeypatch.setattr(measuring_due, "TABLES_LOOKED_AT", 2)
     others = [TableState(name=f"lake.raw.t{n}", wanted_at=waiting.now - MINUTE) for n in range(9)]
     with waiting.store.transaction() as transaction:
-        transaction.put_tables(others)
+        transaction.put_records(MAINTAINED_TABLES, others)
     assert len(measuring(waiting)) == 1
     with waiting.store.reading() as reader:
-        apps = [each.app for each in reader.apps()]
+        apps = [each.app for each in reader.records(APPS)]
         assert [table.name for table in measuring_due.tables_due(reader, apps, waiting.now)] == [SALES]
         assert measuring_due.tables_due(reader, [], waiting.now) == ()
 
@@ -138,7 +139,7 @@ def test_a_project_measures_the_tables_of_its_own_policies(waiting: Shop) -> Non
     waiting.tick()
 
     with waiting.store.reading() as reader:
-        own = {each.app.name: each.app for each in reader.apps()}
+        own = {each.app.name: each.app for each in reader.records(APPS)}
         found = [table.name for table in due(reader, [own["shop"]], NO_PROJECT, waiting.now).tables]
         theirs = [table.name for table in due(reader, [own["other"]], "theirs", waiting.now).tables]
     assert (found, theirs) == ([SALES], ["shop/notes"])

@@ -13,6 +13,8 @@ from tidegate.scheduler.explain.operations.planned import PlannedPoll, planned_p
 from tidegate.scheduler.explain.operations.why import explain_operations
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import ACTIVE, WRITING
+from tidegate.scheduler.model.kind import Kind
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 X, Y, OUT = "w.a.x", "w.a.y", "a/out"
@@ -39,9 +41,10 @@ class Watched:
         self.jobs_read |= {job.schedule for job in found}
         return found
 
-    def tables(self, **what: Any) -> Any:
-        self.tables_asked.append(set(what["names"]))
-        return self._reader.tables(**what)
+    def records(self, kind: Kind[Any], /, **what: Any) -> Any:
+        if kind == MAINTAINED_TABLES:
+            self.tables_asked.append(set(what["name"]))
+        return self._reader.records(kind, **what)
 
     def __getattr__(self, name: str) -> Any:
         self.asked[name] += 1

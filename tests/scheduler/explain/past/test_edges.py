@@ -12,6 +12,7 @@ from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.outbox import reject
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 
@@ -94,7 +95,7 @@ def test_an_app_that_goes_leaves_its_jobs_and_nothing_else():
     with world.store.reading() as reader:
         past = store_at(reader, at("10:05"))
     with past.reading() as reader:
-        assert (reader.apps(), reader.schedules()) == ((), ())
+        assert (reader.records(APPS), reader.schedules()) == ((), ())
 
 
 def test_a_decision_that_raised_an_error_left_its_line():

@@ -7,7 +7,9 @@ from tests.worlds.world import at
 from tidegate.scheduler.commands.by_hand.held_apps import hold_app
 from tidegate.scheduler.explain.operations.why import explain_operations
 from tidegate.scheduler.explain.past.store_at import store_at
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.run import group_resource
 
 HEAD = """
@@ -113,7 +115,7 @@ def test_a_hold_on_an_app_is_found_under_its_later_name() -> None:
         with world.store.reading() as reader:
             past = store_at(reader, at(clock))
         with past.reading() as reader:
-            assert [each.app for each in reader.overrides() if each.kind == "held"] == held
+            assert [each.app for each in reader.records(OVERRIDES) if each.kind == "held"] == held
 
 
 @pytest.mark.parametrize("again", ["a", "c"])
@@ -126,4 +128,4 @@ def test_an_app_that_was_removed_before_another_one_got_its_name_is_gone_then(ag
     with world.store.reading() as reader:
         past = store_at(reader, at("00:15"))
     with past.reading() as reader:
-        assert reader.apps() == ()
+        assert reader.records(APPS) == ()

@@ -14,6 +14,7 @@ from tests.worlds.tables import (
 )
 from tests.worlds.tables import store as store
 from tidegate.domain.model import Operation
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.refused import MaintenanceRefused
 
 TWO = """
@@ -69,7 +70,7 @@ def test_a_table_that_runs_an_operation_is_active():
 def test_a_name_that_two_policies_have_needs_its_app():
     world = TableWorld(HOURLY, "w.a.x")
     with world.store.reading() as reader:
-        app = reader.apps()[0].app
+        app = reader.records(APPS)[0].app
     other = type(app)(name="b", policies=app.policies)
     world.deploy_apps("00:00", app, other)
     assert refused(world, "w.a.x", None, "nightly") == "E-POLICY"

@@ -9,6 +9,7 @@ from tests.worlds.tables import EXPIRE, HOURLY, SICK, TableWorld, shown
 from tests.worlds.tables import store as store
 from tests.worlds.world import at
 from tidegate.scheduler.intake.tables import forget_health
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -217,12 +218,12 @@ def test_a_table_is_measured_before_its_thresholds_decide(store):
     assert world.poll("00:00") == []
     assert world.reason("00:00", "w.a.x") == ("M-HEALTH", "00:01")
     with world.store.reading() as reader:
-        assert [(table.name, shown(table.wanted_at)) for table in reader.tables_wanted(9)] == [
-            ("w.a.x", "00:00")
-        ]
+        assert [
+            (table.name, shown(table.wanted_at)) for table in reader.due_records(MAINTAINED_TABLES, None, 9)
+        ] == [("w.a.x", "00:00")]
     world.measure("00:00:20", "w.a.x")
     with world.store.reading() as reader:
-        assert reader.tables_wanted(9) == ()
+        assert reader.due_records(MAINTAINED_TABLES, None, 9) == ()
     assert world.poll("00:00:59") == []
     assert world.poll("00:01") == ["w.a.x rewrite"]
 
@@ -301,7 +302,7 @@ def test_only_tables_with_something_due_in_its_window_are_measured():
     world = TableWorld(two, "w.a.x", "w.b.y", blind=True)
     world.poll("00:00")
     with world.store.reading() as reader:
-        assert [table.name for table in reader.tables_wanted(9)] == ["w.b.y"]
+        assert [table.name for table in reader.due_records(MAINTAINED_TABLES, None, 9)] == ["w.b.y"]
     assert world.reason("00:00", "w.a.x") == ("M-WINDOW", "02:00")
 
 

@@ -5,6 +5,7 @@ import pytest
 from tests.worlds.tables import EXPIRE, HEAD, UNMET, TableWorld, app_of, policy
 from tests.worlds.world import at
 from tidegate.scheduler.intake.tables import TableFound, report_tables
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
 
 # --- tables that go and come --------------------------------------------------------------
 
@@ -100,7 +101,7 @@ def test_a_dataset_of_any_format_has_a_catalog_name(pattern, matched):
     head = f"app: a\ndatasets: {{{kinds}}}\n"
     world = TableWorld(policy(tables=pattern), "w.a.x", head=head)
     with world.store.reading() as reader:
-        assert {record.table for record in reader.records()} == matched
+        assert {record.table for record in reader.records(MAINTENANCE_RECORDS)} == matched
 
 
 def test_the_table_of_a_dataset_that_goes_and_comes_back():
@@ -141,7 +142,7 @@ def test_what_is_measured_of_a_dataset_makes_it_known():
     world.measure("00:00", "a/out", "a/nothing", "w.a.unknown")
     assert world.table("a/out").health is not None
     with world.store.reading() as reader:
-        assert [table.name for table in reader.tables()] == ["a/out"]
+        assert [table.name for table in reader.records(MAINTAINED_TABLES)] == ["a/out"]
 
 
 def test_what_is_measured_of_a_table_that_is_gone_is_ignored():

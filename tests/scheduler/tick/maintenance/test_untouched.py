@@ -10,7 +10,7 @@ from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.explain.operations.coverage import coverage, load_known
 from tidegate.scheduler.explain.operations.why import explain_operations
-from tidegate.scheduler.model.maintenance import Untouched
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, Untouched
 
 LANDED = HEAD.replace("start: 2026-01-01}}\n  out", "start: 2026-01-01}, path: landing/raw}\n  out", 1)
 REWRITE = "rewrite_data_files: {interval: 1h}"
@@ -32,7 +32,7 @@ def world(store) -> TableWorld:
 
 def untouched(world: TableWorld) -> dict[str, Untouched | None]:
     with world.store.reading() as reader:
-        return {table.name: table.history.untouched for table in reader.tables()}
+        return {table.name: table.history.untouched for table in reader.records(MAINTAINED_TABLES)}
 
 
 def test_nothing_begins_before_the_first_publish_and_then_all_is_due_at_once(world):

@@ -26,7 +26,7 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.intake.published import PublishedEvents
-from tidegate.scheduler.model.deployed import DeployedApp
+from tidegate.scheduler.model.deployed import APPS, DeployedApp
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -134,7 +134,7 @@ def three(
     )
     store = open_sql_store(load_settings().store_url)
     with store.transaction() as transaction:
-        transaction.put_apps([DeployedApp(app=app, revision=1, deployed_at=now())])
+        transaction.put_records(APPS, [DeployedApp(app=app, revision=1, deployed_at=now())])
     warehouse = Warehouse(path=tmp_path / "warehouse", project=tmp_path)
     three = Three(app=app, spark=spark, engine_store=store, warehouse=warehouse)
     three.run(1)

@@ -26,6 +26,7 @@ from tests.tidegate.promised import store as store
 from tests.tidegate.promised import warehouse as warehouse
 from tidegate.domain.error import UserError
 from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -120,8 +121,8 @@ def test_what_belongs_to_another_project_is_left_to_it(
     fail(store, "c1", BLOCKED_AFTER)
     store.begin("c3", [TABLE.id], until=now())
     with engine_store.transaction() as transaction:
-        (app,) = transaction.apps()
-        transaction.put_apps([msgspec.structs.replace(app, project="another")])
+        (app,) = transaction.records(APPS)
+        transaction.put_records(APPS, [msgspec.structs.replace(app, project="another")])
 
     assert findings() == []
     findings("--clean")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.tidegate.project import Project, sales_as
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 pytestmark = pytest.mark.slow  # whole commands
@@ -71,10 +72,10 @@ def test_a_plan_right_after_a_deploy_is_empty(project: Project) -> None:
 def test_a_second_deploy_changes_nothing(deployed: Project) -> None:
     store = deployed.store()
     with store.reading() as reader:
-        before = reader.apps(), reader.schedules()
+        before = reader.records(APPS), reader.schedules()
     assert deployed.run("deploy").startswith("No changes.")
     with store.reading() as reader:
-        assert (reader.apps(), reader.schedules()) == before
+        assert (reader.records(APPS), reader.schedules()) == before
     store.close()
 
 

@@ -9,6 +9,7 @@ from tests.tidegate.project import SALES, SETTINGS, Project, sales_as
 from tidegate.cli.develop.dev import redeploy
 from tidegate.cli.main import application
 from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.model.deployed import APPS
 
 pytestmark = pytest.mark.slow  # whole commands
 
@@ -19,7 +20,7 @@ STAYS = "= app sales is not in the YAML and stays; `tidegate deploy --remove-app
 def apps(project: Project) -> dict[str, str]:
     store = project.store()
     with store.reading() as reader:
-        found = {app.name: app.project for app in reader.apps()}
+        found = {app.name: app.project for app in reader.records(APPS)}
     store.close()
     return found
 

@@ -16,6 +16,8 @@ from tidegate.cli.operate.health.findings import (
 )
 from tidegate.domain.error import UserError
 from tidegate.domain.wording import plural
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS
 
 FORMAT_OF_FILES = "parquet"
 """Tables whose list of publishes is a file that this process can read."""
@@ -163,7 +165,7 @@ def _damaged_tables(settings: "Settings", names: "Sequence[str]") -> "list[Findi
 
     place, found = warehouse(settings), list[Finding]()
     with opened_store(settings) as store, store.reading() as reader:
-        apps = [each.app for each in reader.apps(names=names)]
+        apps = [each.app for each in reader.records(APPS, name=names)]
     refs = [dataset_ref(app.name, each) for app in apps for each in app.datasets.values()]
     here = [ref for ref in refs if ref.format == FORMAT_OF_FILES and is_local(ref.root(place))]
     for ref in here[:TABLES_LOOKED_AT]:
@@ -184,10 +186,10 @@ def _no_spark() -> "SparkSession":
 
 def _watched_folders(reader: "EngineReader", project: str) -> "list[WatchedFolder]":
     """Return the folders of datasets that are watched now."""
-    folders = reader.watched_folders(project)
+    folders = reader.records(WATCHED_FOLDERS, project=project)
     if not folders:
         return []
-    apps = [each.app for each in reader.apps()]
+    apps = [each.app for each in reader.records(APPS)]
     watched = {f"{app.name}/{name}" for app in apps for name, each in app.datasets.items() if each.watch}
     return [each for each in folders if each.dataset in watched]
 

@@ -18,6 +18,7 @@ from tidegate.cli.printing import (
     print_for_tools,
     print_table,
 )
+from tidegate.scheduler.model.run import GAUGES
 
 app = typer.Typer(no_args_is_help=True, help="Report and list the gauges of `load` constraints.")
 
@@ -52,7 +53,7 @@ def list_gauges(wide: WideOption = False, format: ListFormatOption = Format.TEXT
     from tidegate.scheduler.commands.gauge import gauge_limits
 
     with opened_store() as store, store.reading() as reader:
-        reported = {gauge.name: gauge for gauge in reader.gauges()}
+        reported = {gauge.name: gauge for gauge in reader.records(GAUGES)}
         limits = gauge_limits(reader)
     names = sorted(reported.keys() | limits.keys())
     if format is not Format.TEXT:

@@ -16,6 +16,7 @@ import typer
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_line
 from tidegate.domain.part_name import Ref
+from tidegate.scheduler.model.deployed import APPS
 
 if TYPE_CHECKING:
     from tidegate.domain.model import App
@@ -163,7 +164,7 @@ def _report_partitions(name: str, landed: "list[Landed]", request: str, by: "By"
             by,
             request or uuid4().hex,
         )
-        (deployed,) = transaction.apps(names=[app])
+        (deployed,) = transaction.records(APPS, name=[app])
     _warn(deployed.app, dataset, [each.key for each in found.partitions], settings)
     answer = accepted(found, app, dataset, request, repeated)
     if format is Format.JSON:

@@ -15,7 +15,7 @@ from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
 from tidegate.domain.time.instant import is_recent
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS, TableState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -64,14 +64,14 @@ def due(reader: ListingReader, apps: Collection[App], project: str, now: datetim
 
 def may_be_due(reader: ListingReader, apps: Collection[App], project: str, now: datetime) -> bool:
     """Return whether anything may be due: False costs two reads, of one row each."""
-    return bool(reader.tables_wanted(1)) or listing_due(reader, apps, project, now)
+    return bool(reader.due_records(MAINTAINED_TABLES, None, 1)) or listing_due(reader, apps, project, now)
 
 
 def tables_due(reader: ListingReader, apps: Collection[App], now: datetime) -> tuple[TableState, ...]:
     """Return the tables to measure that the policies of some apps count for."""
     limit = TABLES_LOOKED_AT
     while True:
-        wanted = reader.tables_wanted(limit)
+        wanted = reader.due_records(MAINTAINED_TABLES, None, limit)
         found = _own(reader, [table for table in wanted if not _failed_lately(table, now)], apps)
         if found or len(wanted) < limit:
             return found
@@ -81,7 +81,7 @@ def tables_due(reader: ListingReader, apps: Collection[App], now: datetime) -> t
 def _own(reader: EngineReader, tables: Sequence[TableState], apps: Collection[App]) -> tuple[TableState, ...]:
     """Return those of some tables that the policies of some apps count for."""
     names, own = {table.name for table in tables}, {app.name for app in apps}
-    records = reader.records(tables=names) if names else ()
+    records = reader.records(MAINTENANCE_RECORDS, table=names) if names else ()
     mine = {record.table for record in records if record.counts and app_of(record.policy) in own}
     return tuple(table for table in tables if table.name in mine)
 

@@ -16,7 +16,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.overrides import Cause, record_overrides
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import expire
@@ -81,7 +81,7 @@ def release_held(transaction: EngineTransaction, app: str, now: datetime, by: By
 
 def hold_of(reader: EngineReader, app: str) -> Override | None:
     """Return the override that holds an app, with who, why and until when."""
-    return next((each for each in reader.overrides(refs=[app]) if each.kind == "held"), None)
+    return next((each for each in reader.records(OVERRIDES, ref=[app]) if each.kind == "held"), None)
 
 
 def _some(override: Override | None) -> list[Override]:

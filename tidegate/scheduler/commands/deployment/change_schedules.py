@@ -31,7 +31,7 @@ from tidegate.scheduler.decision.changes.fate import Change
 from tidegate.scheduler.decision.changes.overrides import after_call, after_deployment, mark_of
 from tidegate.scheduler.model.deployed import ScheduleState, noted
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.tick.expected import follow_datasets
 from tidegate.scheduler.tick.load import load_apps
 
@@ -146,7 +146,7 @@ def _overrides(deployment: Deployment) -> tuple[list[Override], list[Override]]:
     """Return the overrides of the apps of a difference, as they are and as it leaves them."""
     changes, deeds = deployment.changes, deployment.deeds
     names = {app.name for app in changes.apps}
-    known = [each for each in deployment.transaction.overrides() if each.app in names]
+    known = [each for each in deployment.transaction.records(OVERRIDES) if each.app in names]
     if deeds.source == "deploy":
         return known, after_deployment(known, changes)
     mark = mark_of(deeds.by, deeds.until, deployment.now)

@@ -5,7 +5,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -29,13 +29,16 @@ from tidegate.scheduler.decision.changes.carry import carry
 from tidegate.scheduler.decision.changes.fate import Change, Fate, fate
 from tidegate.scheduler.decision.changes.moved_crons import moved_crons, names_of
 from tidegate.scheduler.decision.instances.changed import after_change
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
+from tidegate.scheduler.model.deployed import APPS, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
+from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.tick import engine_clock
+
+V = TypeVar("V", bound=Value)
 
 REASONS = (Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED)
 """Why a change discards jobs, in the order in which `plan` lists them."""
@@ -47,11 +50,9 @@ WHOLE = Scope()
 class Rows(Protocol):
     """The rows that a comparison reads; see `scheduler.store.protocol.Reader` for each method."""
 
-    def apps(self) -> Sequence[DeployedApp]: ...
+    def records(self, kind: Kind[V], /) -> Sequence[V]: ...
 
     def schedules(self) -> Sequence[ScheduleState]: ...
-
-    def overrides(self) -> Sequence[Override]: ...
 
     def jobs(self, *, states: frozenset[JobState]) -> Sequence[Job]: ...
 
@@ -65,7 +66,7 @@ def deployed_apps(reader: Rows) -> dict[str, App]:
         schedules.setdefault(state.app, []).append(state)
     return {
         deployed.name: whole_app(deployed, tuple(schedules.get(deployed.name, ())))
-        for deployed in reader.apps()
+        for deployed in reader.records(APPS)
     }
 
 
@@ -86,7 +87,7 @@ def difference(
     touched = found.wanted | found.removed
     changes = compare(rows, touched, placed, update_schedules, engine_clock(reader))
     states = {state.ref: state for state in rows.schedules()}
-    overrides = rows.overrides()
+    overrides = rows.records(OVERRIDES)
     changes = _with_calls(changes, states, {each.ref: each for each in overrides if each.of_text})
     before, neighbours = _parted(reader, rows, touched)
     shared = (
@@ -130,7 +131,7 @@ def _with_calls(changes: Diff, states: Mapping[str, ScheduleState], texts: Mappi
 
 def _parted(reader: EngineReader, rows: Rows, touched: frozenset[str]) -> tuple[dict[str, App], Neighbours]:
     """Return the deployed apps that a deployment is about, and the others with their owners."""
-    apps, owners = deployed_apps(rows), {deployed.name: deployed.project for deployed in rows.apps()}
+    apps, owners = deployed_apps(rows), {deployed.name: deployed.project for deployed in rows.records(APPS)}
     rest = {name: app for name, app in apps.items() if name not in touched}
     neighbours = Neighbours(
         apps=rest, owners={name: owners[name] for name in rest}, storages=storages_of(reader)

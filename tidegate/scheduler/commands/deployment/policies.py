@@ -16,9 +16,9 @@ from tidegate.compiler.plan.diff import AppChange
 from tidegate.domain.model import App
 from tidegate.domain.part_name import DEFAULT_NAMESPACE
 from tidegate.scheduler.commands.deployment.deployment import Deployment
-from tidegate.scheduler.model.deployed import DeployedApp, noted
+from tidegate.scheduler.model.deployed import APPS, DeployedApp, noted
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.maintenance import TableState, Untouched
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, TableState, Untouched
 from tidegate.scheduler.store.engine_rows import MaintenanceRows
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.by_hand import try_again
@@ -36,7 +36,7 @@ from tidegate.scheduler.tick.maintenance.tables import gone, landed_datasets, ta
 def change_apps(deployment: Deployment) -> None:
     """Write the apps without their schedules, and bring maintenance up to date with them."""
     transaction, now = deployment.transaction, deployment.now
-    deployed = {app.name: app for app in transaction.apps()}
+    deployed = {app.name: app for app in transaction.records(APPS)}
     changes = deployment.changes.apps
     gone = [change.name for change in changes if change.action == "delete"]
     changed = [
@@ -45,8 +45,8 @@ def change_apps(deployment: Deployment) -> None:
         if change.action != "delete"
         and (after := _after(deployment, change, deployed.get(change.name))) != deployed.get(change.name)
     ]
-    transaction.put_apps(changed)
-    transaction.delete_apps(gone)
+    transaction.put_records(APPS, changed)
+    transaction.drop_records(APPS, gone)
     actions = {change.name: change.action for change in changes if change.action != "unchanged"}
     entries = [_entry(name, actions[name], None, now) for name in gone]
     entries += [_entry(each.name, actions[each.name], each, now) for each in changed if each.name in actions]
@@ -97,7 +97,7 @@ def _change_policies(
         return
     if _same(old, after):
         return
-    tables = {table.name: table for table in transaction.tables()}
+    tables = {table.name: table for table in transaction.records(MAINTAINED_TABLES)}
     datasets = {table.name: table for table in tables_of_datasets(after.apps.values())}
     existed = {table.name for table in tables_of_datasets(old.apps.values())}
     named = {table.catalog_name for table in datasets.values()}
@@ -113,7 +113,7 @@ def _change_policies(
         for name, table in tables.items()
         if name not in datasets and not table.gone and (table.dataset is not None or name in named)
     ]
-    transaction.put_tables(changed)
+    transaction.put_records(MAINTAINED_TABLES, changed)
     everything = {**tables, **{table.name: table for table in changed}}
     update_records(transaction, after, list(everything.values()), now, old.policies)
     try_again(transaction, old, now)

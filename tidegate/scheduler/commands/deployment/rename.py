@@ -9,9 +9,10 @@ where its rows are: its place is recorded. Former names are recorded too, so tha
 one of them (a run that was started before, a report) is recognised.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -29,15 +30,19 @@ from tidegate.scheduler.decision.changes.renamed import (
     renamed_override,
     renamed_state,
 )
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, noted
-from tidegate.scheduler.model.event import FORMER, Delivery, Subscription, listens_to
+from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState, noted
+from tidegate.scheduler.model.event import FORMER, SUBSCRIPTIONS, Delivery, Subscription, listens_to
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.kind import Kind
+from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.store.renamed_records import move_records
 from tidegate.scheduler.tick.tick import AWAY_AFTER, engine_clock
 from tidegate.scheduler.tick.upstream import backfill_cursor
+
+V = TypeVar("V", bound=Value)
 
 RECORD = "renamed"
 """Name of the cursor that holds the record of renames."""
@@ -115,7 +120,7 @@ def _busy(reader: EngineReader) -> dict[str, str]:
 
 def apply_renames(transaction: EngineTransaction, names: Renames, now: datetime) -> None:
     """Give everything in the store its new name."""
-    apps = transaction.apps()
+    apps = transaction.records(APPS)
     states = transaction.schedules()
     former = {deployed.name: deployed.app for deployed in apps}
     transaction.rename(names)
@@ -124,14 +129,16 @@ def apply_renames(transaction: EngineTransaction, names: Renames, now: datetime)
         for each in apps
         if renamed_app(each.app, names) != each.app
     ]
-    transaction.delete_apps(list(names.apps))
-    transaction.put_apps(renamed)
+    for kind, renamed_by in RENAMED.items():
+        move_records(transaction, kind, partial(renamed_by, names=names))
     changed = [(state, renamed_state(state, names)) for state in states]
     changed = [(old, new) for old, new in changed if old != new]
     transaction.delete_schedules([old.ref for old, new in changed if old.ref != new.ref])
     transaction.put_schedules([new for _, new in changed])
-    transaction.put_subscriptions(
-        [new.ref for _, new in changed], [each for _, new in changed for each in subscriptions(new)]
+    put_subscriptions(
+        transaction,
+        [new.ref for _, new in changed],
+        [each for _, new in changed for each in subscriptions(new)],
     )
     _put_jobs(transaction, names, former)
     record = record_of(transaction)
@@ -144,7 +151,6 @@ def apply_renames(transaction: EngineTransaction, names: Renames, now: datetime)
     transaction.set_cursor(RECORD, msgspec.to_builtins(kept))
     rename_held(transaction, names.apps)
     _rename_backfills(transaction, names)
-    _put_overrides(transaction, names)
     transaction.add_journal(list(_entries(names, renamed, [new for _, new in changed], now)))
 
 
@@ -164,14 +170,6 @@ def _rename_backfills(transaction: EngineTransaction, names: Renames) -> None:
             transaction.set_cursor(backfill_cursor(each.number), msgspec.to_builtins(renamed))
 
 
-def _put_overrides(transaction: EngineTransaction, names: Renames) -> None:
-    """Put overrides, with what they revert to, under their new names."""
-    known = transaction.overrides()
-    renamed = [(each, renamed_override(each, names)) for each in known]
-    transaction.delete_overrides([old for old, new in renamed if old != new])
-    transaction.put_overrides([new for old, new in renamed if old != new])
-
-
 def _put_jobs(transaction: EngineTransaction, names: Renames, apps: Mapping[str, App]) -> None:
     """Put the jobs that may still be launched; those that have ended well are history."""
     states = frozenset(JobState) - FINISHED | {JobState.FAILED}
@@ -189,6 +187,15 @@ def _former(job: Job, app: str, former: Mapping[str, str]) -> str:
     """Return the former name of the schedule of a job, or of the policy of an operation on a table."""
     known = former.get(job.schedule) if job.maintenance is None else None
     return known or f"{app}/{name_of(job.schedule)}"
+
+
+def put_subscriptions(
+    transaction: EngineTransaction, refs: Collection[str], rows: Iterable[Subscription]
+) -> None:
+    """Replace every row of the reverse index of some schedules."""
+    before, after = set(transaction.records(SUBSCRIPTIONS, schedule=refs)), set(rows)
+    transaction.drop_records(SUBSCRIPTIONS, map(SUBSCRIPTIONS.key_of, before - after))
+    transaction.put_records(SUBSCRIPTIONS, after - before)
 
 
 def subscriptions(state: ScheduleState) -> Iterator[Subscription]:
@@ -213,7 +220,7 @@ def subscribe(
     read = None if clock is None else clock - AWAY_AFTER
     rows = [each for state in after for each in subscriptions(state)]
     refs = [state.ref for state in after]
-    kept = [each for each in transaction.subscriptions(schedules=refs) if _is_unread(each, read)]
+    kept = [each for each in transaction.records(SUBSCRIPTIONS, schedule=refs) if _is_unread(each, read)]
     for state in after:
         counted = {key for key, _ in _counted(state)}
         old = () if state.ref not in before else _counted(before[state.ref])
@@ -225,7 +232,7 @@ def subscribe(
             ),
         ]
         rows += [each for each in former if each.event_key not in counted]
-    transaction.put_subscriptions(refs, rows)
+    put_subscriptions(transaction, refs, rows)
 
 
 def _is_unread(listener: Subscription, read: datetime | None) -> bool:
@@ -278,6 +285,14 @@ def forget_former(transaction: EngineTransaction, after: Mapping[str, App]) -> N
         transaction.set_cursor(RECORD, msgspec.to_builtins(msgspec.structs.replace(record, former=kept)))
 
 
+def _renamed_app(deployed: DeployedApp, names: Renames) -> DeployedApp:
+    return msgspec.structs.replace(deployed, app=renamed_app(deployed.app, names))
+
+
+RENAMED: Mapping[Kind[Any], Callable[..., Any]] = {APPS: _renamed_app, OVERRIDES: renamed_override}
+"""How the records of a kind, which the store leaves to us, get their new names."""
+
+
 class Renamed:
     """The rows that a comparison reads, under their new names, before they have been renamed."""
 
@@ -285,25 +300,17 @@ class Renamed:
         self._reader = reader
         self._names = names
 
-    def apps(self) -> tuple[DeployedApp, ...]:
-        """Return the deployed apps, by name."""
-        found = (
-            msgspec.structs.replace(each, app=renamed_app(each.app, self._names))
-            for each in self._reader.apps()
-        )
-        return tuple(sorted(found, key=lambda each: each.name))
+    def records(self, kind: Kind[V], /) -> tuple[V, ...]:
+        """Return apps or overrides; one that moves replaces what was left under its new name."""
+        both = [(value, RENAMED[kind](value, names=self._names)) for value in self._reader.records(kind)]
+        stay = {kind.key_of(new): new for old, new in both if old == new}
+        move = {kind.key_of(new): new for old, new in both if old != new}
+        return tuple(sorted((stay | move).values(), key=kind.place_of))
 
     def schedules(self) -> tuple[ScheduleState, ...]:
         """Return the deployed schedules, by ref."""
         found = (renamed_state(state, self._names) for state in self._reader.schedules())
         return tuple(sorted(found, key=lambda each: each.ref))
-
-    def overrides(self) -> tuple[Override, ...]:
-        """Return the overrides, by ref and kind; one that moves replaces what was left under its new name."""
-        both = [(each, renamed_override(each, self._names)) for each in self._reader.overrides()]
-        stay = {(new.ref, new.kind): new for old, new in both if old == new}
-        move = {(new.ref, new.kind): new for old, new in both if old != new}
-        return tuple(each for _, each in sorted((stay | move).items()))
 
     def jobs(self, *, states: frozenset[JobState]) -> tuple[Job, ...]:
         """Return the jobs in some states."""

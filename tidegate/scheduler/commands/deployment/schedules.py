@@ -20,6 +20,7 @@ from tidegate.scheduler.commands.deployment.deployment import Deeds
 from tidegate.scheduler.commands.deployment.live import compare, deployed_apps
 from tidegate.scheduler.commands.overrides import Cause, record_overrides, text_override_of
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -112,7 +113,7 @@ def carry_out_call(
     Raises:
         Refused: other schedules would be left without their trigger.
     """
-    owners = {app.name: app.project for app in transaction.apps(names=wanted.keys())}
+    owners = {app.name: app.project for app in transaction.records(APPS, name=wanted.keys())}
     changes = compare(transaction, wanted.keys(), wanted)
     deeds = Deeds(owners=owners, force=force, by=by, source="api", until=until, cause=cause)
     carry_out(transaction, changes, wanted, deeds, now)

@@ -14,9 +14,9 @@ import msgspec
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.domain.part_name import name_of
-from tidegate.scheduler.model.deployed import DeployedApp, whole_app
+from tidegate.scheduler.model.deployed import APPS, DeployedApp, whole_app
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.records.specification import Specification, kept
+from tidegate.scheduler.model.records.specification import SPECIFICATIONS, Specification, kept
 from tidegate.scheduler.store.answers import Numbered
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -49,10 +49,11 @@ def keep_specifications(transaction: EngineTransaction, changes: Diff) -> None:
     else:
         refs = {change.name for change in changes.apps if change.action != "unchanged"}
         refs |= {each.ref for each in changes.schedules() if each.touches}
-    apps = {app.name: app for app in transaction.apps(names={ref for ref in refs if "/" not in ref})}
+    apps = {app.name: app for app in transaction.records(APPS, name={ref for ref in refs if "/" not in ref})}
     states = {state.ref: state for state in transaction.schedules(refs={ref for ref in refs if "/" in ref})}
-    transaction.put_specifications(
-        [kept(ref, number, states[ref].spec if ref in states else apps.get(ref)) for ref in sorted(refs)]
+    transaction.put_records(
+        SPECIFICATIONS,
+        [kept(ref, number, states[ref].spec if ref in states else apps.get(ref)) for ref in sorted(refs)],
     )
 
 
@@ -71,7 +72,7 @@ def deployment_entry(reader: EngineReader, number: int) -> Entry | None:
 def _everything(reader: EngineReader) -> set[str]:
     """Return what is deployed or was once: a rename moves apps and what is in them."""
     known = {each.ref for each in reader.specifications(ALL) if not each.gone}
-    return known | {app.name for app in reader.apps()} | {state.ref for state in reader.schedules()}
+    return known | {app.name for app in reader.records(APPS)} | {state.ref for state in reader.schedules()}
 
 
 def deployed_at(

@@ -24,6 +24,7 @@ from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.decision.instances.gate import looking_again
 from tidegate.scheduler.decision.instances.made import instance_of_slot
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.instance import Instance, task_event_key
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -135,7 +136,10 @@ def wake_consumers(transaction: EngineTransaction, tasks: Collection[str], now: 
     Args:
         tasks: whose instances have come or gone, "app/name".
     """
-    consumers = {each.schedule for each in transaction.subscriptions({task_event_key(ref) for ref in tasks})}
+    consumers = {
+        each.schedule
+        for each in transaction.records(SUBSCRIPTIONS, event_key={task_event_key(ref) for ref in tasks})
+    }
     if not consumers:
         return
     waiting = transaction.jobs(schedules=consumers, states=(JobState.PENDING_TRIGGER,))

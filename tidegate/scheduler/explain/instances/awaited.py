@@ -10,6 +10,7 @@ from typing import assert_never
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.view.upstream import Upstream
+from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.instance import Instance, Status, task_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
@@ -117,7 +118,9 @@ def consumers_of(reader: EngineReader, job: Job) -> tuple[tuple[Job, str], ...]:
     Those that are Not Run are looked up among the instances of some days around it.
     """
     instance = job.of_task
-    listening = {each.schedule for each in reader.subscriptions({task_event_key(job.schedule)})}
+    listening = {
+        each.schedule for each in reader.records(SUBSCRIPTIONS, event_key={task_event_key(job.schedule)})
+    }
     states = reader.schedules(refs=listening) if listening else ()
     long = [each.reach for state in states for each in state.spec.as_task.depends_on]
     around = max((AROUND, *long))

@@ -16,8 +16,15 @@ from tidegate.domain.model import App, Operation, Policy
 from tidegate.domain.model.operation import ORDER
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.rank import counting, matches
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.job import WAITING
-from tidegate.scheduler.model.maintenance import Record, TableState, Untouched
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    Record,
+    TableState,
+    Untouched,
+)
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.renamed_maintenance import renamed_record
 from tidegate.scheduler.tick.maintenance.tables import landed_datasets, tables_of_datasets
@@ -88,9 +95,9 @@ def load_known(reader: EngineReader, wanted: Mapping[str, App] | None = None) ->
     Args:
         wanted: the apps that are deployed, by name; None if it does not matter what was published.
     """
-    apps = {deployed.name: deployed.app for deployed in reader.apps()}
-    tables = reader.tables()
-    records = [record for record in reader.records() if record.job is not None]
+    apps = {deployed.name: deployed.app for deployed in reader.records(APPS)}
+    tables = reader.records(MAINTAINED_TABLES)
+    records = [record for record in reader.records(MAINTENANCE_RECORDS) if record.job is not None]
     ids = {record.job for record in records if record.job is not None}
     waiting = {job.id for job in reader.jobs(ids=ids) if job.state in WAITING} if ids else set[str]()
     return Known(

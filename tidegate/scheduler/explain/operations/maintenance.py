@@ -15,7 +15,13 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.health import ConditionsChecked, check, fresh
 from tidegate.scheduler.decision.maintenance.judge import Judged
 from tidegate.scheduler.decision.maintenance.poll import decide_poll
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState, Untouched
+from tidegate.scheduler.model.maintenance import (
+    MAINTENANCE_RECORDS,
+    OperationRun,
+    Record,
+    TableState,
+    Untouched,
+)
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.look import Looked, look
@@ -64,7 +70,7 @@ def operation_status(
     reader: EngineReader, table: TableState, policies: Policies, now: datetime
 ) -> tuple[OperationStatus, ...]:
     """Return the status of all operations on a table, in the order in which they run."""
-    records = [record for record in reader.records(tables=(table.name,)) if record.counts]
+    records = [record for record in reader.records(MAINTENANCE_RECORDS, table=(table.name,)) if record.counts]
     runs = {run.job: run for run in reader.operation_runs(tables=(table.name,), running=True)}
     looked = look(reader, policies, records, now)
     judged = _judged(looked, policies, now)

@@ -15,7 +15,14 @@ import msgspec
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
-from tidegate.scheduler.model.maintenance import Health, Record, TableState
+from tidegate.scheduler.model.kind import Kind
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    Health,
+    Record,
+    TableState,
+)
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.maintenance.look import Looked, look
 from tidegate.scheduler.tick.maintenance.policies import load_policies
@@ -63,7 +70,7 @@ def planned_polls(
         shown: only with these tables; the others take their turn all the same. None: all.
     """
     policies = load_policies(reader, now)
-    records: list[Record] = [record for record in reader.records() if record.counts]
+    records: list[Record] = [record for record in reader.records(MAINTENANCE_RECORDS) if record.counts]
     found: list[PlannedPoll] = []
     measured: set[str] = set()
     goes_on: list[str] = []
@@ -110,7 +117,7 @@ def _planned(
     )
     starts = [each for each in polled if each.starts]
     names = {each.judged.asked.table.name for each in starts}
-    tables = {table.name: table for table in reader.tables(names=names)}
+    tables = {table.name: table for table in reader.records(MAINTAINED_TABLES, name=names)}
     return PlannedPoll(
         at=instant,
         starts=tuple(_start(looked, each, tables) for each in starts),
@@ -146,12 +153,12 @@ class _Measured:
         self._unknown = Health(measured_at=now, failure="not measured yet")
         self._now = now
 
-    def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
-        """Return tables, by name."""
-        return tuple(
-            self._measured(table) if table.name in self._names else table
-            for table in self._reader.tables(names=names)
-        )
+    def records(self, kind: Kind[Any], /, **among: Collection[str] | None) -> tuple[Any, ...]:
+        """Return records; of tables with what was measured."""
+        found = self._reader.records(kind, **among)
+        if kind.name != MAINTAINED_TABLES.name:
+            return found
+        return tuple(self._measured(table) if table.name in self._names else table for table in found)
 
     def _measured(self, table: TableState) -> TableState:
         health = msgspec.structs.replace(table.health or self._unknown, measured_at=self._now)

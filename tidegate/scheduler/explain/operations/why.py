@@ -23,7 +23,14 @@ from tidegate.scheduler.explain.operations.maintenance import OperationStatus, o
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.explain.unblock import missing_of
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
-from tidegate.scheduler.model.maintenance import Record, TableState, Work, policy_ref
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    Record,
+    TableState,
+    Work,
+    policy_ref,
+)
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.model.verdict import Verdict
@@ -89,7 +96,7 @@ def explain_operations(
     """
     policies, here = load_policies(reader, now), None
     shown: list[tuple[Operation, Explanation]] = []
-    for found in reader.tables(names=(table,)):
+    for found in reader.records(MAINTAINED_TABLES, name=(table,)):
         here = _OnTable(reader, policies, found, now)
         shown += [(each.operation, here.waiting(each)) for each in here.records if not here.runs(each)]
     known = {each.job.id for _, each in shown if each.job is not None}
@@ -103,7 +110,7 @@ def explain_operations(
 def explain_operation_job(reader: EngineReader, job: Job, now: datetime) -> Explanation:
     """Explain a job that is an operation on a table."""
     policies, here = load_policies(reader, now), None
-    for found in reader.tables(names=(job.work.table,)):
+    for found in reader.records(MAINTAINED_TABLES, name=(job.work.table,)):
         here = _OnTable(reader, policies, found, now)
     return _of_job(reader, policies, here, job, now)
 
@@ -114,7 +121,10 @@ def _unfinished(reader: EngineReader, policies: Policies, table: str, *, past: b
     Args:
         past: nothing is known of the table and its runs, but its jobs.
     """
-    named = {*policies.policies, *(record.policy for record in reader.records(tables=(table,)))}
+    named = {
+        *policies.policies,
+        *(record.policy for record in reader.records(MAINTENANCE_RECORDS, table=(table,))),
+    }
     running = [run.job for run in reader.operation_runs(tables=(table,), running=True)]
     found = [
         *reader.jobs(schedules={policy_ref(each) for each in named}, states=UNFINISHED),
@@ -159,7 +169,9 @@ class _OnTable:
         self._policies = policies
         self._table = table
         self._now = now
-        self.records = [each for each in reader.records(tables=(table.name,)) if each.counts]
+        self.records = [
+            each for each in reader.records(MAINTENANCE_RECORDS, table=(table.name,)) if each.counts
+        ]
 
     @cached_property
     def _statuses(self) -> dict[Operation, OperationStatus]:

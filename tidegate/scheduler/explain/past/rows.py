@@ -10,12 +10,12 @@ from tidegate.scheduler.commands.overrides import override_of, place_of
 from tidegate.scheduler.commands.tasks.backfills import NEWEST
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.decision.fold.after import instance_job
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.model.run import Gauge, Launched, Run
+from tidegate.scheduler.model.records.override import OVERRIDES, Override
+from tidegate.scheduler.model.run import GAUGES, Gauge, Launched, Run
 from tidegate.scheduler.model.set_back import job_set_back, not_ahead, schedule_set_back
 from tidegate.scheduler.retention.state import State
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -91,7 +91,7 @@ class PastRows:
         """Fill an empty store with these rows, as of the instant, and return it."""
         deliveries = [each for found in self._collected.values() for each in found.values()]
         with store.transaction() as transaction:
-            transaction.put_apps(list(self._apps.values()))
+            transaction.put_records(APPS, list(self._apps.values()))
             transaction.put_schedules(
                 [
                     self._placed(state, instant)
@@ -106,8 +106,8 @@ class PastRows:
             transaction.take_slots(self._slots)
             transaction.add_launches(list(self._launches.values()))
             transaction.put_runs(list(self._runs.values()))
-            transaction.put_gauges(list(self._gauges.values()))
-            transaction.put_overrides(list(self._overrides.values()))
+            transaction.put_records(GAUGES, list(self._gauges.values()))
+            transaction.put_records(OVERRIDES, list(self._overrides.values()))
             for number, backfill in self._backfills.items():
                 transaction.set_cursor(backfill_cursor(number), backfill)
             if self._backfills:

@@ -13,6 +13,7 @@ from datetime import datetime
 from tidegate.domain.model import Deadline
 from tidegate.domain.model.dataset import PartitionScheme
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.kind import Kind
 
 
 class ExpectedData(Value, kw_only=True):
@@ -75,3 +76,8 @@ class LateTotal(Value, kw_only=True):
     kind: str
     name: str
     number: int
+
+
+EXPECTED_DATA = Kind(name="expected_data", value=ExpectedData, key=("dataset",), due="due_at")
+EXPECTED_PERIODS = Kind(name="expected_periods", value=ExpectedPeriod, key=("dataset", "period"))
+LATE_TOTALS = Kind(name="late_totals", value=LateTotal, key=("kind", "name"))

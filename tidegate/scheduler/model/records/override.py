@@ -17,6 +17,7 @@ from tidegate.domain.model import Schedule
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import Status
+from tidegate.scheduler.model.kind import Kind
 
 OverrideKind = Literal["status", "specification", "created", "deleted", "held"]
 
@@ -71,3 +72,6 @@ class Override(Value, kw_only=True):
     @property
     def of_text(self) -> bool:
         return self.kind in TEXT_KINDS
+
+
+OVERRIDES = Kind(name="overrides", value=Override, key=("ref", "kind"), by=("app",), due="expires_at")

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.event import DIGEST_DIGITS
+from tidegate.scheduler.model.kind import Kind
 
 
 class ReportedPartition(Value, kw_only=True):
@@ -51,6 +52,11 @@ class PartitionsReport(Value, kw_only=True):
     at: datetime
     owed_since: datetime | None
     sent: int = 0
+
+
+PARTITIONS_REPORTS = Kind(
+    name="partitions_reports", value=PartitionsReport, key=("id",), by=("project",), due="owed_since"
+)
 
 
 def report_id(project: str, request: str) -> str:

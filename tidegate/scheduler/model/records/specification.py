@@ -8,6 +8,7 @@ from tidegate.domain.model import Schedule
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import DeployedApp
+from tidegate.scheduler.model.kind import Kind
 
 GONE = b""
 """The content of what a deployment has deleted."""
@@ -41,6 +42,9 @@ class Specification(Value, kw_only=True):
     def schedule(self) -> Schedule:
         """Return the schedule."""
         return msgspec.json.decode(zlib.decompress(self.content), type=Schedule)
+
+
+SPECIFICATIONS = Kind(name="specifications", value=Specification, key=("ref", "number"))
 
 
 def kept(ref: str, number: int, value: DeployedApp | Schedule | None) -> Specification:

@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.kind import Kind
 
 
 class Role(StrEnum):
@@ -41,6 +42,9 @@ class Token(Value, kw_only=True):
     namespace: str | None = None
     created_at: datetime
     revoked_at: datetime | None = None
+
+
+TOKENS = Kind(name="tokens", value=Token, key=("name",))
 
 
 def token_hash(secret: str) -> str:

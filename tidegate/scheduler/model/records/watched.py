@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.kind import Kind
 
 Files = Mapping[str, tuple[int, str]]
 """Size in bytes and stamp by name. A stamp changes when the file is written again."""
@@ -49,6 +50,10 @@ class WatchedPartition(Value, kw_only=True):
     key: str
     files: dict[str, tuple[int, str]]
     at: datetime
+
+
+WATCHED_FOLDERS = Kind(name="watched_folders", value=WatchedFolder, key=("dataset",), by=("project",))
+WATCHED_PARTITIONS = Kind(name="watched_partitions", value=WatchedPartition, key=("dataset", "key"))
 
 
 def changed(present: Files, known: Files) -> dict[str, tuple[int, str]]:

@@ -1,11 +1,11 @@
-"""What the store in memory knows of maintenance: tables, when operations are due, and their runs."""
+"""What the store in memory knows of maintenance: when operations are due, and their runs."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Unpack
 
 from tidegate.scheduler.model.event import PARTITION_KEY
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.maintenance import MAINTENANCE_RECORDS, OperationRun
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import Tables
 from tidegate.scheduler.store.wanted import OperationRunsWanted
@@ -15,25 +15,9 @@ class MaintenanceReader:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
-        found = sorted(self._tables.maintained.items())
-        return tuple(table for name, table in found if names is None or name in names)
-
-    def records(self, *, tables: Collection[str] | None = None) -> tuple[Record, ...]:
-        records = self._tables.records.values()
-        found = (record for record in records if tables is None or record.table in tables)
-        return tuple(sorted(found, key=lambda record: (record.table, record.operation, record.policy)))
-
-    def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
-        due = [
-            (record.next_look, record.table, record.operation, record.policy, record)
-            for record in self._tables.records.values()
-            if record.next_look is not None and record.next_look <= now
-        ]
-        return tuple(record for *_, record in sorted(due, key=lambda each: each[:4])[:limit])
-
     def next_maintenance(self) -> datetime | None:
-        looks = (each.next_look for each in self._tables.records.values() if each.next_look is not None)
+        records = self._tables.records_of(MAINTENANCE_RECORDS).values()
+        looks = (record.next_look for record in records if record.next_look is not None)
         closes = (self._tables.operation_runs[job].closes_at for job in self._tables.running)
         return min((*looks, *closes), default=None)
 
@@ -69,19 +53,6 @@ class MaintenanceReader:
 
 
 class MaintenanceWriter(MaintenanceReader):
-    def put_tables(self, tables: Sequence[TableState]) -> None:
-        self._tables.own("maintained")
-        self._tables.maintained.update({table.name: as_stored(table) for table in tables})
-
-    def put_records(self, records: Sequence[Record]) -> None:
-        self._tables.own("records")
-        self._tables.records.update({record.key: record for record in records})
-
-    def delete_records(self, records: Sequence[Record]) -> None:
-        self._tables.own("records")
-        for record in records:
-            self._tables.records.pop(record.key, None)
-
     def put_operation_runs(self, runs: Sequence[OperationRun]) -> None:
         self._tables.own("operation_runs", "running")
         for run in runs:

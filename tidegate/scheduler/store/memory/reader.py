@@ -11,24 +11,19 @@ from typing import Any, TypeVar
 import msgspec
 
 from tidegate.domain.model import Constraint
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Event, Subscription
+from tidegate.scheduler.model.deployed import APPS, ScheduleState
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.retention import PrunedKind
-from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
+from tidegate.scheduler.model.run import ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.engine_reader import constraints_of
 from tidegate.scheduler.store.memory.history import HistoryReader
 from tidegate.scheduler.store.memory.jobs import JobReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
-from tidegate.scheduler.store.memory.records.expected import ExpectedReader
-from tidegate.scheduler.store.memory.records.overrides import OverrideReader
-from tidegate.scheduler.store.memory.records.partitions_reports import PartitionsReportReader
-from tidegate.scheduler.store.memory.records.specifications import SpecificationReader
+from tidegate.scheduler.store.memory.records.by_key import RecordReader
 from tidegate.scheduler.store.memory.records.tallies import TallyReader
-from tidegate.scheduler.store.memory.records.tokens import TokenReader
-from tidegate.scheduler.store.memory.records.watched import WatchedReader
 from tidegate.scheduler.store.memory.tables import Tables
 
 T = TypeVar("T")
@@ -50,32 +45,17 @@ def _history(ended: list[Run]) -> ProgramHistory:
     )
 
 
-class MemoryReader(
-    HistoryReader,
-    JobReader,
-    ExpectedReader,
-    MaintenanceReader,
-    OverrideReader,
-    PartitionsReportReader,
-    SpecificationReader,
-    TallyReader,
-    TokenReader,
-    WatchedReader,
-):
-    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        found = sorted(self._tables.apps.items())
-        return tuple(app for name, app in found if names is None or name in names)
-
+class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, TallyReader):
     def app_headers(self) -> tuple[AppHeader, ...]:
         return tuple(
             AppHeader(
-                name=name,
+                name=app.name,
                 revision=app.revision,
                 deployed_at=app.deployed_at,
                 project=app.project,
                 namespace=app.namespace,
             )
-            for name, app in sorted(self._tables.apps.items())
+            for app in self.records(APPS)
         )
 
     def schedule_refs(self) -> tuple[str, ...]:
@@ -109,18 +89,6 @@ class MemoryReader(
         self, kinds: Collection[type[Constraint]], *, app: str | None = None
     ) -> tuple[tuple[str, Constraint], ...]:
         return constraints_of(kinds, ((state.ref, state.spec) for state in self.schedules(app=app)))
-
-    def subscriptions(
-        self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
-    ) -> tuple[Subscription, ...]:
-        found = (
-            each
-            for rows in self._tables.subscriptions.values()
-            for each in rows
-            if (event_keys is None or each.event_key in event_keys)
-            and (schedules is None or each.schedule in schedules)
-        )
-        return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
 
     def pruned(self, kind: PrunedKind, ids: Collection[str]) -> frozenset[str]:
         """Nothing is pruned here."""
@@ -212,10 +180,6 @@ class MemoryReader(
             if program in found and at > since:
                 found[program].append(at)
         return {program: tuple(sorted(each)) for program, each in found.items()}
-
-    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
-        found = sorted(self._tables.gauges.items())
-        return tuple(gauge for name, gauge in found if names is None or name in names)
 
     def runs(
         self,

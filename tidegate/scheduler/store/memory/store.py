@@ -14,71 +14,41 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, Delivery, Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.run import Gauge, Launched, Run
+from tidegate.scheduler.model.run import GAUGES, Launched, Run
 from tidegate.scheduler.model.set_back import OF_JOBS, fields_set_back, not_ahead
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.jobs import JobWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
-from tidegate.scheduler.store.memory.records.expected import ExpectedWriter
-from tidegate.scheduler.store.memory.records.overrides import OverrideWriter
-from tidegate.scheduler.store.memory.records.partitions_reports import PartitionsReportWriter
-from tidegate.scheduler.store.memory.records.specifications import SpecificationWriter
+from tidegate.scheduler.store.memory.records.by_key import RecordWriter
 from tidegate.scheduler.store.memory.records.tallies import TallyWriter
-from tidegate.scheduler.store.memory.records.tokens import TokenWriter
-from tidegate.scheduler.store.memory.records.watched import WatchedWriter
 from tidegate.scheduler.store.memory.rename import rename_tables
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
+from tidegate.scheduler.store.renamed_records import rename_records
 
 
-class MemoryTransaction(
-    ExpectedWriter,
-    MaintenanceWriter,
-    OverrideWriter,
-    PartitionsReportWriter,
-    JobWriter,
-    SpecificationWriter,
-    TallyWriter,
-    TokenWriter,
-    WatchedWriter,
-    MemoryReader,
-):
+class MemoryTransaction(MaintenanceWriter, JobWriter, RecordWriter, TallyWriter, MemoryReader):
     """Works on a fork of the committed tables."""
-
-    def put_apps(self, apps: Sequence[DeployedApp]) -> None:
-        self._tables.own("apps")
-        self._tables.apps.update({app.name: app for app in apps})
-
-    def delete_apps(self, names: Collection[str]) -> None:
-        self._tables.own("apps")
-        for name in names:
-            self._tables.apps.pop(name, None)
 
     def rename(self, names: Renames) -> None:
         rename_tables(self._tables, names)
+        rename_records(self, names)
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
         self._tables.own("schedules")
         self._tables.schedules.update({state.ref: state for state in schedules})
 
-    def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
-        self._tables.own("subscriptions")
-        for schedule in schedules:
-            self._tables.subscriptions.pop(schedule, None)
-        for each in subscriptions:
-            known = self._tables.subscriptions.get(each.schedule, frozenset())
-            self._tables.subscriptions[each.schedule] = known | {each}
-
     def delete_schedules(self, refs: Collection[str]) -> None:
-        self._tables.own("schedules", "subscriptions")
+        self._tables.own("schedules")
         for ref in refs:
             self._tables.schedules.pop(ref, None)
-            self._tables.subscriptions.pop(ref, None)
+        listeners = self.records(SUBSCRIPTIONS, schedule=refs)
+        self.drop_records(SUBSCRIPTIONS, [SUBSCRIPTIONS.key_of(each) for each in listeners])
 
     def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         self._tables.own("events", "unrouted")
@@ -105,7 +75,7 @@ class MemoryTransaction(
         return removed
 
     def set_back(self, now: datetime) -> None:
-        self._tables.own("events", "jobs", "runs", "launches", "gauges")
+        self._tables.own("events", "jobs", "runs", "launches")
         held = self._tables
         ahead = {event.id: event for event in self.events(after=now, limit=None)}
         held.events.update({id: msgspec.structs.replace(each, arrived=now) for id, each in ahead.items()})
@@ -114,7 +84,7 @@ class MemoryTransaction(
         held.launches.update(
             {holder: (program, min(at, now)) for holder, (program, at) in held.launches.items()}
         )
-        held.gauges.update({name: not_ahead(gauge, now) for name, gauge in held.gauges.items()})
+        self.put_records(GAUGES, [not_ahead(gauge, now) for gauge in self.records(GAUGES)])
 
     def mark_routed(self, event_ids: Collection[str]) -> None:
         self._tables.own("unrouted")
@@ -182,13 +152,6 @@ class MemoryTransaction(
     def remove_launch(self, holder: str) -> None:
         self._tables.own("launches")
         self._tables.launches.pop(holder, None)
-
-    def put_gauges(self, gauges: Sequence[Gauge]) -> None:
-        self._tables.own("gauges")
-        for gauge in gauges:
-            known = self._tables.gauges.get(gauge.name)
-            if known is None or gauge.reported_at >= known.reported_at:
-                self._tables.gauges[gauge.name] = gauge
 
     def put_runs(self, runs: Sequence[Run]) -> None:
         self._tables.own("runs")

@@ -5,31 +5,26 @@ works on the copy. So a reader of the old tables sees one consistent state, and 
 the copies.
 """
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, TypeVar
 
-from tidegate.domain.model import Operation
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Event, Subscription
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
-from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
-from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.model.records.partitions_report import PartitionsReport
-from tidegate.scheduler.model.records.specification import Specification
+from tidegate.scheduler.model.kind import Kind
+from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.model.records.tally import KeptTally
-from tidegate.scheduler.model.records.token import Token
-from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
-from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.model.run import Run
+
+V = TypeVar("V", bound=Value)
 
 DeliveryKey = tuple[str, str, str]
 """Event id, schedule, leaf: the key of a delivery within its job."""
-
-
-RecordKey = tuple[str, Operation, str]
-"""Policy, operation, table."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,8 +48,6 @@ class Tables:
         launches: program and instant, by holder.
         claims: run id and instant, by job and attempt.
         cursors: JSON, by name.
-        maintained: what is known of tables, by name.
-        records: of operations, by policy, operation and table.
         operation_runs: by job.
         running: jobs of the runs of operations that have not ended.
         tallies: kept counts of waiting jobs, by job.
@@ -62,24 +55,12 @@ class Tables:
         counted_events: leaf, arrival and id, by job.
         numbers: of the entries of the journal.
         numbered: the last number that was given.
-        tokens: by name.
-        specifications: by ref and number of the deployment.
-        partitions_reports: by id.
-        watched_folders: by dataset.
-        watched_partitions: by dataset and key.
-        expected_data: by dataset.
-        expected_periods: by dataset and key.
-        late_totals: by kind and name.
-        overrides: by ref and kind.
+        records: by name of their kind, then key.
         queues: when each is looked at, if it was woken, by resource and queue.
         owned: names of the tables that this transaction has copied already.
     """
 
-    apps: dict[str, DeployedApp] = field(default_factory=dict[str, DeployedApp])
     schedules: dict[str, ScheduleState] = field(default_factory=dict[str, ScheduleState])
-    subscriptions: dict[str, frozenset[Subscription]] = field(
-        default_factory=dict[str, frozenset[Subscription]]
-    )
     events: dict[str, Event] = field(default_factory=dict[str, Event])
     unrouted: dict[str, None] = field(default_factory=dict[str, None])
     deliveries: dict[str | None, dict[DeliveryKey, DeliveryMark]] = field(
@@ -90,14 +71,11 @@ class Tables:
     edges: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     slots: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     launches: dict[str, tuple[str, datetime]] = field(default_factory=dict[str, tuple[str, datetime]])
-    gauges: dict[str, Gauge] = field(default_factory=dict[str, Gauge])
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
     claims: dict[tuple[str, int], tuple[str, datetime]] = field(
         default_factory=dict[tuple[str, int], tuple[str, datetime]]
     )
     cursors: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    maintained: dict[str, TableState] = field(default_factory=dict[str, TableState])
-    records: dict[RecordKey, Record] = field(default_factory=dict[RecordKey, Record])
     operation_runs: dict[str, OperationRun] = field(default_factory=dict[str, OperationRun])
     running: dict[str, None] = field(default_factory=dict[str, None])
     tallies: dict[str, KeptTally] = field(default_factory=dict[str, KeptTally])
@@ -110,21 +88,9 @@ class Tables:
     journal: list[Entry] = field(default_factory=list[Entry])
     numbers: list[int] = field(default_factory=list[int])
     numbered: int = 0
-    tokens: dict[str, Token] = field(default_factory=dict[str, Token])
-    specifications: dict[tuple[str, int], Specification] = field(
-        default_factory=dict[tuple[str, int], Specification]
+    records: dict[str, dict[tuple[Any, ...], Any]] = field(
+        default_factory=dict[str, dict[tuple[Any, ...], Any]]
     )
-    partitions_reports: dict[str, PartitionsReport] = field(default_factory=dict[str, PartitionsReport])
-    watched_folders: dict[str, WatchedFolder] = field(default_factory=dict[str, WatchedFolder])
-    watched_partitions: dict[tuple[str, str], WatchedPartition] = field(
-        default_factory=dict[tuple[str, str], WatchedPartition]
-    )
-    expected_data: dict[str, ExpectedData] = field(default_factory=dict[str, ExpectedData])
-    expected_periods: dict[tuple[str, str], ExpectedPeriod] = field(
-        default_factory=dict[tuple[str, str], ExpectedPeriod]
-    )
-    late_totals: dict[tuple[str, str], LateTotal] = field(default_factory=dict[tuple[str, str], LateTotal])
-    overrides: dict[tuple[str, str], Override] = field(default_factory=dict[tuple[str, str], Override])
     queues: dict[tuple[str, str], datetime | None] = field(
         default_factory=dict[tuple[str, str], datetime | None]
     )
@@ -142,3 +108,15 @@ class Tables:
             if name not in self.owned:
                 setattr(self, name, getattr(self, name).copy())
                 self.owned.add(name)
+
+    def records_of(self, kind: Kind[V]) -> Mapping[tuple[Any, ...], V]:
+        """Return the records of a kind, by key."""
+        return self.records.get(kind.name, {})
+
+    def own_records(self, kind: Kind[V]) -> dict[tuple[Any, ...], V]:
+        """Return the records of a kind for a write; call it like `own`."""
+        self.own("records")
+        if kind.name not in self.owned:
+            self.records[kind.name] = dict(self.records_of(kind))
+            self.owned.add(kind.name)
+        return self.records[kind.name]

@@ -188,7 +188,7 @@ class Codec(Generic[V]):
         kinds = [column.type for column in columns]
         self._stored = [(n, kind.stored) for n, kind in enumerate(kinds) if isinstance(kind, Stored)]
         self._restored = [(n, kind.restored) for n, kind in enumerate(kinds) if isinstance(kind, Stored)]
-        self._derived = [(_converter(table.c[name].type), of) for name, of in (derived or {}).items()]
+        self._derived = [(converter(table.c[name].type), of) for name, of in (derived or {}).items()]
 
     def row(self, value: V) -> Held:
         """The row of a value, in the order of `names`."""
@@ -216,7 +216,8 @@ def as_held(column: ColumnElement[Any]) -> ColumnElement[Any]:
     return type_coerce(column, kind.impl_instance).label(column.key) if isinstance(kind, Stored) else column
 
 
-def _converter(kind: object) -> Convert:
+def converter(kind: object) -> Convert:
+    """Return what makes the stored value of one of a column of some type."""
     return kind.stored if isinstance(kind, Stored) else _same
 
 

@@ -3,7 +3,9 @@
 Constraints have names made by rule, so that a migration can drop what another created.
 """
 
-from sqlalchemy import MetaData
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Index, MetaData
 
 NAMING: dict[str, str] = {
     "ix": "ix_%(column_0_label)s",
@@ -14,3 +16,8 @@ NAMING: dict[str, str] = {
 }
 
 metadata = MetaData(naming_convention=NAMING)
+
+
+def partial_index(name: str, *columns: Column[Any], where: ColumnElement[bool]) -> None:
+    """Add an index of the rows for which a condition holds to the table of some columns."""
+    Index(name, *columns, sqlite_where=where, postgresql_where=where)

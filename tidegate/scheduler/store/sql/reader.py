@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Column, bindparam, func, select
 
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Event, Subscription
-from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.run import ENDED, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql import tables
@@ -31,24 +31,18 @@ from tidegate.scheduler.store.sql.pages import PageReader
 from tidegate.scheduler.store.sql.partitions import PartitionReader
 from tidegate.scheduler.store.sql.queues import QueueReader
 from tidegate.scheduler.store.sql.records.alerts import AlertReader
+from tidegate.scheduler.store.sql.records.by_key import RecordReader
 from tidegate.scheduler.store.sql.records.expected import ExpectedReader
-from tidegate.scheduler.store.sql.records.overrides import OverrideReader
-from tidegate.scheduler.store.sql.records.partitions_reports import PartitionsReportReader
 from tidegate.scheduler.store.sql.records.specifications import SpecificationReader
 from tidegate.scheduler.store.sql.records.tallies import TallyReader
-from tidegate.scheduler.store.sql.records.tokens import TokenReader
-from tidegate.scheduler.store.sql.records.watched import WatchedReader
 from tidegate.scheduler.store.sql.retention.reader import RetentionReader
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
 from tidegate.scheduler.store.sql.statements.filters import Filters
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import (
-    APPS,
     EVENTS,
-    GAUGES,
     RUNS,
     SCHEDULES,
-    SUBSCRIPTIONS,
 )
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
@@ -65,8 +59,6 @@ def _earliest(codec: Codec[Any], due: Column[Any], then: Column[Any]) -> Stateme
     return every(codec).where(due <= bindparam("now")).order_by(due, then).limit(LIMIT)
 
 
-ALL_APPS = every(APPS)
-REVISIONS = select(tables.apps.c.name, tables.apps.c.revision)
 APP_HEADERS = select(
     tables.apps.c.name,
     tables.apps.c.revision,
@@ -76,9 +68,7 @@ APP_HEADERS = select(
 ).order_by(tables.apps.c.name)
 REFS = select(tables.schedules.c.ref)
 ALL_SCHEDULES = every(SCHEDULES)
-ALL_SUBSCRIPTIONS, SUBSCRIBED = every(SUBSCRIPTIONS), tables.subscriptions.c
 ALL_RUNS = every(RUNS)
-ALL_GAUGES = every(GAUGES)
 EVENTS_WANTED = Filters(
     query=every(EVENTS),
     value=EVENTS.value,
@@ -135,25 +125,14 @@ class SqlReader(
     JobReader,
     JournalReader,
     MaintenanceReader,
-    OverrideReader,
     PageReader,
     PartitionReader,
-    PartitionsReportReader,
     QueueReader,
+    RecordReader,
     SpecificationReader,
     TallyReader,
     RetentionReader,
-    TokenReader,
-    WatchedReader,
 ):
-    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        found = self._all(ALL_APPS, APPS.value, {tables.apps.c.name: names})
-        return tuple(sorted(found, key=lambda app: app.name))
-
-    def revisions(self) -> dict[str, int]:
-        rows = self._connection.execute(REVISIONS).all()
-        return {row.name: row.revision for row in rows}
-
     def app_headers(self) -> tuple[AppHeader, ...]:
         return tuple(
             AppHeader(
@@ -180,13 +159,6 @@ class SqlReader(
     def due_schedules(self, now: datetime, limit: int, *, tasks: bool = False) -> tuple[ScheduleState, ...]:
         query = DUE_TASKS if tasks else DUE_SCHEDULES
         return tuple(self._all(query, SCHEDULES.value, now=now, limit=limit))
-
-    def subscriptions(
-        self, event_keys: Collection[str] | None = None, *, schedules: Collection[str] | None = None
-    ) -> tuple[Subscription, ...]:
-        which = {SUBSCRIBED.event_key: event_keys, SUBSCRIBED.schedule: schedules}
-        found = self._all(ALL_SUBSCRIPTIONS, SUBSCRIPTIONS.value, which)
-        return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
         return tuple(self._all(UNROUTED_EVENTS, EVENTS.value, limit=limit))
@@ -226,11 +198,6 @@ class SqlReader(
         for program, at in self._all(LAUNCHES_SINCE, tuple[str, datetime], lists, since=since):
             found[program].append(at)
         return {program: tuple(sorted(each)) for program, each in found.items()}
-
-    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
-        table = tables.gauges
-        found = self._all(ALL_GAUGES, GAUGES.value, {table.c.name: names})
-        return tuple(sorted(found, key=lambda gauge: gauge.name))
 
     def runs(
         self,

@@ -30,8 +30,6 @@ from tidegate.scheduler.store.sql.commit_tables import (
 )
 from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.rename import rename_maintenance
-from tidegate.scheduler.store.sql.records.expected import rename_expected
-from tidegate.scheduler.store.sql.records.watched import rename_watched
 from tidegate.scheduler.store.sql.retention.tables import ledger_sums
 from tidegate.scheduler.store.sql.retention.writer import put_sums
 from tidegate.scheduler.store.sql.statements import bulk
@@ -59,14 +57,13 @@ def rename_rows(connection: Connection, names: Renames) -> None:
             tables.deliveries.c.schedule,
             tables.jobs.c.schedule,
             JOURNAL_TABLE.c.schedule,
+            tables.jobs.c.late_of,
         ):
             move_prefix(connection, column, f"{old}/", f"{new}/")
         move(connection, tables.jobs.c.app, old, new)
     rename_maintenance(connection, names)
     rename_sums(connection, names)
     rename_totals(connection, names)
-    rename_watched(connection, names)
-    rename_expected(connection, names)
     _watermarks(connection, names)
     _finished(connection, names)
     _abandoned(connection, names)

@@ -9,8 +9,10 @@ from typing import Any, TypeVar, Unpack
 
 from sqlalchemy import Connection
 
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.store.answers import AppHeader
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.wanted import JobsWanted
@@ -19,6 +21,7 @@ NAMES_MAX = 10
 """Look-ups of more names at once are not kept: they are those of lists, which are read once."""
 
 T = TypeVar("T")
+V = TypeVar("V", bound=Value)
 
 
 class SnapshotReader(SqlReader):
@@ -26,11 +29,11 @@ class SnapshotReader(SqlReader):
         super().__init__(connection)
         self._known: dict[tuple[str, frozenset[str]], Any] = {}
 
-    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        if names is None:
-            # An explanation of a table looks through all of them for names, coverage and datasets.
-            return self._once("all apps", (), lambda: SqlReader.apps(self))
-        return self._once("apps", names, lambda: SqlReader.apps(self, names=names))
+    def records(self, kind: Kind[V], /, **among: Collection[str] | None) -> tuple[V, ...]:
+        narrowed = kind.narrowed_by(among)
+        what = " ".join((kind.name, *narrowed))
+        names = [f"{name} {value}" for name, values in narrowed.items() for value in values]
+        return self._once(what, names, lambda: SqlReader.records(self, kind, **among))
 
     def app_headers(self) -> tuple[AppHeader, ...]:
         return self._once("app headers", (), lambda: SqlReader.app_headers(self))

@@ -18,7 +18,7 @@ from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Span
-from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.metadata import metadata, partial_index
 
 APPS_KEPT = 1_000
 """Decoded apps that a process caches; a tick reads the apps of its events."""
@@ -69,19 +69,12 @@ schedules = Table(
 )
 Index("ix_schedules_app", schedules.c.app, schedules.c.ref)
 Index("ix_schedules_app_status", schedules.c.app, schedules.c.status)
-Index(
-    "ix_schedules_due",
-    schedules.c.due_at,
-    schedules.c.ref,
-    sqlite_where=schedules.c.due_at.is_not(None),
-    postgresql_where=schedules.c.due_at.is_not(None),
-)
-Index(
+partial_index("ix_schedules_due", schedules.c.due_at, schedules.c.ref, where=schedules.c.due_at.is_not(None))
+partial_index(
     "ix_schedules_generate",
     schedules.c.generate_at,
     schedules.c.ref,
-    sqlite_where=schedules.c.generate_at.is_not(None),
-    postgresql_where=schedules.c.generate_at.is_not(None),
+    where=schedules.c.generate_at.is_not(None),
 )
 
 subscriptions = Table(
@@ -120,21 +113,16 @@ events = Table(
 )
 Index("ix_events_arrived", events.c.arrived, events.c.id)
 Index("ix_events_key", events.c.key, events.c.arrived, events.c.id)
-Index(
+# The newest event of a partition is at the end of its part.
+partial_index(
     "ix_events_partition",
     events.c.key,
     events.c.partition,
-    # The newest event of a partition is at the end of its part.
     events.c.arrived,
-    sqlite_where=events.c.partition.is_not(None),
-    postgresql_where=events.c.partition.is_not(None),
+    where=events.c.partition.is_not(None),
 )
-Index(
-    "ix_events_unrouted",
-    events.c.unrouted_since,
-    events.c.id,
-    sqlite_where=events.c.unrouted_since.is_not(None),
-    postgresql_where=events.c.unrouted_since.is_not(None),
+partial_index(
+    "ix_events_unrouted", events.c.unrouted_since, events.c.id, where=events.c.unrouted_since.is_not(None)
 )
 
 # No foreign key to jobs: a delivery may be written before its job in one transaction.
@@ -160,12 +148,7 @@ _OF_SCHEDULE = (
     deliveries.c.reason,
 )
 Index("ix_deliveries_schedule", *_OF_SCHEDULE)
-Index(
-    "ix_deliveries_discarded",
-    *_OF_SCHEDULE,
-    sqlite_where=deliveries.c.reason.is_not(None),
-    postgresql_where=deliveries.c.reason.is_not(None),
-)
+partial_index("ix_deliveries_discarded", *_OF_SCHEDULE, where=deliveries.c.reason.is_not(None))
 
 jobs = Table(
     "jobs",
@@ -222,55 +205,26 @@ jobs = Table(
     Column("queue", Name),
     Column("launch_rank", Name),
 )
-Index(
+partial_index(
     "ix_jobs_instances",
     jobs.c.schedule,
     jobs.c.backfill,
     jobs.c.scheduled_at,
-    sqlite_where=jobs.c.scheduled_at.is_not(None),
-    postgresql_where=jobs.c.scheduled_at.is_not(None),
+    where=jobs.c.scheduled_at.is_not(None),
 )
-Index(
-    "ix_jobs_real",
-    jobs.c.schedule,
-    jobs.c.backfill,
-    jobs.c.real_at,
-    sqlite_where=jobs.c.real_at.is_not(None),
-    postgresql_where=jobs.c.real_at.is_not(None),
+partial_index(
+    "ix_jobs_real", jobs.c.schedule, jobs.c.backfill, jobs.c.real_at, where=jobs.c.real_at.is_not(None)
 )
-Index(
-    "ix_jobs_backfill",
-    jobs.c.backfill,
-    sqlite_where=jobs.c.backfill > 0,
-    postgresql_where=jobs.c.backfill > 0,
-)
+partial_index("ix_jobs_backfill", jobs.c.backfill, where=jobs.c.backfill > 0)
 # It has all that the jobs are counted by, in order: the table itself is not read for that.
 Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.reason, jobs.c.opened_at)
 Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_state", jobs.c.state, jobs.c.opened_at)
-Index(
-    "ix_jobs_ended",
-    jobs.c.state,
-    jobs.c.ended_at,
-    sqlite_where=jobs.c.ended_at.is_not(None),
-    postgresql_where=jobs.c.ended_at.is_not(None),
-)
+partial_index("ix_jobs_ended", jobs.c.state, jobs.c.ended_at, where=jobs.c.ended_at.is_not(None))
 Index("ix_jobs_opened", jobs.c.opened_at, jobs.c.id)
-Index(
-    "ix_jobs_reason",
-    jobs.c.reason,
-    jobs.c.opened_at,
-    jobs.c.id,
-    sqlite_where=jobs.c.reason.is_not(None),
-    postgresql_where=jobs.c.reason.is_not(None),
-)
-Index(
-    "ix_jobs_due",
-    jobs.c.due_at,
-    jobs.c.id,
-    sqlite_where=jobs.c.due_at.is_not(None),
-    postgresql_where=jobs.c.due_at.is_not(None),
-)
+partial_index("ix_jobs_reason", jobs.c.reason, jobs.c.opened_at, jobs.c.id, where=jobs.c.reason.is_not(None))
+partial_index("ix_jobs_due", jobs.c.due_at, jobs.c.id, where=jobs.c.due_at.is_not(None))
+partial_index("ix_jobs_late", jobs.c.late_of, where=jobs.c.late_of.is_not(None))
 
 # The upstream instances of an instance, recorded when it left Not Run.
 edges = Table(

@@ -11,17 +11,17 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, Update, delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.retention import PrunedKind
-from tidegate.scheduler.model.run import Gauge, Launched, Run
+from tidegate.scheduler.model.run import Launched, Run
 from tidegate.scheduler.store.answers import Commitment, Counts, LedgerRow
 from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.renamed_records import rename_records
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
@@ -30,20 +30,16 @@ from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
 from tidegate.scheduler.store.sql.queues import QueueWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.alerts import AlertWriter
+from tidegate.scheduler.store.sql.records.by_key import RecordWriter
 from tidegate.scheduler.store.sql.records.expected import ExpectedWriter
-from tidegate.scheduler.store.sql.records.overrides import OverrideWriter
 from tidegate.scheduler.store.sql.records.partitions_reports import PartitionsReportWriter
-from tidegate.scheduler.store.sql.records.specifications import SpecificationWriter
 from tidegate.scheduler.store.sql.records.tallies import TallyWriter
-from tidegate.scheduler.store.sql.records.tokens import TokenWriter
-from tidegate.scheduler.store.sql.records.watched import WatchedWriter
 from tidegate.scheduler.store.sql.rename import rename_rows
 from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.queries import Statement
 from tidegate.scheduler.store.sql.statements.rows import (
-    APPS,
     DELIVERY_KEY,
     DELIVERY_WRITTEN,
     EVENTS,
@@ -51,7 +47,6 @@ from tidegate.scheduler.store.sql.statements.rows import (
     LAUNCHES,
     RUNS,
     SCHEDULES,
-    SUBSCRIPTIONS,
     delivery_key,
     delivery_row,
 )
@@ -73,14 +68,11 @@ class SqlTransaction(
     AlertWriter,
     ExpectedWriter,
     MaintenanceWriter,
-    OverrideWriter,
     PartitionsReportWriter,
     QueueWriter,
-    SpecificationWriter,
+    RecordWriter,
     TallyWriter,
     RetentionWriter,
-    TokenWriter,
-    WatchedWriter,
     SqlReader,
 ):
     def __init__(self, connection: Connection) -> None:
@@ -93,15 +85,10 @@ class SqlTransaction(
         self._held.update((event.id, event.arrived) for event in found)
         return found
 
-    def put_apps(self, apps: Sequence[DeployedApp]) -> None:
-        self._put(APPS, apps)
-
-    def delete_apps(self, names: Collection[str]) -> None:
-        self._delete(tables.apps.c.name, names)
-
     def rename(self, names: Renames) -> None:
         self.settle()
         rename_rows(self._connection, names)
+        rename_records(self, names)
 
     def commitments(self) -> tuple[Commitment, ...]:
         """From here on no other one begins before the transaction ends."""
@@ -110,10 +97,6 @@ class SqlTransaction(
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
         self._put(SCHEDULES, schedules)
-
-    def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
-        self._delete(tables.subscriptions.c.schedule, schedules)
-        self._put(SUBSCRIPTIONS, subscriptions, on_conflict="leave")
 
     def delete_schedules(self, refs: Collection[str]) -> None:
         self._delete(tables.schedules.c.ref, refs)
@@ -188,21 +171,6 @@ class SqlTransaction(
     def remove_launch(self, holder: str) -> None:
         self._uncount_launches([holder])
         self._delete(tables.launches.c.holder, [holder])
-
-    def put_gauges(self, gauges: Sequence[Gauge]) -> None:
-        if not gauges:
-            return
-        # The newest report of a name counts; of two at one instant the later one in the list.
-        newest = {gauge.name: gauge for gauge in sorted(gauges, key=lambda gauge: gauge.reported_at)}
-        dialect = postgresql if self._connection.dialect.name == "postgresql" else sqlite
-        statement = dialect.insert(tables.gauges)
-        new = statement.excluded
-        upsert = statement.on_conflict_do_update(
-            index_elements=[tables.gauges.c.name],
-            set_={"value": new.value, "reported_at": new.reported_at},
-            where=tables.gauges.c.reported_at <= new.reported_at,
-        )
-        self._connection.execute(upsert, [msgspec.structs.asdict(gauge) for gauge in newest.values()])
 
     def put_runs(self, runs: Sequence[Run]) -> None:
         self._count_runs(runs)

@@ -13,7 +13,7 @@ from tidegate.domain.model import Operation
 from tidegate.scheduler.decision.maintenance.poll import FREE, Busy
 from tidegate.scheduler.decision.maintenance.rank import matches
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.maintenance import TableState, Work, table_resource
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, TableState, Work, table_resource
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -81,7 +81,7 @@ def start_waiting(
 
 def _try(transaction: EngineTransaction, policies: Policies, job: Job, now: datetime) -> tuple[Job, ...]:
     work = job.work
-    (table,) = transaction.tables(names=(work.table,))
+    (table,) = transaction.records(MAINTAINED_TABLES, name=(work.table,))
     found = () if table.gone else matches(policies.policies, table)
     plan = next((each.plan(work.operation) for each in found if each.ref == work.policy), None)
     if plan is None:

@@ -15,7 +15,14 @@ from tidegate.scheduler.decision.maintenance.history import after_run
 from tidegate.scheduler.decision.maintenance.judge import Asked, judge
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.maintenance import Ended, Ending, OperationRun, Record
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    Ended,
+    Ending,
+    OperationRun,
+    Record,
+)
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
@@ -78,7 +85,7 @@ def _want_measures(transaction: EngineTransaction, policies: Policies, name: str
     if any(run.table == name for run in transaction.operation_runs(running=True)):
         return
     poll = policies.poll_from(now)
-    for table in transaction.tables(names=(name,)):
+    for table in transaction.records(MAINTAINED_TABLES, name=(name,)):
         judged = (
             judge(
                 Asked(
@@ -91,11 +98,11 @@ def _want_measures(transaction: EngineTransaction, policies: Policies, name: str
                 ),
                 poll,
             )
-            for record in transaction.records(tables=(name,))
+            for record in transaction.records(MAINTENANCE_RECORDS, table=(name,))
             if record.counts
         )
         if table.wanted_at is None and any(each.reason is Reason.M_HEALTH for each in judged):
-            transaction.put_tables([msgspec.structs.replace(table, wanted_at=now)])
+            transaction.put_records(MAINTAINED_TABLES, [msgspec.structs.replace(table, wanted_at=now)])
 
 
 def _close(
@@ -103,15 +110,17 @@ def _close(
 ) -> None:
     run = msgspec.structs.replace(run, ended_at=now, **msgspec.structs.asdict(ended))
     transaction.put_operation_runs([run])
-    for table in transaction.tables(names=(run.table,)):
+    for table in transaction.records(MAINTAINED_TABLES, name=(run.table,)):
         history = after_run(table.history, run)
-        transaction.put_tables([msgspec.structs.replace(table, history=history, health=None, changed_at=now)])
+        transaction.put_records(
+            MAINTAINED_TABLES, [msgspec.structs.replace(table, history=history, health=None, changed_at=now)]
+        )
     soon = policies.poll_from(now)
     records = [
         _after(policies, record, run, now) if record.job == run.job else _look(record, soon)
-        for record in transaction.records(tables=(run.table,))
+        for record in transaction.records(MAINTENANCE_RECORDS, table=(run.table,))
     ]
-    transaction.put_records(records)
+    transaction.put_records(MAINTENANCE_RECORDS, records)
 
 
 def _look(record: Record, soon: datetime) -> Record:

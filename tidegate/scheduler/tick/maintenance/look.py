@@ -9,7 +9,13 @@ from tidegate.scheduler.decision.maintenance.health import debt, fresh
 from tidegate.scheduler.decision.maintenance.judge import Asked, Judged, judge
 from tidegate.scheduler.decision.maintenance.poll import FREE, Busy, Spent
 from tidegate.scheduler.decision.maintenance.times import IN_LINE
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    OperationRun,
+    Record,
+    TableState,
+)
 from tidegate.scheduler.model.places import Rooms
 from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -68,7 +74,10 @@ def _judged(
     now: datetime,
 ) -> tuple[Judged, ...]:
     """Judge the records whose policy counts, and that do not run."""
-    tables = {table.name: table for table in reader.tables(names={record.table for record in records})}
+    tables = {
+        table.name: table
+        for table in reader.records(MAINTAINED_TABLES, name={record.table for record in records})
+    }
     running, at_work = {run.table for run in runs}, {run.job for run in runs}
     following = policies.poll_after(now, now)
     return tuple(
@@ -100,7 +109,11 @@ def _behind(reader: EngineReader, judged: Sequence[Judged], busy: Mapping[str, B
         if each.asked.record.reason in IN_LINE and not (_is_ready(each) and _is_free(each, busy))
     }
     given = {each.asked.record.key for each in judged}
-    return [record for record in reader.records(tables=left) if record.key not in given] if left else []
+    return (
+        [record for record in reader.records(MAINTENANCE_RECORDS, table=left) if record.key not in given]
+        if left
+        else []
+    )
 
 
 def _is_free(judged: Judged, busy: Mapping[str, Busy]) -> bool:

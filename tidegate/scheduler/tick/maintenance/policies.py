@@ -1,6 +1,6 @@
 """Policies: what the deployed apps say of maintenance, loaded from the store, and the grid of its polls."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -8,17 +8,16 @@ from tidegate.domain.model import App, HealthRules, Maintenance, Operation, Oper
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.rank import DEFAULT_HEALTH
-from tidegate.scheduler.model.deployed import DeployedApp
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.maintenance import Record, TableState
+from tidegate.scheduler.store.engine_rows import RecordRows
 
 POLLS = "maintenance"
 """Name of the cursor that holds the first poll and the last one, in ISO 8601."""
 
 
-class PolicyRows(Protocol):
+class PolicyRows(RecordRows, Protocol):
     """What of a store says which policies are deployed, and when it polls."""
-
-    def apps(self, *, names: Collection[str] | None = None) -> Sequence[DeployedApp]: ...
 
     def cursor(self, name: str) -> Any: ...
 
@@ -73,7 +72,7 @@ class Policies(Value, kw_only=True):
 
 def load_policies(rows: PolicyRows, now: datetime) -> Policies:
     """Return the deployed policies; in a store without a first poll that would be now."""
-    return policies_of(rows, (deployed.app for deployed in rows.apps()), now)
+    return policies_of(rows, (deployed.app for deployed in rows.records(APPS)), now)
 
 
 def policies_of(rows: PolicyRows, apps: Iterable[App], now: datetime) -> Policies:

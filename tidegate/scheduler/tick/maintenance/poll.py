@@ -17,7 +17,13 @@ from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
 from tidegate.scheduler.decision.maintenance.times import IN_LINE
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.maintenance import OperationRun, Record, Work
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    OperationRun,
+    Record,
+    Work,
+)
 from tidegate.scheduler.model.set_back import not_ahead
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -90,7 +96,7 @@ def _poll(transaction: EngineTransaction, now: datetime) -> PollReport:
     if closed:
         return PollReport(closed=closed)
     policies = load_policies(transaction, now)
-    records = transaction.due_records(now, RECORDS_PER_POLL)
+    records = transaction.due_records(MAINTENANCE_RECORDS, now, RECORDS_PER_POLL)
     looked = look(transaction, policies, records, now)
     polled = decide_poll(
         looked.judged,
@@ -158,7 +164,7 @@ def _write(
     transaction.put_jobs(changed)
     transaction.add_journal(entries)
     launched = start(transaction, policies, starts, now)
-    transaction.put_records(list(kept.values()))
+    transaction.put_records(MAINTENANCE_RECORDS, list(kept.values()))
     return tuple(job.id for job in launched)
 
 
@@ -210,7 +216,9 @@ def _want(transaction: EngineTransaction, polled: Sequence[Polled], now: datetim
         for table in [each.judged.asked.table]
         if table.wanted_at is None and table.name not in started and _is_wanted(each.judged)
     }
-    transaction.put_tables([msgspec.structs.replace(table, wanted_at=now) for table in wanted.values()])
+    transaction.put_records(
+        MAINTAINED_TABLES, [msgspec.structs.replace(table, wanted_at=now) for table in wanted.values()]
+    )
 
 
 def _is_wanted(judged: Judged) -> bool:
@@ -233,12 +241,16 @@ def set_polls_back(transaction: EngineTransaction, now: datetime) -> None:
     before = load_policies(transaction, now)
     policies = _polls_back(before, now)
     transaction.set_cursor(POLLS, polls_noted(policies, policies.last))
-    transaction.put_tables([not_ahead(table, now) for table in transaction.tables()])
+    transaction.put_records(
+        MAINTAINED_TABLES, [not_ahead(table, now) for table in transaction.records(MAINTAINED_TABLES)]
+    )
     runs = {run.job: run for run in transaction.operation_runs(started_since=now)}
     runs |= {run.job: run for run in transaction.operation_runs(running=True)}
     transaction.put_operation_runs([_run_back(run, now) for run in runs.values()])
-    records = transaction.records(tables={table.name for table in transaction.tables()})
-    transaction.put_records([_record_back(policies, record, now) for record in records])
+    records = transaction.records(
+        MAINTENANCE_RECORDS, table={table.name for table in transaction.records(MAINTAINED_TABLES)}
+    )
+    transaction.put_records(MAINTENANCE_RECORDS, [_record_back(policies, record, now) for record in records])
 
 
 def _polls_back(policies: Policies, now: datetime) -> Policies:

@@ -14,7 +14,7 @@ from tidegate.domain.model import Operation, OperationPlan, Policy
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.rank import counting, matches, ruling
 from tidegate.scheduler.model.job import WAITING
-from tidegate.scheduler.model.maintenance import Record, TableState
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS, Record, TableState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import discard_jobs
@@ -35,7 +35,10 @@ def update_records(
     Args:
         before: the policies as they were until now; None if they are the same.
     """
-    known = {record.key: record for record in transaction.records(tables={table.name for table in tables})}
+    known = {
+        record.key: record
+        for record in transaction.records(MAINTENANCE_RECORDS, table={table.name for table in tables})
+    }
     seen = _seen(known.values())
     wanted: dict[Key, Record] = {}
     changed: list[TableState] = []
@@ -76,16 +79,17 @@ def update_records(
     untouched = {table.name for table in tables if table.history.untouched is not None}
     outranked = [record for record in wanted.values() if not record.counts or record.table in untouched]
     discarded = discard_waiting(transaction, [*gone, *outranked], now)
-    transaction.delete_records(gone)
+    transaction.drop_records(MAINTENANCE_RECORDS, [record.key for record in gone])
     transaction.put_records(
+        MAINTENANCE_RECORDS,
         [
             msgspec.structs.replace(record, job=None, reason=None, due_since=None)
             if record.job in discarded
             else record
             for record in wanted.values()
-        ]
+        ],
     )
-    transaction.put_tables(changed)
+    transaction.put_records(MAINTAINED_TABLES, changed)
 
 
 def _seen(known: Iterable[Record]) -> dict[tuple[str, str], datetime]:

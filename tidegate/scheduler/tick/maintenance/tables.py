@@ -6,7 +6,14 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import App, Dataset
-from tidegate.scheduler.model.maintenance import TableHistory, TableState, Untouched
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.maintenance import (
+    MAINTAINED_TABLES,
+    MAINTENANCE_RECORDS,
+    TableHistory,
+    TableState,
+    Untouched,
+)
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
@@ -43,12 +50,12 @@ def table_named(reader: EngineReader, text: str) -> TableState | None:
     A dataset has its own name, "app/dataset", and that of its table in the catalog. The dataset of a
     deployed app exists, whether or not anything is known of it yet.
     """
-    for table in reader.tables(names=(text,)):
+    for table in reader.records(MAINTAINED_TABLES, name=(text,)):
         if not table.gone:
             return table
-    for table in tables_of_datasets(deployed.app for deployed in reader.apps()):
+    for table in tables_of_datasets(deployed.app for deployed in reader.records(APPS)):
         if text in (table.name, table.catalog_name):
-            found = next(iter(reader.tables(names=(table.name,))), table)
+            found = next(iter(reader.records(MAINTAINED_TABLES, name=(table.name,))), table)
             return None if found.gone else found
     return None
 
@@ -79,14 +86,15 @@ def forgotten(transaction: EngineTransaction, written: Mapping[str, datetime], n
     """
     stale = [
         table
-        for table in transaction.tables(names=written)
+        for table in transaction.records(MAINTAINED_TABLES, name=written)
         # One that is to be measured may be under way: what comes of it is too old as well.
         if table.wanted_at is not None
         or table.history.untouched is Untouched.NEVER_PUBLISHED
         or (table.health is not None and table.health.measured_at < written[table.name])
     ]
     if stale:
-        transaction.put_tables(
+        transaction.put_records(
+            MAINTAINED_TABLES,
             [
                 # A late event does not bring back what was measured before a later change.
                 msgspec.structs.replace(
@@ -96,7 +104,7 @@ def forgotten(transaction: EngineTransaction, written: Mapping[str, datetime], n
                     changed_at=max(written[table.name], table.changed_at or written[table.name]),
                 )
                 for table in stale
-            ]
+            ],
         )
         new = {table.name for table in stale if table.history.untouched is Untouched.NEVER_PUBLISHED}
         policies = load_policies(transaction, now)
@@ -125,10 +133,11 @@ def look_again(
     """
     soon = policies.poll_from(now)
     transaction.put_records(
+        MAINTENANCE_RECORDS,
         [
             msgspec.structs.replace(record, next_look=soon)
-            for record in transaction.records(tables=tables)
+            for record in transaction.records(MAINTENANCE_RECORDS, table=tables)
             if (record.table in new and record.counts)
             or (record.due_since is not None and record.next_look is not None and record.next_look > soon)
-        ]
+        ],
     )

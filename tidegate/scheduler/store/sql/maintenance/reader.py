@@ -1,38 +1,24 @@
 """The reader of maintenance in SQL; what a poll asks is answered by an index."""
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Unpack
 
 from sqlalchemy import and_, bindparam, func, or_, select, union_all
 
 from tidegate.scheduler.model.event import PARTITION_KEY
-from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.store.sql.columns import Instant, Name
 from tidegate.scheduler.store.sql.maintenance import tables
-from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
+from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS
 from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement, every
+from tidegate.scheduler.store.sql.statements.queries import Statement, every
 from tidegate.scheduler.store.sql.tables import events, jobs
 from tidegate.scheduler.store.wanted import OperationRunsWanted
 
 BEFORE, BEFORE_JOB = bindparam("before", type_=Instant), bindparam("before_id", type_=Name)
-ALL_TABLES = every(TABLES)
-ALL_RECORDS = every(RECORDS)
-
-_TABLES = tables.maintained_tables.c
 _RECORDS = tables.maintenance_records.c
 _RUNS = tables.operation_runs.c
 _JOBS = jobs.c
-WANTED = (
-    every(TABLES).where(_TABLES.wanted_at.is_not(None)).order_by(_TABLES.wanted_at, _TABLES.name).limit(LIMIT)
-)
-DUE = (
-    every(RECORDS)
-    .where(_RECORDS.next_look <= bindparam("now"))
-    .order_by(_RECORDS.next_look, _RECORDS.table, _RECORDS.operation, _RECORDS.policy)
-    .limit(LIMIT)
-)
 FIRST = union_all(
     select(func.min(_RECORDS.next_look)).where(_RECORDS.next_look.is_not(None)),
     select(func.min(_RUNS.running_until)).where(_RUNS.running_until.is_not(None)),
@@ -76,20 +62,6 @@ KEYS_WRITTEN = _keys_written()
 
 
 class MaintenanceReader(FilteredQueries):
-    def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
-        found = self._all(ALL_TABLES, TABLES.value, {_TABLES.name: names})
-        return tuple(sorted(found, key=lambda table: table.name))
-
-    def tables_wanted(self, limit: int) -> tuple[TableState, ...]:
-        return tuple(self._all(WANTED, TABLES.value, limit=limit))
-
-    def records(self, *, tables: Collection[str] | None = None) -> tuple[Record, ...]:
-        found = self._all(ALL_RECORDS, RECORDS.value, {_RECORDS.table: tables})
-        return tuple(sorted(found, key=lambda record: (record.table, record.operation, record.policy)))
-
-    def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
-        return tuple(self._all(DUE, RECORDS.value, now=now, limit=limit))
-
     def next_maintenance(self) -> datetime | None:
         found = self._connection.execute(FIRST).scalars()
         return min((each for each in found if each is not None), default=None)

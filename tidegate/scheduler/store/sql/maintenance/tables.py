@@ -14,7 +14,7 @@ from tidegate.domain.model import Operation
 from tidegate.scheduler.model.maintenance import Ending, Health, TableHistory
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name
-from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.metadata import metadata, partial_index
 
 maintained_tables = Table(
     "maintained_tables",
@@ -29,12 +29,11 @@ maintained_tables = Table(
     Column("wanted_at", Instant),
     Column("history", Json(TableHistory), nullable=False),
 )
-Index(
+partial_index(
     "ix_maintained_tables_wanted",
     maintained_tables.c.wanted_at,
     maintained_tables.c.name,
-    sqlite_where=maintained_tables.c.wanted_at.is_not(None),
-    postgresql_where=maintained_tables.c.wanted_at.is_not(None),
+    where=maintained_tables.c.wanted_at.is_not(None),
 )
 
 maintenance_records = Table(
@@ -53,14 +52,13 @@ maintenance_records = Table(
     Column("reason", Coded(Reason)),
 )
 Index("ix_maintenance_records_table", maintenance_records.c.table)
-Index(
+partial_index(
     "ix_maintenance_records_look",
     maintenance_records.c.next_look,
     maintenance_records.c.table,
     maintenance_records.c.operation,
     maintenance_records.c.policy,
-    sqlite_where=maintenance_records.c.next_look.is_not(None),
-    postgresql_where=maintenance_records.c.next_look.is_not(None),
+    where=maintenance_records.c.next_look.is_not(None),
 )
 
 operation_runs = Table(
@@ -90,9 +88,8 @@ operation_runs = Table(
 Index("ix_operation_runs_table", operation_runs.c.table, operation_runs.c.started_at)
 Index("ix_operation_runs_started", operation_runs.c.started_at, operation_runs.c.job)
 Index("ix_operation_runs_ended", operation_runs.c.ended_at)
-Index(
+partial_index(
     "ix_operation_runs_running",
     operation_runs.c.running_until,
-    sqlite_where=operation_runs.c.running_until.is_not(None),
-    postgresql_where=operation_runs.c.running_until.is_not(None),
+    where=operation_runs.c.running_until.is_not(None),
 )

@@ -12,7 +12,7 @@ from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState,
 from tidegate.scheduler.store.answers import AlertCount
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec, Coded, Instant, Json, Name
-from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.metadata import metadata, partial_index
 from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, every
 from tidegate.scheduler.store.sql.statements.rows import SCHEDULES
@@ -52,20 +52,9 @@ alerts = Table(
 )
 _ALERTS = alerts.c
 _SCHEDULES = tables.schedules.c
-Index(
-    "ix_schedules_deadline",
-    _SCHEDULES.deadline_of,
-    sqlite_where=_SCHEDULES.deadline_of.is_not(None),
-    postgresql_where=_SCHEDULES.deadline_of.is_not(None),
-)
+partial_index("ix_schedules_deadline", _SCHEDULES.deadline_of, where=_SCHEDULES.deadline_of.is_not(None))
 Index("ix_alerts_made", _ALERTS.project, _ALERTS.made_at, _ALERTS.id)
-Index(
-    "ix_alerts_due",
-    _ALERTS.project,
-    _ALERTS.next_at,
-    sqlite_where=_ALERTS.next_at.is_not(None),
-    postgresql_where=_ALERTS.next_at.is_not(None),
-)
+partial_index("ix_alerts_due", _ALERTS.project, _ALERTS.next_at, where=_ALERTS.next_at.is_not(None))
 
 INCIDENTS = Codec(incidents, Incident)
 ALERTS = Codec(alerts, Alert)

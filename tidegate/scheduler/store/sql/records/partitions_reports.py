@@ -1,6 +1,5 @@
 """Reports of partitions in SQL."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Column, Index, Integer, Table, Text, bindparam, select
@@ -8,7 +7,7 @@ from sqlalchemy import Column, Index, Integer, Table, Text, bindparam, select
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.store.sql.columns import Codec, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes
 
 partitions_reports = Table(
     "partitions_reports",
@@ -28,10 +27,6 @@ Index("ix_partitions_reports_owed", partitions_reports.c.project, partitions_rep
 
 REPORTS = Codec(partitions_reports, PartitionsReport)
 _TABLE = partitions_reports.c
-ONE = every(REPORTS)
-OWED = (
-    every(REPORTS).where(_TABLE.owed_since.is_not(None)).order_by(_TABLE.owed_since, _TABLE.id).limit(LIMIT)
-)
 OLD = (
     select(_TABLE.id)
     .where(_TABLE.at < bindparam("before", type_=Instant()), _TABLE.owed_since.is_(None))
@@ -40,19 +35,7 @@ OLD = (
 )
 
 
-class PartitionsReportReader(Queries):
-    def partitions_report(self, id: str) -> PartitionsReport | None:
-        return next(iter(self._all(ONE, REPORTS.value, equals={_TABLE.id: id})), None)
-
-    def owed_reports(self, project: str, limit: int) -> tuple[PartitionsReport, ...]:
-        same = {_TABLE.project: project}
-        return tuple(self._all(OWED, REPORTS.value, equals=same, limit=limit))
-
-
-class PartitionsReportWriter(PartitionsReportReader, Changes):
-    def put_partitions_reports(self, reports: Sequence[PartitionsReport]) -> None:
-        self._put(REPORTS, reports)
-
+class PartitionsReportWriter(Changes):
     def drop_partitions_reports(self, before: datetime, limit: int) -> int:
         old = self._connection.execute(OLD, {"before": before, "limit": limit}).scalars().all()
         self._delete(_TABLE.id, old)

@@ -1,13 +1,13 @@
 """What deployments wrote, in SQL."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from sqlalchemy import BigInteger, Column, Index, Table, bindparam, func, select
 
 from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.store.sql.columns import Bytes, Codec, Name
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.statements.queries import Changes, Queries, every
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
 
 specifications = Table(
     "specifications",
@@ -35,8 +35,3 @@ UNTIL = every(SPECIFICATIONS).where(_TABLE.number == _NEWEST).order_by(_TABLE.re
 class SpecificationReader(Queries):
     def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
         return tuple(self._all(UNTIL, SPECIFICATIONS.value, {_TABLE.app: apps}, until=until))
-
-
-class SpecificationWriter(SpecificationReader, Changes):
-    def put_specifications(self, specifications: Sequence[Specification]) -> None:
-        self._put(SPECIFICATIONS, specifications)

@@ -18,7 +18,6 @@ from sqlalchemy import (
     tuple_,
 )
 
-from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import UNFINISHED
 from tidegate.scheduler.model.retention import (
     LedgerSum,
@@ -118,9 +117,6 @@ NEXT_REAL = select(func.min(_JOBS.real_at)).where(
     _JOBS.backfill == bindparam("number"),
     _JOBS.real_at > bindparam("scheduled", type_=Instant),
 )
-LISTENERS = select(tables.subscriptions.c.schedule).where(
-    tables.subscriptions.c.event_key == bindparam("key")
-)
 SLOTS = select(tables.slots.c.holder, tables.slots.c.resource).order_by(
     tables.slots.c.holder, tables.slots.c.resource
 )
@@ -159,10 +155,6 @@ class RetentionReader(Queries):
     def next_real(self, task: str, number: int, scheduled: datetime) -> datetime | None:
         given = {"task": task, "number": number, "scheduled": scheduled}
         return self._connection.execute(NEXT_REAL, given).scalar()
-
-    def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
-        found = self._connection.execute(LISTENERS, {"key": task_event_key(task)}).scalars()
-        return tuple(sorted(set(found)))
 
     def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
         rows = self._rows(_old_events(goes_on=after is not None), before, after, limit)

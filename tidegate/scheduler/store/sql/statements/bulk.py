@@ -112,9 +112,9 @@ def _insert(dialect: Dialect, table: Table, names: tuple[str, ...], on_conflict:
     text = f'INSERT INTO "{table.name}" ({columns}) {values}'
     if on_conflict == "fail":
         return text
-    if on_conflict == "leave":
-        return f"{text} ON CONFLICT DO NOTHING"
     key = [column.name for column in table.primary_key]
+    if on_conflict == "leave" or set(names) == set(key):
+        return f"{text} ON CONFLICT DO NOTHING"
     old = '"{0}"."{1}" + ' if on_conflict == "add" else ""
     changed = ", ".join(
         f'"{name}" = {old.format(table.name, name)}excluded."{name}"' for name in names if name not in key

@@ -5,7 +5,7 @@ takes longer than running it.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -87,7 +87,7 @@ class Queries:
 class Changes(Queries):
     """Changes tables on a connection."""
 
-    def _put(self, codec: Codec[V], values: Sequence[V], on_conflict: OnConflict = "replace") -> None:
+    def _put(self, codec: Codec[V], values: Iterable[V], on_conflict: OnConflict = "replace") -> None:
         """Write values."""
         rows = [codec.row(value) for value in values]
         bulk.insert(self._connection, codec.table, codec.names, rows, on_conflict=on_conflict)
