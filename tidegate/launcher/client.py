@@ -5,7 +5,6 @@ connect ──refused──► my turn, or another launcher has started one ─�
 """
 
 import contextlib
-import fcntl
 import os
 import signal
 import socket
@@ -29,7 +28,7 @@ from tidegate.launcher.protocol import (
     send,
 )
 from tidegate.launcher.records import NO_PROCESS, Records, RunRecord
-from tidegate.scheduler.store.lock_holder import ANOTHER, lock_holder
+from tidegate.scheduler.store.lock_holder import ANOTHER, lock_holder, try_lock
 from tidegate.spark_jobs.commit.process import is_gone, shown
 
 PLACE_FILE = "place.json"
@@ -137,12 +136,9 @@ def _directories(home: Path, folder: Path) -> Iterator[Path]:
     servers = servers_of(home)
     for directory in servers.iterdir() if servers.is_dir() else ():
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            if _place_in(directory).folder == str(folder):
+            place = msgspec.json.decode((directory / PLACE_FILE).read_bytes(), type=Place)
+            if place.folder == str(folder):
                 yield directory
-
-
-def _place_in(directory: Path) -> Place:
-    return msgspec.json.decode((directory / PLACE_FILE).read_bytes(), type=Place)
 
 
 def _signal(name: str, number: signal.Signals) -> None:
@@ -186,7 +182,7 @@ def _turn(directory: Path) -> Generator[socket.socket | None]:
             until = time.monotonic() + TURN_SECONDS
             while _is_at(path, file) and time.monotonic() < until:
                 connection = connect(directory)
-                if connection is not None or _lock(file):
+                if connection is not None or try_lock(file):
                     # The one that had the turn before may have started a server.
                     yield connection or connect(directory)
                     return
@@ -196,14 +192,6 @@ def _turn(directory: Path) -> Generator[socket.socket | None]:
                 with (directory / LOG_FILE).open("a") as log:
                     log.write(f"{held}; another launcher starts it\n")
                 path.unlink(missing_ok=True)
-
-
-def _lock(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _is_at(path: Path, file: IO[str]) -> bool:

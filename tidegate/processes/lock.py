@@ -6,7 +6,6 @@ nothing.
 """
 
 import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Generator
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from tidegate.domain.error import UserError
+from tidegate.scheduler.store.lock_holder import try_lock
 
 LOCK_FILE = Path(".tidegate", "dev.lock")
 
@@ -47,11 +47,9 @@ def project_lock(project: Path) -> Generator[ProjectLock, None, None]:
     path = project / LOCK_FILE
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not try_lock(file):
             file.seek(0)
-            raise _taken(project, file.read()) from None
+            raise _taken(project, file.read())
         try:
             yield ProjectLock(file)
         finally:

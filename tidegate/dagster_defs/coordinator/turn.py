@@ -7,7 +7,6 @@ No process waits for long: one that hangs in its turn (it is stopped, or its mac
 few seconds, and then they leave the decision to the queue. PostgreSQL ends its session after `HUNG_SECONDS`.
 """
 
-import fcntl
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from dagster import DagsterInstance
 from sqlalchemy.exc import DBAPIError
 
 from tidegate.dagster_defs.internals.run_storage import SqliteRunStorage, SqlRunStorage
+from tidegate.scheduler.store.lock_holder import try_lock
 
 LOCK_FILE = "submitting.lock"
 ADVISORY_LOCK = 0x7375626D69747321
@@ -46,7 +46,7 @@ def submitters_turn(instance: DagsterInstance) -> Generator[bool]:
     storage = getattr(storage, "run_storage", storage)
     if isinstance(storage, SqliteRunStorage):
         with Path(instance.root_directory, LOCK_FILE).open("a") as file:
-            yield _is_soon(lambda: _lock_file(file.fileno()))
+            yield _is_soon(lambda: try_lock(file))
     elif isinstance(storage, SqlRunStorage):
         with storage.connect() as connection, _turn_in_database(connection) as exclusive:
             yield exclusive
@@ -61,14 +61,6 @@ def _is_soon(take: Callable[[], bool]) -> bool:
         if time.monotonic() > until:
             return False
         time.sleep(LOOK_SECONDS)
-    return True
-
-
-def _lock_file(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
     return True
 
 

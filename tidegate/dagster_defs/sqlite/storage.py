@@ -17,6 +17,7 @@ import fcntl
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -40,7 +41,7 @@ from tidegate.dagster_defs.internals.sqlite_storage import (
 from tidegate.dagster_defs.sqlite.connections import Connections
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
 from tidegate.domain.error import UserError
-from tidegate.scheduler.store.lock_holder import ANOTHER, lock_holder
+from tidegate.scheduler.store.lock_holder import ANOTHER, lock_holder, try_lock
 
 
 class SqliteInstance(DagsterInstance):
@@ -101,13 +102,15 @@ class SqliteStorage(DagsterStorage, ConfigurableClass):
         """
         self._inst_data = inst_data
         history, schedules = Path(base_dir, HISTORY), Path(base_dir, SCHEDULES)
-        self._runs = KeptRunStorage(_created(history, "runs", _create_runs))
+        self._runs = KeptRunStorage(_created(history, "runs", partial(_create, SqliteRunStorage)))
         self._events = (
             ShardedEventLog(str(Path(base_dir, SHARDS)))
             if is_sharded(base_dir)
             else KeptEventLog(_created(history, SQLITE_EVENT_LOG_FILENAME, _create_events))
         )
-        self._schedules = KeptScheduleStorage(_created(schedules, "schedules", _create_schedules))
+        self._schedules = KeptScheduleStorage(
+            _created(schedules, "schedules", partial(_create, SqliteScheduleStorage))
+        )
         super().__init__()
 
     @property
@@ -156,15 +159,7 @@ class SqliteStorage(DagsterStorage, ConfigurableClass):
         """Nothing."""
         return None
 
-    @property
-    def event_storage_data(self) -> ConfigurableClassData | None:
-        """Nothing."""
-        return None
-
-    @property
-    def schedule_storage_data(self) -> ConfigurableClassData | None:
-        """Nothing."""
-        return None
+    event_storage_data = schedule_storage_data = run_storage_data
 
     def dispose(self) -> None:
         """End what the storages have started."""
@@ -205,20 +200,14 @@ def _is_complete(connections: Connections) -> bool:
 # Creation goes on where a process that was killed has left it.
 
 
-def _create_runs(connections: Connections) -> None:
-    created = SqliteRunStorage.from_local(str(connections.path.parent))
+def _create(storage: type[SqliteRunStorage | SqliteScheduleStorage], connections: Connections) -> None:
+    created = storage.from_local(str(connections.path.parent))
     created.migrate()
     created.optimize()
 
 
 def _create_events(connections: Connections) -> None:
     KeptEventLog(connections).create()
-
-
-def _create_schedules(connections: Connections) -> None:
-    created = SqliteScheduleStorage.from_local(str(connections.path.parent))
-    created.migrate()
-    created.optimize()
 
 
 @contextmanager
@@ -230,13 +219,9 @@ def _locked(path: Path, kind: int) -> Generator[None]:
     """
     with path.open("a") as file:
         until = time.monotonic() + LOCK_SECONDS
-        while True:
-            try:
-                fcntl.flock(file, kind | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise _stays_locked(path) from None
+        while not try_lock(file, kind):
+            if time.monotonic() > until:
+                raise _stays_locked(path)
             time.sleep(LOOK_SECONDS)
         yield
 

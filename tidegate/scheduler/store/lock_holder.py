@@ -1,7 +1,9 @@
-"""Who holds a lock on a file, by the locks that Linux lists: for messages about one that takes too long."""
+"""Locks on files, and who holds one that takes too long, by the locks that Linux lists."""
 
+import fcntl
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 LOCKS = Path("/proc/locks")
 PROCESSES = Path("/proc")
@@ -12,6 +14,15 @@ STOPPED = ("T", "t")
 
 WORDS_SHOWN = 4
 WORD_CHARS = 40
+
+
+def try_lock(file: IO[str], kind: int = fcntl.LOCK_EX) -> bool:
+    """Lock a whole file, and return whether no other process has locked it."""
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def lock_holder(file: Path, at: int = 0) -> str | None:
