@@ -29,20 +29,6 @@ from dagster import (
 
 from tidegate.dagster_defs.internals.step import StepOutputHandle
 
-__all__ = [
-    "StepExecutionContext",
-    "add_facts",
-    "asset_of",
-    "at_end",
-    "handled_outputs",
-    "log_materialisation",
-    "metadata_of",
-    "partitions_def_of",
-    "resources_of",
-    "step_of",
-    "withhold_materialisation",
-]
-
 
 def step_of(context: OutputContext | InputContext) -> StepExecutionContext | None:
     """Return the step of a context; None for a context outside of a run, as `load_asset_value` makes it."""
