@@ -28,7 +28,7 @@ _LEFT_OUT: dict[type[Value], tuple[str, ...]] = {
 
 def fingerprint(value: Value) -> str:
     """Return the fingerprint of an app, dataset, program or schedule, metadata included."""
-    return _digest(canonical(value))
+    return hashlib.sha256(msgspec.json.encode(canonical(value), order="sorted")).hexdigest()
 
 
 def canonical(value: Value, *, defaults: bool = False) -> dict[str, Any]:
@@ -89,7 +89,3 @@ def _fields(kind: type[Value]) -> tuple[tuple[str, str, Any], ...]:
 
 _NO_DEFAULT = object()
 """Equal to no canonical value, so a field without a default always counts."""
-
-
-def _digest(form: dict[str, Any]) -> str:
-    return hashlib.sha256(msgspec.json.encode(form, order="sorted")).hexdigest()

@@ -6,7 +6,7 @@ that takes seconds.
 """
 
 import socket
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,7 +99,9 @@ def dagster_state(settings: "Settings") -> DagsterState | str:
             sharded = instance.event_log_storage.is_run_sharded
     except Exception as error:  # noqa: BLE001 -- must not hide what the caller explains
         return f"Dagster's instance in {home} cannot be read: {_first_line(str(error))}"
-    servers = tuple(_servers(entries))
+    servers = tuple(
+        _server(str(each.get("host", "127.0.0.1")), int(each["port"])) for each in entries if "port" in each
+    )
     return DagsterState(
         home=home,
         heartbeat=at,
@@ -172,13 +174,6 @@ def _entries(*workspaces: Path) -> list[dict[str, Any]]:
 
 def _has_settings(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(next(iter(entry.values()), None), dict)
-
-
-def _servers(entries: Sequence[dict[str, Any]]) -> Iterator[CodeServer]:
-    """Yield the code servers among the code locations of a workspace."""
-    for server in entries:
-        if "port" in server:
-            yield _server(str(server.get("host", "127.0.0.1")), int(server["port"]))
 
 
 def _server(host: str, port: int) -> CodeServer:

@@ -97,27 +97,19 @@ def consequences(action: Action, wanted: Schedule | None, effect: Effect) -> Ite
         return
     for reason, count in effect.discarded.items():
         yield Consequence(kind="discards", count=count, detail=reason)
-    if effect.again:
-        yield Consequence(kind="makes", count=len(effect.again), names=effect.again)
-    if effect.made:
-        yield Consequence(kind="begins", count=len(effect.made), names=effect.made)
-    if effect.at_once:
-        yield Consequence(kind="fires", count=len(effect.at_once), names=effect.at_once)
-    if effect.skipped:
-        yield Consequence(kind="skips", count=len(effect.skipped), names=effect.skipped)
-    if effect.gone:
-        yield Consequence(kind="takes", count=effect.gone)
-    if effect.carried:
-        yield Consequence(kind="carries", count=effect.carried, events=effect.carried_events)
-    if effect.dropped_events:
-        yield Consequence(kind="drops", events=effect.dropped_events)
-    if effect.held:
-        yield Consequence(kind="holds", count=effect.held)
-    if effect.released:
-        yield Consequence(kind="lets_go", count=effect.released)
-    if effect.launches:
-        yield Consequence(kind="launches", count=effect.launches)
-    if effect.active_runs:
-        yield Consequence(kind="leaves", count=effect.active_runs)
+    found = (
+        Consequence(kind="makes", count=len(effect.again), names=effect.again),
+        Consequence(kind="begins", count=len(effect.made), names=effect.made),
+        Consequence(kind="fires", count=len(effect.at_once), names=effect.at_once),
+        Consequence(kind="skips", count=len(effect.skipped), names=effect.skipped),
+        Consequence(kind="takes", count=effect.gone),
+        Consequence(kind="carries", count=effect.carried, events=effect.carried_events),
+        Consequence(kind="drops", events=effect.dropped_events),
+        Consequence(kind="holds", count=effect.held),
+        Consequence(kind="lets_go", count=effect.released),
+        Consequence(kind="launches", count=effect.launches),
+        Consequence(kind="leaves", count=effect.active_runs),
+    )
+    yield from (each for each in found if each.count or (each.kind == "drops" and each.events))
     if action == "replace":
         yield Consequence(kind="keeps", detail=effect.status)

@@ -129,7 +129,6 @@ def diff(
     Args:
         deployed: the apps of the store that may change, with their schedules, by name.
         wanted: the apps after the deployment; a deployed app that is missing here is removed.
-        update_schedules: whether schedules follow the YAML.
         effects: returns the effects of changed schedules by app and schedule; a missing entry means none.
         others: the apps of the store that do not change, with their schedules, by name.
     """
@@ -201,7 +200,6 @@ def _schedules(
 def _with_consequences(
     change: ScheduleChange, new: App | None, effects: Mapping[tuple[str, str], Effect]
 ) -> ScheduleChange:
-    """Return the change with its consequences."""
     wanted = None if new is None else new.schedules.get(change.name)
     effect = effects.get((change.app, change.name), Effect())
     found = tuple(consequences(change.action, wanted, effect))
@@ -222,7 +220,6 @@ def _removal_reason(schedule: Schedule | None, old: App | None, new: App | None)
 def _schedule(
     app: str, name: str, before: Schedule | None, wanted: Schedule | None, old: App | None, new: App | None
 ) -> ScheduleChange:
-    """Return the change of one schedule with updating on."""
     schedule = before if wanted is None else wanted
     section = "schedules" if schedule is None or schedule.task is None else "tasks"
     if before is None or wanted is None:
@@ -260,7 +257,8 @@ def _is_harmless(change: FieldChange) -> bool:
 
 def carries(before: Schedule, wanted: Schedule, old: App | None, new: App | None) -> bool:
     """Return whether jobs of a changed schedule keep their events: it says so, and keys mean the same."""
-    same_keys = before.for_each == wanted.for_each and all(_kept_keys(before, old, new))
+    pairs = _schemes(before, old, new).values()
+    same_keys = before.for_each == wanted.for_each and all(keeps_keys(*pair) for pair in pairs)
     same_keys = same_keys and not _redated(before, wanted, old, new)
     return wanted.on_update == "carry" and same_keys
 
@@ -295,11 +293,6 @@ def _periods(schedule: Schedule, app: App | None) -> dict[str, tuple[str, ...]]:
             zone = time.timezone if time.cycle in BY_THE_CLOCK else ""
             found[name] = (time.cycle, zone, time.week_starts if time.cycle == "week" else "")
     return found
-
-
-def _kept_keys(schedule: Schedule, old: App | None, new: App | None) -> Iterator[bool]:
-    """Yield for each dataset of the trigger whether collected keys keep their meaning."""
-    return (keeps_keys(before, after) for before, after in _schemes(schedule, old, new).values())
 
 
 def _schemes(

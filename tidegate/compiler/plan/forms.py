@@ -84,7 +84,6 @@ def _operation(plan: OperationPlan) -> dict[str, Any]:
 
 
 def _options(plan: OperationPlan) -> dict[str, Any]:
-    """Return the options that differ from their defaults."""
     known = plan.operation.options
     return {
         name: _option(known[name].kind, value)
@@ -172,7 +171,7 @@ def task_form(schedule: Schedule) -> dict[str, Any]:
             duration_text(task.catch_up_at_most) if task.catch_up_at_most != CATCH_UP_AT_MOST else None
         ),
     }
-    return {key: value for key, value in written.items() if value is not None}
+    return _written(written)
 
 
 def _constraint(form: dict[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ Watermarks belong to names and partition keys: a program or source that is renam
 from collections.abc import Iterator, Mapping, Sequence
 
 from tidegate.domain.kept_keys import keeps_keys
-from tidegate.domain.model import App, PartitionScheme
-from tidegate.domain.part_name import Ref, name_of, whole_name
+from tidegate.domain.model import App, Dataset, PartitionScheme
+from tidegate.domain.model.others import part_of
+from tidegate.domain.part_name import Ref, app_of, name_of, whole_name
 from tidegate.domain.partition_key import validate_key
 from tidegate.domain.value import Value
 
@@ -90,14 +91,12 @@ def _new_outputs(
 
 def _outputs(apps: Mapping[str, App], consumer: str) -> set[tuple[str, str, str | None]]:
     """Return the tables that a program writes: their names, and what makes another table of the same name."""
-    app, name = Ref.of(consumer)
-    program = apps[app].programs.get(name) if app in apps else None
+    app, program = app_of(consumer), part_of(apps, "programs", consumer)
     found = [] if program is None else [apps[app].datasets.get(one) for one in program.writes]
     return {(whole_name(app, one.name), one.format, one.path) for one in found if one is not None}
 
 
 def _reads(apps: Mapping[str, App]) -> set[tuple[str, str]]:
-    """Return each incremental read."""
     return {
         (f"{app.name}/{program.name}", source if "/" in source else f"{app.name}/{source}")
         for app in apps.values()
@@ -125,8 +124,7 @@ def _remedy(consumer: str, source: str, heirs: Sequence[tuple[str, str]]) -> str
 
 
 def _scheme(apps: Mapping[str, App], ref: str) -> PartitionScheme | None:
-    app, name = Ref.of(ref)
-    dataset = apps[app].datasets.get(name) if app in apps else None
+    dataset: Dataset | None = part_of(apps, "datasets", ref)
     return None if dataset is None else dataset.partitions
 
 

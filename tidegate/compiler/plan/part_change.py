@@ -70,7 +70,6 @@ def part_changes(old: App | None, new: App | None) -> Iterator[PartChange]:
 
 
 def _maintenance(app: App | None) -> dict[str, Any]:
-    """Return the settings of maintenance by the name of their app."""
     return {} if app is None or app.maintenance is None else {app.name: app.maintenance}
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import App, Dataset, Schedule, leaves
-from tidegate.domain.model.others import parts_of_others
+from tidegate.domain.model.others import part_of, parts_of_others
 from tidegate.domain.part_name import SEPARATOR, app_of, is_of_other, name_in, whole_name
 from tidegate.domain.value import Value
 from tidegate.domain.wording import listed
@@ -109,7 +109,7 @@ def refusals_across(
                 for fault in _faults(section, part, before, after, part not in named):
                     triggered.setdefault(_needed(fault, section, part), []).append(who)
             for part in () if ours else _collected(schedule):
-                if _loses_keys(_dataset(before, part), _dataset(after, part)):
+                if _loses_keys(part_of(before, "datasets", part), part_of(after, "datasets", part)):
                     triggered.setdefault(_needed("repartitioned", "datasets", part), []).append(who)
         for program in app.programs.values():
             for part in filter(is_of_other, program.reads):
@@ -153,8 +153,7 @@ def refusals_of_tasks(before: Mapping[str, App], after: Mapping[str, App]) -> It
 
 
 def _has_task(apps: Mapping[str, App], whole: str) -> bool:
-    app = app_of(whole)
-    found = apps[app].schedules.get(name_in(app, whole)) if app in apps else None
+    found: Schedule | None = part_of(apps, "schedules", whole)
     return found is not None and found.task is not None
 
 
@@ -164,11 +163,15 @@ def _needed(fault: Fault, section: Section, part: str) -> Needed:
 
 
 def _faults(
-    section: Section, part: str, before: Mapping[str, App], after: Mapping[str, App], new: bool
+    section: Literal["datasets", "programs"],
+    part: str,
+    before: Mapping[str, App],
+    after: Mapping[str, App],
+    new: bool,
 ) -> Iterator[Fault]:
-    if _has(after, section, part):
+    if part_of(after, section, part) is not None:
         return
-    if _has(before, section, part):
+    if part_of(before, section, part) is not None:
         yield "removed"
     elif new:
         yield "missing"
@@ -179,19 +182,6 @@ def _names(app: App) -> frozenset[str]:
     triggers = (part for schedule in app.schedules.values() for _, part in parts_of_others(schedule))
     reads = (part for program in app.programs.values() for part in program.reads if is_of_other(part))
     return frozenset((*triggers, *reads))
-
-
-def _has(apps: Mapping[str, App], section: Section, part: str) -> bool:
-    app = app_of(part)
-    if app not in apps:
-        return False
-    parts = apps[app].datasets if section == "datasets" else apps[app].programs
-    return name_in(app, part) in parts
-
-
-def _dataset(apps: Mapping[str, App], part: str) -> Dataset | None:
-    app = app_of(part)
-    return apps[app].datasets.get(name_in(app, part)) if app in apps else None
 
 
 def _collected(schedule: Schedule) -> tuple[str, ...]:

@@ -71,13 +71,8 @@ def _trigger(trigger: Trigger, app: str, names: Renames) -> Trigger:
     return trigger.renamed(
         dataset=lambda name: names.local("datasets", name, app),
         program=lambda name: names.local("programs", name, app),
-        task=lambda name: _task(name, app, names),
+        task=lambda name: name_in(names.app(app), names.schedule(whole_name(app, name))),
     )
-
-
-def _task(name: str, app: str, names: Renames) -> str:
-    """Return the new name of an upstream task."""
-    return name_in(names.app(app), names.schedule(whole_name(app, name)))
 
 
 def _arguments(value: Any, app: str, names: Renames) -> Any:

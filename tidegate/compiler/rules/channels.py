@@ -23,7 +23,6 @@ def channel_diagnostics(
     Args:
         root: of the file, or of the specification of a schedule.
         known: the channels of the settings; None: nothing is reported.
-        text: of the file.
     """
     if known is None:
         return ()

@@ -20,11 +20,7 @@ _SINGULAR = {
 
 
 def check_lost_parts(root: MappingNode, app: App, examples: int, findings: Findings) -> None:
-    """Report the parts of a file that its app does not have, unless an error has been reported.
-
-    Args:
-        examples: how many examples were read.
-    """
+    """Report the parts of a file that its app does not have, unless an error has been reported."""
     if findings.failed:
         return
     built = {

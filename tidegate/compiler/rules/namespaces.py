@@ -22,11 +22,6 @@ NAMING = frozenset(
 """Keys below which parts are named; `path` and texts may have two slashes too."""
 
 
-def no_namespaces() -> Mapping[str, str]:
-    """Return none: for checks without a store."""
-    return {}
-
-
 class Namespaces(Value, kw_only=True):
     """The namespaces of apps.
 
@@ -36,7 +31,7 @@ class Namespaces(Value, kw_only=True):
     """
 
     own: str = DEFAULT_NAMESPACE
-    deployed: Callable[[], Mapping[str, str]] = no_namespaces
+    deployed: Callable[[], Mapping[str, str]] = dict[str, str]
 
 
 NO_NAMESPACES = Namespaces()

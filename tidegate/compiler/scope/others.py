@@ -67,7 +67,7 @@ class Others:
 
     def names(self) -> Collection[str]:
         """Return the names of all apps that can be named."""
-        return sorted({*self.files, *self._apps()})
+        return sorted({*self.files, *self.deployed()})
 
     def arguments(self, program: str) -> frozenset[str]:
         """Return the arguments that schedules hand over to a program, by its whole name."""
@@ -90,14 +90,16 @@ class Others:
 
     def deployed(self) -> Mapping[str, App]:
         """Return the apps of the store by name, with their schedules."""
-        return self._apps()
+        if self._deployed is None:
+            self._deployed = self.known()
+        return self._deployed
 
     def known_so_far(self) -> Mapping[str, App]:
         """Return the apps of the store that are in no file, if the store was looked at."""
         return {name: app for name, app in (self._deployed or {}).items() if name not in self.files}
 
     def _of_store(self, name: str) -> OtherApp | None:
-        app = self._apps().get(name)
+        app = self.deployed().get(name)
         if app is None:
             return None
         arguments: dict[str, frozenset[str]] = {}
@@ -105,11 +107,6 @@ class Others:
             earlier = arguments.get(schedule.program, frozenset[str]())
             arguments[schedule.program] = earlier | schedule.args.keys()
         return OtherApp(app=app, arguments=arguments)
-
-    def _apps(self) -> Mapping[str, App]:
-        if self._deployed is None:
-            self._deployed = self.known()
-        return self._deployed
 
 
 def handed_over(root: MappingNode) -> dict[str, frozenset[str]]:

@@ -26,14 +26,9 @@ class Scope:
 
     Attributes:
         timezone: the app's zone.
-        week_starts: the first day of the app's weeks.
         day_starts: when the app's days of business dates begin.
-        app: the app's name.
         others: the other apps, whose parts may be named too.
         datasets, programs: the parts that were built, and those of other apps that were named.
-        calendars: the calendars that were built.
-        formats: the formats of datasets that name none.
-        on_update: what a schedule that says nothing does when it is changed.
         broken: names of datasets, programs and calendars with errors. A reference to one of them is not
             reported as unknown, and is not checked further.
     """

@@ -19,7 +19,7 @@ from dagster import (
     TimeWindowPartitionsDefinition,
 )
 
-from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.model import Cycle, PartitionScheme, TimeDimension
 from tidegate.domain.partition_key import format_time_key, start_of
 from tidegate.domain.time.cycle import DAYS_OF_WEEK
 
@@ -55,7 +55,7 @@ def partitions_of(scheme: PartitionScheme) -> PartitionsDefinition:
     if scheme.time is not None:
         parts[scheme.time.name] = _time(scheme.time)
     if scheme.static is not None:
-        parts[scheme.static.name] = _static(scheme.static)
+        parts[scheme.static.name] = StaticPartitionsDefinition(list(scheme.static.keys))
     if len(parts) == 1:
         return next(iter(parts.values()))
     return MultiPartitionsDefinition(parts)
@@ -106,7 +106,3 @@ def _time(dimension: TimeDimension) -> TimeWindowPartitionsDefinition:
         timezone=dimension.timezone,
         end_offset=CURRENT_PERIOD,
     )
-
-
-def _static(dimension: StaticDimension) -> StaticPartitionsDefinition:
-    return StaticPartitionsDefinition(list(dimension.keys))

@@ -49,7 +49,7 @@ class Alarms:
                 blocked_commits(location.open_commits(), now) | lost_rows(store, project, now)
             )
         )
-        self.deadlines.run(lambda: _sweep(store, now))
+        self.deadlines.run(lambda: sweep_deadlines(store, now))
         collect(store, project, location.alerts.rules, now, looked[0] if looked else None)
         with store.reading() as reader:
             due = bool(reader.due_alerts(project, now, 1))
@@ -57,10 +57,6 @@ class Alarms:
             channels, clock = location.alerts.channels, location.clock
             calls = self.delivery.calls
             self.delivery.start(lambda: deliver(store, project, channels, clock, calls), log)
-
-
-def _sweep(store: Store, now: datetime) -> None:
-    sweep_deadlines(store, now)
 
 
 def blocked_commits(commits: CommitStepStore, now: datetime) -> dict[str, BlockedCommit]:

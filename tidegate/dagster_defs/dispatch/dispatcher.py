@@ -65,7 +65,6 @@ def sensor_of(jobs: Sequence[str], **settings: Any) -> SensorDefinition:
     Args:
         jobs: names of the jobs that it starts, of which each request names one; empty for a sensor that
             materialises assets.
-        settings: as for `SensorDefinition`.
     """
     made = SensorDefinition(**settings)
     if jobs:
@@ -89,9 +88,6 @@ class Dispatcher:
         plan: the plan that this process has loaded.
         switched: the schedules that have a switch in the UI, by ref.
         maintains: whether an app has policies, so that the sensor also starts the jobs of maintenance.
-        rounds: the ticks of an evaluation.
-        shared: what its ticks have in common.
-        switch_pace: how often the switches are compared.
         version_note: the note of this process's version, once.
     """
 

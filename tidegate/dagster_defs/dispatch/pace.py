@@ -71,7 +71,7 @@ class Pace:
         self._clock = clock
         self._next = clock()
 
-    def run(self, step: Callable[[], None]) -> bool:
+    def run(self, step: Callable[[], object]) -> bool:
         """Run the step unless it is too early; return whether it ran. A failed step counts as run."""
         began = self._clock()
         if began < self._next:
@@ -101,7 +101,7 @@ class Turns:
         with self._lock:
             self._next = self._clock() + self._seconds
 
-    def run(self, step: Callable[[], None]) -> bool:
+    def run(self, step: Callable[[], object]) -> bool:
         """Run the step unless it is too early; return whether it ran. A failed step is due again at once."""
         with self._lock:
             before, now = self._next, self._clock()

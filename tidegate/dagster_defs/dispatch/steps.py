@@ -98,11 +98,8 @@ class Shared:
     """What the ticks of a process have in common.
 
     Attributes:
-        looks: the looks for dead runs.
         places: the counts of Dagster's places.
         pruning: the share of time that pruning takes.
-        watching: the looks at watched folders.
-        alerts: what collects and sends them.
         lookout: what was seen of a host whose clock is ahead.
     """
 
@@ -187,9 +184,6 @@ class Steps:
 
         An invalid request counts against its own job only. Operations on tables come after what pipelines
         wait for: Dagster takes its time for each run.
-
-        Args:
-            limit: the most launches to offer.
         """
         with store.transaction() as transaction:
             apps = self.apps - held_apps(transaction).keys()
@@ -270,10 +264,7 @@ class Steps:
         self._shared.alerts.run(self._location, self._now(), self._log)
 
     def _prune(self, store: UpkeepStore) -> None:
-        self._shared.pruning.run(lambda: self._prune_slice(store))
-
-    def _prune_slice(self, store: UpkeepStore) -> None:
-        prune_slice(store, self._location.retention, self._now())
+        self._shared.pruning.run(lambda: prune_slice(store, self._location.retention, self._now()))
 
     def _measuring(self, store: UpkeepStore) -> RunRequest | None:
         apps = [loaded.app for loaded in self.deployed.plan.apps]

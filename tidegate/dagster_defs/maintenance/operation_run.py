@@ -19,7 +19,7 @@ table that does not exist is gone, which is reported too.
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dagster import DagsterInstance, Failure, OpExecutionContext
 
@@ -142,17 +142,16 @@ def _operate(claimed: Claimed, instance: DagsterInstance, location: Location) ->
         return Ended(ending=Ending.CONFLICT, detail=str(error))
     except Exception as error:  # noqa: BLE001 -- reported as the end of the operation
         return Ended(ending=Ending.FAILED, detail=failure_text(spark_loss(error) or error, Path.cwd()))
-    return _of_missing_dataset(args["dataset"], claimed.theirs) if _misses_dataset(ended, args) else ended
+    dataset: str | None = args["dataset"]
+    if dataset is not None and ended.results.get("gone"):
+        return _of_missing_dataset(dataset, claimed.theirs)
+    return ended
 
 
 def _places(apps: Mapping[str, App], warehouse: Warehouse) -> dict[str, str]:
     """Return the folders of the datasets that no catalog knows, by their names."""
     refs = (dataset_ref(app.name, dataset) for app in apps.values() for dataset in app.datasets.values())
     return {ref.id: ref.root(warehouse) for ref in refs if ref.format != FORMAT_IN_CATALOGS}
-
-
-def _misses_dataset(ended: Ended, args: Mapping[str, Any]) -> bool:
-    return bool(ended.results.get("gone")) and args["dataset"] is not None
 
 
 def _of_missing_dataset(dataset: str, theirs: Collection[str]) -> Ended:

@@ -6,7 +6,7 @@ from the apps as they are deployed now, and are never stored with the app that n
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ from tidegate.domain.model.app import App
 from tidegate.domain.model.dataset import Dataset, Program
 from tidegate.domain.model.schedule import Schedule
 from tidegate.domain.model.triggers.tree import leaves
-from tidegate.domain.part_name import app_of, is_of_other, whole_name
+from tidegate.domain.part_name import app_of, is_of_other, name_of, whole_name
 
 
 def with_others(app: App, others: Iterable[App]) -> App:
@@ -36,6 +36,14 @@ def with_named(app: App, apps: Mapping[str, App]) -> App:
     names = others_of_schedules(app.schedules.values()) | others_of_programs(app.programs.values())
     found = [apps[name] for name in sorted(names) if name in apps]
     return with_others(app, found) if found else app
+
+
+def part_of(
+    apps: Mapping[str, App], section: Literal["datasets", "programs", "schedules"], whole: str
+) -> Any:
+    """Return a part of one of some apps, by its whole name; None if there is none."""
+    app = apps.get(app_of(whole))
+    return None if app is None else getattr(app, section).get(name_of(whole))
 
 
 def renamed_datasets(app: App) -> Iterator[tuple[str, Dataset]]:

@@ -56,7 +56,7 @@ def truncate(instant: datetime, cycle: Cycle, zone: str, week_starts: Day = "sun
         case "minute":
             return instant.astimezone(UTC).replace(second=0, microsecond=0)
         case "hour":
-            return _truncate_to_hour(instant, wall, zone)
+            return max(found for found in _hours_around(wall, zone) if found <= instant)
         case "day" | "week" | "month" | "year":
             return _midnight(_first_date(wall.date(), cycle, week_starts), zone)
         case _:
@@ -117,10 +117,6 @@ def _move_date(first: date, cycle: Cycle, n: int) -> date:
 # hour may last 90 minutes.
 
 
-def _truncate_to_hour(instant: datetime, wall: datetime, zone: str) -> datetime:
-    return max(found for found in _hours_around(wall, zone) if found <= instant)
-
-
 def _hours_around(wall: datetime, zone: str) -> Iterator[datetime]:
     """Yield the full hours around a wall time. Where clocks go back, later ones may show earlier times."""
     wall = wall.replace(minute=0, second=0, microsecond=0)
@@ -131,7 +127,8 @@ def _hours_around(wall: datetime, zone: str) -> Iterator[datetime]:
 def _advance_hours(start: datetime, n: int, zone: str) -> datetime:
     step = 1 if n > 0 else -1
     for _ in range(abs(n)):
-        start = _next_hour(start, zone) if step > 0 else _truncate_to_hour_before(start, zone)
+        before = start - timedelta(microseconds=1)
+        start = _next_hour(start, zone) if step > 0 else truncate(before, "hour", zone)
     return start
 
 
@@ -142,7 +139,3 @@ def _next_hour(start: datetime, zone: str) -> datetime:
     # A zone that changes its side of the date line skips a day.
     walls = (wall_time(start, zone) + ahead * _HOUR for ahead in count(CHANGED_AT_MOST))
     return next(found for each in walls for found in instants(each, zone) if found > start)
-
-
-def _truncate_to_hour_before(start: datetime, zone: str) -> datetime:
-    return truncate(start - timedelta(microseconds=1), "hour", zone)

@@ -167,7 +167,6 @@ def _all_like(dataset: str, schemes: list[PartitionScheme], scope: Scope) -> boo
 
 
 def _upstream_writes(trigger: Trigger, scope: Scope) -> Iterator[str]:
-    """Return the datasets that the programs of the `run` members write."""
     for leaf in leaves(trigger):
         name = leaf.trigger.program_collected
         writes = () if name is None else scope.programs[name].writes

@@ -194,5 +194,4 @@ def _check_outputs(
 
 
 def _update(mode: WriteMode) -> str:
-    """Return the `update` of a write mode; "" for one that no `update` names."""
     return next((update for update, each in WRITE_MODES.items() if each == mode), "")

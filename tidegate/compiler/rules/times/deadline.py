@@ -4,8 +4,6 @@ The check is a proof over the minutes of a week in all years, for a schedule tha
 times are all of one zone. A duration is compared with an hour to spare, since clocks may change in between.
 """
 
-from collections.abc import Iterator
-
 from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.rules.times.never_launched import crons_alone
 from tidegate.compiler.scope.scope import Scope
@@ -39,7 +37,8 @@ def check_deadline(schedule: Schedule, place: Place, scope: Scope) -> None:
     fires = 0
     for cron in crons:
         fires |= fire_minutes(cron)
-    if any(later(open_, -fire) & ((1 << _left(deadline, fire)) - 1) for fire in _listed(fires)):
+    fired = (minute for minute in range(WEEK) if fires >> minute & 1)
+    if any(later(open_, -fire) & ((1 << _left(deadline, fire)) - 1) for fire in fired):
         return
     spans = " and ".join(f"{window.from_:%H:%M} to {window.to:%H:%M}" for window in windows)
     named = f"{deadline.by:%H:%M}" if deadline.by is not None else ""
@@ -59,7 +58,3 @@ def _left(deadline: Deadline, fire: int) -> int:
         return (deadline.by.hour * HOUR + deadline.by.minute - fire) % DAY
     seconds = 0.0 if deadline.within is None else deadline.within.total_seconds()
     return min(int(-(-seconds // 60)) + HOUR, WEEK)
-
-
-def _listed(minutes: int) -> Iterator[int]:
-    return (minute for minute in range(WEEK) if minutes >> minute & 1)

@@ -93,7 +93,6 @@ def _of_times(zone: str, times: tuple[time, ...], day_starts: time, days: Iterab
 
 
 def _times(cron: str) -> Iterator[time]:
-    """Yield the earliest time of each hour of a cron."""
     pattern = parse(cron)
     return (time(hour, pattern.minutes[0]) for hour in pattern.hours)
 

@@ -69,7 +69,6 @@ def check_waiting(schedule: Schedule, place: Place, scope: Scope) -> None:
 
 
 def _waits_unbounded(trigger: Trigger) -> Composite | None:
-    """Return the composite that may wait without end, or None."""
     if not isinstance(trigger, Composite) or _bounded(trigger):
         return None
     members = [member for member in trigger.of if not (_bounded(member) or _clock(member))]
@@ -95,7 +94,7 @@ def check_collect_existing(schedule: Schedule, node: MappingNode, scope: Scope) 
     trigger = node.mapping("trigger")
     for place in () if trigger is None else nested_triggers(trigger):
         if place.flag("collect_existing", False) and not any(
-            _counts(member) for member in nested_triggers(place)
+            {"partitions", "size"} & member.keys.keys() for member in nested_triggers(place)
         ):
             _warn(place, scope)
 
@@ -107,7 +106,3 @@ def _warn(node: MappingNode, scope: Scope) -> None:
         "`collect_existing` collects events of a dataset, got it where none is counted",
         "delete it, or move it to a `partitions` or `size` trigger",
     )
-
-
-def _counts(trigger: MappingNode) -> bool:
-    return "partitions" in trigger.keys or "size" in trigger.keys
