@@ -27,9 +27,6 @@ class Calls:
     def send(self, name: str, channel: Channel, alert: Alert) -> None:
         """Send an alert to a channel.
 
-        Args:
-            name: of the channel.
-
         Raises:
             NotSent: it could not be sent, or has not been by the end of the limit.
         """

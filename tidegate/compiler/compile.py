@@ -52,7 +52,6 @@ class CompiledApp(Value, kw_only=True):
         document: the YAML as builtin values, without defaults.
         root: the whole file as nodes with places.
         scenarios: the scenarios under `examples:`, see tidegate.compiler.scenarios.model.scenario.
-        on_update: the default of its schedules.
         default_format: the format of new datasets that name none.
         others: the other apps of which it names parts, by name; of their schedules only the tasks for which
             its own tasks wait, and of an app of the store all.

@@ -44,7 +44,6 @@ def compile_schedule(
         app: the app, with the parts of other apps that the schedule may name (`with_others`).
         spec: the schedule as builtin values of its YAML, or as a text with the place of each value.
         at: the place of all diagnostics of builtin values.
-        on_update: the default of a schedule that does not have it.
         namespaces, known: see `compile_files`.
 
     Returns:
@@ -78,7 +77,6 @@ def compile_task(
 
     Args:
         others: the other apps with their tasks, which may be detected or named; the app itself is ignored.
-        namespaces: see `compile_files`.
     """
     node, findings = _alone(app, name, spec, at, "tasks")
     check_namespaces(node, (), namespaces, findings)

@@ -123,13 +123,7 @@ def _linked(file: FileApp, tasks: Tasks) -> App:
 
 
 def link(schedule: Schedule, node: MappingNode, app: App, tasks: Tasks, findings: Findings) -> Schedule:
-    """Return a task with its upstream tasks; report names that are not known.
-
-    Args:
-        node: the task in the YAML.
-        app: its app.
-        tasks: the tasks of all apps.
-    """
+    """Return a task with its upstream tasks; report names that are not known."""
     task = schedule.task
     assert task is not None, "only tasks have upstream tasks"
     # The builder knows the first day of the app's weeks.

@@ -291,7 +291,6 @@ def latest_keys(scheme: PartitionScheme, instant: datetime, most: int) -> tuple[
 
 
 def _next(start: datetime, time: TimeDimension) -> datetime:
-    """Return the start of the next period of a dimension."""
     return advance(start, time.cycle, 1, time.timezone, time.week_starts)
 
 

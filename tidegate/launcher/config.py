@@ -20,17 +20,13 @@ class Mode(StrEnum):
 
 
 class LauncherConfig(Value, frozen=True, kw_only=True):
-    """The settings of the launcher.
+    """The settings of the launcher; `NUMBERS` says what the other ones are.
 
     Attributes:
         mode: "fork": each run is a fork of the run server; "warm": such a fork takes many runs.
         modules: the modules of code locations whose runs are forked; those of others are Dagster's.
         preload: further modules that the run server imports, such as pandas.
-        idle_minutes: a run server without runs ends after this time, with its workers.
         workers: how many workers without a run are kept. There are more while there are more runs.
-        worker_runs: a worker ends after so many runs.
-        worker_minutes: a worker ends with the first run that ends after this time.
-        worker_growth_mb: a worker ends when it and its JVM have grown by so many since their first run.
     """
 
     mode: Mode = Mode.FORK

@@ -189,7 +189,6 @@ class RunServer:
         return execute(run.run_id, run.instance) is not Outcome.UNFINISHED
 
     def _hire(self, run: Launch) -> tuple[int, socket.socket]:
-        """Start a worker."""
         ours, theirs = socket.socketpair()
 
         def work() -> bool:

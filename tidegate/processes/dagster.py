@@ -58,11 +58,7 @@ class Site:
 
     Attributes:
         project: working directory of all processes; its modules can be imported.
-        home: DAGSTER_HOME, with a dagster.yaml in it.
-        logs: folder of the log files.
-        code_port, web_port: ports of the loopback interface.
         environment: further environment variables of the processes.
-        module: module with the definitions.
     """
 
     project: Path

@@ -141,11 +141,7 @@ Explain = Callable[[EngineReader, datetime], tuple[Explanation, ...]]
 def explained(
     store: Store, present: EngineReader, explain: Explain, now: datetime, at: datetime | None = None
 ) -> tuple[Explanation, ...]:
-    """Return explanations of the present, or of a past moment.
-
-    Args:
-        present: of the store as it is.
-    """
+    """Return explanations of the present, or of a past moment."""
     if at is not None:
         with store_at(present, at).reading() as past:
             return explain(past, at)
@@ -160,19 +156,12 @@ def address_of(settings: Settings, explanation: Explanation) -> str:
 
 
 def explanation_json(explanation: Explanation, address: str, alive: Sequence[str]) -> dict[str, object]:
-    """Return an explanation as JSON.
-
-    Args:
-        alive: lines on what is alive.
-    """
+    """Return an explanation as JSON."""
     return {**msgspec.to_builtins(explanation), "run_address": address, "scheduler": list(alive)}
 
 
 def past_instant(text: str, now: datetime, name: str = "--at") -> datetime:
     """Parse a past moment.
-
-    Args:
-        name: of the option or parameter.
 
     Raises:
         WrongUsage: the text is not an instant with a zone, or is in the future.

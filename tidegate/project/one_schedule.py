@@ -47,9 +47,7 @@ def compile_one(
     """Compile the specification of a schedule of a deployed app.
 
     Args:
-        apps: the deployed apps, by name.
         before: the schedule that it replaces; a task stays a task.
-        namespaces: see `namespaces_of`.
 
     Returns:
         The schedule, and why there is none: errors of the language, or broken rules of the project.

@@ -106,7 +106,6 @@ def _is_read(name: str, schedules: str, undeployed: tuple[str, ...]) -> bool:
 
 
 def _contents(project: Path, blobs: dict[str, bytes]) -> list[bytes]:
-    """The contents of blobs, in their order."""
     answer = _git(project, "cat-file", "--batch", given=b"".join(sha + b"\n" for sha in blobs.values()))
     found: list[bytes] = []
     place = 0

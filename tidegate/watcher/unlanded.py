@@ -50,7 +50,6 @@ def _lack(ref: DatasetRef, root: Path, key: str) -> str:
 
 
 def _names(dimension: str, value: str) -> list[str]:
-    """Return the names of a folder of a value, with and without its dimension."""
     quoted = quote(value, safe="")
     alone = [name for name in (value, quoted) if is_data(name) and "/" not in name]
     return [f"{dimension}={quoted}", *alone]

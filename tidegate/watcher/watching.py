@@ -107,7 +107,6 @@ class Watching:
                     run.start()
 
     def _update(self, site: Site, watched: Iterable[Watched]) -> None:
-        """Follow the deployment."""
         wanted = {each.id: each for each in watched}
         kept = {id: each for id, each in self._folders.items() if wanted.get(id) == each.look.watched}
         new = [each for id, each in wanted.items() if id not in kept]

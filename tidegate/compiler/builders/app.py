@@ -50,8 +50,6 @@ def build_app(
 
     Args:
         others: the other apps, of which it may name parts.
-        on_update: the default of its schedules.
-        formats: the formats of datasets that name none.
 
     Returns:
         The app, and the other apps of which it names parts.

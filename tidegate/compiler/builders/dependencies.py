@@ -46,13 +46,7 @@ class DependsOn(Value, kw_only=True):
 
 
 def read_depends_on(node: MappingNode, task: str, app: str, week_starts: Day = "sun") -> DependsOn:
-    """Return what a task says of its upstream tasks; its shape has been checked.
-
-    Args:
-        task: its name.
-        app: the name of its app.
-        week_starts: the first day of the app's weeks.
-    """
+    """Return what a task says of its upstream tasks; its shape has been checked."""
     written = node.get("depends_on")
     if written is None:
         return DependsOn()

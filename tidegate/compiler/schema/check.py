@@ -65,7 +65,6 @@ def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) 
 
 
 def _parts(root: MappingNode) -> set[Path]:
-    """Return the paths of all parts of a file."""
     return {
         (section, name)
         for section, parts in root.values.items()

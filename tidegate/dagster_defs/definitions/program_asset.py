@@ -99,7 +99,6 @@ def program_asset(assets: ProgramAssets, specs: Sequence[AssetSpec], function: P
 
     Args:
         specs: of the assets that it owns, or of its own one.
-        function: made by `function_of`.
     """
     inputs = {key.to_python_identifier(): key for key in assets.reads}
     outputs = {spec.key.to_python_identifier(): spec.key for spec in specs}

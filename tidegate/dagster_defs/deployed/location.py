@@ -38,16 +38,10 @@ class Location:
     Attributes:
         open_store: opens the schedule store, or returns the one that this process has open.
         open_commits: the same for the store of commit sequences.
-        warehouse: location of the tables.
         project: the project whose apps are loaded and launched; NO_PROJECT for apps without an owner.
-        spark: settings of the Spark session.
         dispatch_interval_seconds: minimum time between two ticks of a dispatcher.
         clock: returns the current time; tests set their own.
-        retention: how long the store keeps what nothing needs any more.
-        alerts: who hears of failures and lateness.
-        watch_seconds: from one look at a watched folder to the next.
         version: of Tidegate, that this process has loaded.
-        watch_options: of the client of a cloud's file system, by its own names.
     """
 
     open_store: Callable[[], UpkeepStore]

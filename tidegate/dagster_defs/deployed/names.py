@@ -80,7 +80,6 @@ def unique_names(owned: Iterable[Owned], taken: Iterable[str] = ()) -> Mapping[O
 
     Args:
         owned: the items to name, all different.
-        taken: names that are already in use.
     """
     everything = sorted(set(owned))
     used = set(taken) | RESERVED

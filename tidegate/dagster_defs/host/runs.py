@@ -144,7 +144,6 @@ class Runs:
 
         Args:
             request: with a run key.
-            tags: more tags of the run.
 
         Returns:
             The run id; None if the run was submitted before.

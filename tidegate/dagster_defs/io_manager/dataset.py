@@ -44,7 +44,6 @@ def dataset_of(
     """Return the dataset that an asset is published to.
 
     Args:
-        metadata: the definition metadata of the asset.
         app: the app of an asset whose key has one part.
         default_format: the format of an asset whose metadata names none.
 
@@ -91,7 +90,6 @@ def _id(asset: str, key: AssetKey, given: object, app: str) -> tuple[str, str]:
 
 
 def _write(asset: str, given: Mapping[str, Any], *, partitioned: bool) -> tuple[WriteMode, tuple[str, ...]]:
-    """Return the write mode and the merge keys."""
     default: WriteMode = "overwrite_partitions" if partitioned else "full"
     mode, keys = given.get(WRITE, default), given.get(MERGE_KEYS, ())
     if mode not in MODES:

@@ -47,8 +47,6 @@ def step_commit_id(
     """Return the commit id of a step's outputs.
 
     Args:
-        step: the step's key.
-        refs: the datasets that it publishes.
         keys: the partitions that the run writes; empty for outputs without partitions.
     """
     origin = origin_of(run, instance, adds=any(ref.write == "append" for ref in refs))
@@ -200,7 +198,6 @@ def facts_of(part: PublishedPartition, commit: str) -> dict[str, Any]:
 
 
 def _partitions(context: OutputContext) -> tuple[str, ...]:
-    """Return the partitions of an output that the run writes."""
     if context.has_asset_partitions:
         return tuple(context.asset_partition_keys)
     if context.asset_spec.partitions_def is not None:

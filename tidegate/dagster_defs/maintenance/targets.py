@@ -20,9 +20,7 @@ def target_of(name: str, dataset: str | None, catalog_name: str, apps: Mapping[s
     """Return a table.
 
     Args:
-        name: its name in the engine.
         dataset: "app/dataset"; None for a table that is not a dataset.
-        apps: the deployed apps by name.
 
     Raises:
         NoDataset: its dataset is not deployed.

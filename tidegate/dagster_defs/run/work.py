@@ -78,7 +78,6 @@ def work_of(
 
 
 def _of_job(job: Job, launch: LaunchPlan, attempt: int, commit: str, now: datetime) -> Work:
-    """Return the work of a job."""
     return Work(
         launch=launch,
         commit=commit,

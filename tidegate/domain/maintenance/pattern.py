@@ -184,7 +184,6 @@ def _end_of_regex(text: str, start: int) -> int | None:
 
 
 def _component(part: str, text: str) -> tuple[int, Test | None]:
-    """Return what a component is, and its test; None if it is any."""
     if part == "*":
         return _ANY, None
     if _end_of_regex(part, 0) == len(part) and part:

@@ -201,7 +201,6 @@ def _start_on(task: TaskTrigger, day: date) -> datetime:
 
 @lru_cache(maxsize=GRIDS_KEPT)
 def _grid(zone: str, hourly: bool, times: TaskTimes, day: date) -> tuple[Slot, ...]:
-    """Return the slots of a day that has instances."""
     offset = steady_offset(zone, day)
     if offset is None:
         return _hours_near_change(zone, times, day) if hourly else _minutes_near_change(zone, times, day)

@@ -130,7 +130,6 @@ def _date_of(task: TaskTrigger, key: str) -> date:
 
 
 def _minute_of(task: TaskTrigger, key: str) -> datetime:
-    """Return the instant of a key that has a time."""
     unit, zone = unit_of(task), task.timezone
     if ":" not in key or _KEY.fullmatch(key) is None:
         raise TaskKeyError(

@@ -110,8 +110,6 @@ def within_limits(config: LauncherConfig, runs: int, seconds: float, growth: int
     """Return whether a worker may take another run.
 
     Args:
-        runs: that it has executed.
-        seconds: since its start.
         growth: in bytes, since its first run.
     """
     return (

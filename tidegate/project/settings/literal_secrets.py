@@ -65,7 +65,6 @@ def _remedy(key: str) -> str:
 
 
 def _password(url: str) -> str:
-    """Return the password in a URL; "" if there is none."""
     try:
         parts = urlsplit(url)
         options = dict(parse_qsl(parts.query))

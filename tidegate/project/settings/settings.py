@@ -44,40 +44,24 @@ MAX_NAME_CHARACTERS = 255
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """The settings of a project, with defaults applied.
+    """The settings of a project, with defaults applied. `language` says what the other ones are.
 
     Attributes:
         project: the project folder, to which relative paths of apps are relative.
         name: name of the project, which owns the apps that it deploys.
         namespace: of its apps, in the paths of the server.
-        timezone: of local times beside UTC, where what is shown has no zone; "" for the machine's.
-        update_schedules: default of the option `--update-schedules`.
-        check_imports: default of the option `--imports`.
-        on_update: `on_update` of schedules that do not have it.
         schedules: the folder with the YAML files.
-        undeployed: files and folders in it that are checked and tested but not deployed: stories, drafts.
         store_url: SQLAlchemy URL of the schedule store, with an absolute path. May contain a password.
         warehouse: the folder of datasets without their own path; a str for a URL.
         paths_from: the base of a dataset's own path; a str for a URL.
         default_format: the format of new datasets that a program writes and that name none.
-        spark_master: Spark's master URL.
-        spark_conf: further Spark properties by name.
-        iceberg_packages: Maven coordinates of the Iceberg runtime; empty for the installed wheel.
-        iceberg_catalog: options of Iceberg's catalog; empty: type hadoop on the warehouse.
         dagster_home: Dagster's instance folder (DAGSTER_HOME).
-        tick_seconds: interval of the dispatcher's ticks.
         webserver_url: address of the Dagster UI, without a slash at its end; "" if it is not set.
         rules: rules for schedules and tasks, beside those of the language.
-        retention: how long the store keeps what nothing needs any more.
-        watch_seconds: from one look at a watched folder to the next.
-        watch_options: of the client of a cloud's file system, by its own names.
-        requests_per_minute: how many a caller of the server may make; 0 for no limit.
-        anonymous: what callers of this machine may do while the store has no token.
         environment: the name of the profile that is merged in; "" for none.
         variables: the values of `${env.NAME}` in YAML files, by name.
         own_store: whether the store is a SQLite file in the project's folder that no environment names.
         unset: what is left out because a variable is not set; see `load_settings`.
-        alerts: who hears of failures and lateness.
         channels: the names of the channels for alerts, of all environments: the YAML is the same for each.
     """
 

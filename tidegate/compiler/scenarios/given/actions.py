@@ -48,7 +48,6 @@ def read_given(node: MappingNode, scope: ExampleScope) -> Given | None:
 
 
 def _expiring(action: Action | None, node: Node, kind: str, scope: ExampleScope) -> Action | None:
-    """Return an action that reverts by itself."""
     after = scope.duration(node)
     if not isinstance(action, Suspend | Resume | Update):
         summary = f"`expires` has no effect beside {kind}: only suspend, resume and update expire"
