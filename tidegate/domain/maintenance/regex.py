@@ -11,9 +11,10 @@ a regex becomes a program of steps (`regex_program`), and a match follows all wa
 character by character. Where each character leads is kept, so that a further name costs a lookup for each.
 """
 
+import re
 from collections.abc import Iterable
 
-from tidegate.domain.maintenance.regex_program import Characters, program_of
+from tidegate.domain.maintenance.regex_program import program_of
 
 MAX_KEPT_MOVES = 20_000
 """Of a regex; when there are more, all are dropped, and computed again where they are needed."""
@@ -29,7 +30,7 @@ class _State:
 
     __slots__ = ("accepts", "moves", "takers")
 
-    def __init__(self, takers: tuple[tuple[Characters, int], ...], accepts: bool) -> None:
+    def __init__(self, takers: tuple[tuple[re.Pattern[str], int], ...], accepts: bool) -> None:
         self.takers = takers
         self.accepts = accepts
         self.moves: dict[str, _State] = {}
@@ -65,7 +66,7 @@ class Regex:
     def _move(self, state: _State, character: str) -> _State:
         if self._moves >= MAX_KEPT_MOVES:
             self._start = self._forget()
-        after = self._state(step for characters, step in state.takers if characters.has(character))
+        after = self._state(step for characters, step in state.takers if characters.fullmatch(character))
         state.moves[character] = after
         self._moves += 1
         return after
@@ -74,11 +75,11 @@ class Regex:
         """Return the state of some steps, and of all that follow from them without a character."""
         waiting = list(reached)
         found = set(waiting)
-        takers: list[tuple[Characters, int]] = []
+        takers: list[tuple[re.Pattern[str], int]] = []
         while waiting:
             number = waiting.pop()
             step = self._program[number] if number < len(self._program) else ()
-            if isinstance(step, Characters):
+            if isinstance(step, re.Pattern):
                 takers.append((step, number + 1))
                 continue
             new = {number + distance for distance in step} - found

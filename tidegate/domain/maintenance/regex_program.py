@@ -1,7 +1,8 @@
 """The program of a regex: a parser of its text, which writes steps as it reads.
 
-A step takes one character (`Characters`), or branches to other steps without taking one: a tuple of distances
-from itself. A text matches if some way through the steps takes it whole and arrives behind the last step.
+A step takes one character, which a pattern of `re` names, or branches to other steps without taking one: a
+tuple of distances from itself. A text matches if some way through the steps takes it whole and
+arrives behind the last step.
 
     a|b     branch(1, 3)  a  branch(2)  b        a*     branch(1, 3)  a  branch(-2)
     a+      a  branch(-1, 1)                     a?     branch(1, 2)  a
@@ -10,10 +11,10 @@ from itself. A text matches if some way through the steps takes it whole and arr
 has, and a repetition of something that itself repeats: it is a mistake, or has a simpler form.
 """
 
+import re
 from typing import NamedTuple
 
 from tidegate.domain.error import UserError
-from tidegate.domain.value import Value
 from tidegate.domain.wording import shown
 
 MAX_REGEX_CHARACTERS = 128
@@ -33,30 +34,8 @@ class RegexError(UserError, ValueError):
     """A text that is not a regex of this dialect."""
 
 
-class Characters(Value, kw_only=True):
-    """A set of characters.
-
-    Attributes:
-        ranges: first and last character of each.
-        kinds: the letters of `\\d`, `\\w`, `\\s` and their opposites.
-        negated: the characters that are not in it.
-    """
-
-    ranges: tuple[tuple[str, str], ...] = ()
-    kinds: str = ""
-    negated: bool = False
-
-    def has(self, character: str) -> bool:
-        """Return whether a character is in the set."""
-        inside = any(first <= character <= last for first, last in self.ranges)
-        inside = inside or any(_is_of(kind, character) for kind in self.kinds)
-        return inside is not self.negated
-
-
 Branch = tuple[int, ...]
-Program = tuple[Characters | Branch, ...]
-
-ANY = Characters(negated=True)
+Program = tuple[re.Pattern[str] | Branch, ...]
 
 
 class _Part(NamedTuple):
@@ -137,11 +116,11 @@ class _Reader:
         if character == "(":
             return self._group()
         if character == "[":
-            return _Part((self._class(),))
+            return _one(self._class())
         if character == "\\":
-            return _Part((self._escaped(),))
+            return _one(self._escaped())
         if character == ".":
-            return _Part((ANY,))
+            return _one(".")
         if character in "*+?{":
             raise RegexError(
                 f"a repetition follows what it repeats, got {shown(self._so_far)}",
@@ -152,7 +131,7 @@ class _Reader:
                 f"a regex matches the whole text, got {shown(character)} inside {shown(self._text)}",
                 f"delete it, or write \\{character} for the character itself",
             )
-        return _Part((_one(character),))
+        return _one(re.escape(character))
 
     def _group(self) -> _Part:
         if self._skip("?") and not self._skip(":"):
@@ -221,7 +200,7 @@ class _Reader:
             )
         return found
 
-    def _escaped(self) -> Characters:
+    def _escaped(self) -> str:
         if not self.rest:
             raise RegexError(
                 f"a backslash has a character behind it, got {shown(self._text)}",
@@ -229,38 +208,34 @@ class _Reader:
             )
         character = self._take()
         if character in _KINDS:
-            return Characters(kinds=character)
+            return f"\\{character}"
         if character.isascii() and character.isalnum():
             raise RegexError(
                 f"a regex has the escapes \\d, \\w, \\s and those of signs, got {shown(chr(92) + character)}",
                 "there are no back-references and no \\b; a plain letter or digit needs no backslash",
             )
-        return _one(character)
+        return re.escape(character)
 
-    def _class(self) -> Characters:
-        negated = self._skip("^")
-        ranges: list[tuple[str, str]] = []
-        kinds = ""
-        while not (ranges or kinds) or not self._skip("]"):
-            member = self._member()
-            kinds += member.kinds
-            for first, _ in member.ranges:
-                ranged = self.rest.startswith("-") and not self.rest.startswith("-]")
-                ranges.append((first, self._last(first) if ranged else first))
-        return Characters(ranges=tuple(ranges), kinds=kinds, negated=negated)
+    def _class(self) -> str:
+        negated, members = self._skip("^"), ""
+        while not members or not self._skip("]"):
+            first = self._member()
+            ranged = self.rest.startswith("-") and not self.rest.startswith("-]") and not _is_kind(first)
+            members += f"{first}-{self._last(first)}" if ranged else first
+        return f"[{'^' if negated else ''}{members}]"
 
     def _last(self, first: str) -> str:
         """Read the `-` of a range in a class, and its last character."""
         self._take()
-        last = "".join(character for character, _ in self._member().ranges)
-        if last < first:
+        last = self._member()
+        if _is_kind(last) or last[-1] < first[-1]:
             raise RegexError(
                 f"a range of a class goes up from a character to another, got {shown(self._so_far)}",
                 "write for example [a-z]; a `-` itself is the last of its class: [a-z-]",
             )
         return last
 
-    def _member(self) -> Characters:
+    def _member(self) -> str:
         """Read one character of a class, or a kind of characters."""
         if not self.rest:
             raise RegexError(
@@ -268,7 +243,7 @@ class _Reader:
                 'add the "]", or write \\[ for the character itself',
             )
         character = self._take()
-        return self._escaped() if character == "\\" else _one(character)
+        return self._escaped() if character == "\\" else re.escape(character)
 
     def _take(self) -> str:
         self._at += 1
@@ -293,18 +268,14 @@ class _Reader:
             )
 
 
-def _one(character: str) -> Characters:
-    return Characters(ranges=((character, character),))
+def _one(character: str) -> _Part:
+    """Return the step that takes one character, as `re` spells which."""
+    return _Part((re.compile(character, re.DOTALL),))
+
+
+def _is_kind(member: str) -> bool:
+    return len(member) > 1 and member[1] in _KINDS
 
 
 def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit()
-
-
-def _is_of(kind: str, character: str) -> bool:
-    found = {
-        "d": character.isdecimal(),
-        "w": character.isalnum() or character == "_",
-        "s": character.isspace(),
-    }[kind.lower()]
-    return found is kind.islower()
