@@ -22,13 +22,10 @@ def deliver(
     clock: Callable[[], datetime],
     calls: Calls | None = None,
 ) -> int:
-    """Send the alerts of a project that are due.
+    """Send the alerts of a project that are due, and return how many were sent.
 
     Args:
         calls: of this process, from one pass to the next.
-
-    Returns:
-        How many were sent.
     """
     sent, calls = 0, calls or Calls()
     for _ in range(ALERTS_PER_PASS):

@@ -142,7 +142,8 @@ def compile_files(
         The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
     sources = [_source(file, files[file], variables) for file in sorted(files)]
-    sources += [_of_value(name, document) for name, document in sorted((documents or {}).items())]
+    for name, document in sorted((documents or {}).items()):
+        sources.append(_checked(document.root, Findings(name, document.text)))
     others = Others(files=_offers(sources, formats), known=known)
     built = _built(sources, others, on_update, formats, everywhere)
     first = _by_name(built, warehouse, drafts)
@@ -251,10 +252,6 @@ def _check_across(first: Files[str, _Built], others: Others) -> dict[str, App]:
 def _source(file: str, content: bytes, variables: Files[str, str] | None) -> _Source:
     root, findings = read(file, content, variables)
     return _Source(None, findings, frozenset()) if root is None else _checked(root, findings)
-
-
-def _of_value(name: str, document: JsonText) -> _Source:
-    return _checked(document.root, Findings(name, document.text))
 
 
 def _checked(root: MappingNode, findings: Findings) -> _Source:

@@ -36,15 +36,7 @@ class FeedError(UserError):
 
 
 class Landed(Value, kw_only=True):
-    """One landed file.
-
-    Attributes:
-        dataset: name in schedules/flights.yaml.
-        key: partition key; "" for a dataset without partitions.
-        file: path of the file.
-        rows: number of rows.
-        bytes: size of the file.
-    """
+    """One landed file; the dataset is one of schedules/flights.yaml, and `key` is "" without partitions."""
 
     dataset: str
     key: str

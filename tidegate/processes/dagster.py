@@ -253,12 +253,9 @@ class DagsterProcesses:
             raise ProcessFailed(f"the code location could not be reloaded: {problem}")
 
     def revive_code_server(self) -> bool:
-        """Let the code server start again its inner process, which has the definitions, if that has ended.
+        """Let the code server start its inner process again if that has ended; return whether it had.
 
-        Runs are processes of their own and continue.
-
-        Returns:
-            Whether it had ended.
+        The inner process has the definitions. Runs are processes of their own and continue.
 
         Raises:
             ProcessFailed: the definitions cannot be loaded again.

@@ -37,11 +37,7 @@ def answers(url: str) -> bool:
 
 
 def reload_location(url: str, location: str) -> str | None:
-    """Reload a code location.
-
-    Returns:
-        The load error, or None.
-    """
+    """Reload a code location; return the load error, if any."""
     try:
         found = ask(url, RELOAD, {"name": location})["reloadRepositoryLocation"]
     except (urllib.error.URLError, OSError) as error:

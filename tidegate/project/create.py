@@ -36,14 +36,11 @@ FORMAT_LINE = b'default_format = "FORMAT"'
 
 
 def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]:
-    """Write a new project into a folder; create the folder if it does not exist.
+    """Write a new project into a folder, which is created; return the files, relative to the folder.
 
     Args:
         version: version of Tidegate for the project's requirements.
         iceberg: whether the Iceberg runtime is installed; if not, the project's tables are Parquet.
-
-    Returns:
-        The files that were written, relative to the folder.
 
     Raises:
         UserError: the folder has files that would be overwritten, or cannot be written to.

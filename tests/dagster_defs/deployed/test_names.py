@@ -9,20 +9,19 @@ pytestmark = pytest.mark.dagster
 
 
 @pytest.mark.parametrize(
-    ("owned", "taken", "expected"),
+    ("owned", "expected"),
     [
-        ([("a", "x")], (), {("a", "x"): "x"}),
-        ([("a", "x"), ("b", "x")], (), {("a", "x"): "a__x", ("b", "x"): "b__x"}),
-        ([("a", "x"), ("b", "x"), ("b", "y")], (), {("a", "x"): "a__x", ("b", "x"): "b__x", ("b", "y"): "y"}),
-        ([("a", "config")], (), {("a", "config"): "a__config"}),
-        ([("a", "x")], ("x",), {("a", "x"): "a__x"}),
+        ([("a", "x")], {("a", "x"): "x"}),
+        ([("a", "x"), ("b", "x")], {("a", "x"): "a__x", ("b", "x"): "b__x"}),
+        ([("a", "x"), ("b", "x"), ("b", "y")], {("a", "x"): "a__x", ("b", "x"): "b__x", ("b", "y"): "y"}),
+        ([("a", "config")], {("a", "config"): "a__config"}),
     ],
-    ids=["free", "shared", "shared beside free", "reserved by Dagster", "taken"],
+    ids=["free", "shared", "shared beside free", "reserved by Dagster"],
 )
 def test_a_name_is_as_in_the_yaml_unless_it_is_taken(
-    owned: list[tuple[str, str]], taken: tuple[str, ...], expected: dict[tuple[str, str], str]
+    owned: list[tuple[str, str]], expected: dict[tuple[str, str], str]
 ) -> None:
-    assert unique_names(owned, taken) == expected
+    assert unique_names(owned) == expected
 
 
 def test_even_names_made_to_collide_stay_apart() -> None:

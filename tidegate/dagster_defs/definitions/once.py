@@ -34,11 +34,7 @@ SNAPSHOT = '{"__class__": "ExternalRepositoryData"'
 
 @cache
 def compute_once() -> tuple[str, ...]:
-    """Replace what Dagster computes again and again in this process.
-
-    Returns:
-        What is replaced; less than everything with a Dagster that is not as expected.
-    """
+    """Replace what Dagster computes again and again; return what: less with a Dagster that is another one."""
     done = {
         "defaults": keep_defaults(Field),
         "schemas": share_schemas(repeated_work.find(*repeated_work.SCHEMAS)),

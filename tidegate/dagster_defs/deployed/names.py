@@ -75,14 +75,14 @@ def table_key(table: str) -> AssetKey:
     return AssetKey(["maintenance", *table.split(".", 2)])
 
 
-def unique_names(owned: Iterable[Owned], taken: Iterable[str] = ()) -> Mapping[Owned, str]:
+def unique_names(owned: Iterable[Owned]) -> Mapping[Owned, str]:
     """Return a name for each item that is valid in Dagster and unique in the code location.
 
     Args:
         owned: the items to name, all different.
     """
     everything = sorted(set(owned))
-    used = set(taken) | RESERVED
+    used = set(RESERVED)
     count = Counter(name for _, name in everything)
     names: dict[Owned, str] = {}
     for app, name in everything:

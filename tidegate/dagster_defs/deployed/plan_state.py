@@ -117,11 +117,7 @@ def reconstructed_plan(needed: Collection[str] | None = None) -> Plan | None:
 
 
 def ship(plan: Plan) -> str:
-    """Register the plan with Dagster, which ships it to every run of the location being loaded.
-
-    Returns:
-        The encoded plan.
-    """
+    """Register the plan with Dagster, which ships it to every run of the location; return it encoded."""
     text = encode_plan(plan)
     DefinitionsLoadContext.get().add_to_pending_reconstruction_metadata(METADATA_KEY, text)
     return text

@@ -124,6 +124,7 @@ def _problem_of_country(country: str, subdivision: str | None) -> str | None:
 
 @lru_cache(maxsize=CACHED_YEARS)
 def _days_of_year(calendar: Calendar, year: int) -> frozenset[date]:
+    """Return the business days of a year."""
     weekend = {DAY_NAMES.index(name) for name in calendar.weekend}
     closed = frozenset(calendar.closed)
     if calendar.country is not None:
