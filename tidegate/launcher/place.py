@@ -41,10 +41,7 @@ class Place(Value, frozen=True, kw_only=True):
     """What a run server is started with; runs that differ in it have different servers.
 
     Attributes:
-        home: the folder of the Dagster instance.
         executable: the Python of the code location.
-        folder: its working folder.
-        machine: the machine and process namespace.
     """
 
     home: str

@@ -32,7 +32,6 @@ class CodeServer:
     """A code server of the workspace.
 
     Attributes:
-        address: host and port.
         problem: why it does not serve its definitions; "" if it does.
     """
 

@@ -20,7 +20,6 @@ class FoundFile:
 
     Attributes:
         folders: the names of the folders between the watched one and the file.
-        size: in bytes.
         stamp: changes when the file is written again.
     """
 

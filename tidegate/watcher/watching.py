@@ -37,7 +37,6 @@ class Site:
 
     Attributes:
         every: seconds from one look at a folder to the next.
-        clock: returns the current time.
     """
 
     project: str

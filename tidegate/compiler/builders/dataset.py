@@ -16,7 +16,7 @@ from tidegate.compiler.values.fields import read_value
 from tidegate.compiler.values.path import MAX_NAME_BYTES, path_of
 from tidegate.compiler.values.texts import renamed_from, zone_of
 from tidegate.domain.model import Dataset, Day, PartitionScheme, StaticDimension, TimeDimension
-from tidegate.domain.model.dataset import OnForeign, Watch, WriteMode
+from tidegate.domain.model.dataset import Watch, WriteMode
 from tidegate.domain.model.table_format import LANDED, format_facts
 from tidegate.domain.partition_key import (
     PartitionKeyError,
@@ -34,11 +34,6 @@ def write_of(node: MappingNode) -> WriteMode | None:
     """Return the mode that a dataset names, or None."""
     mode = node.text("write")
     return mode if mode in MODES else None
-
-
-def on_foreign_of(node: MappingNode) -> OnForeign:
-    """Return what a publish does with the changes of other writers."""
-    return "replace" if node.text("on_foreign") == "replace" else "refuse"
 
 
 def check_write(node: MappingNode, scope: Scope) -> None:
@@ -84,7 +79,7 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
         path=path_of(node, scope),
         write=write_of(node),
         merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
-        on_foreign=on_foreign_of(node),
+        on_foreign="replace" if node.text("on_foreign") == "replace" else "refuse",
         renamed_from=renamed_from(node),
         allow_empty=_allows_empty(node, scope),
         watch=watch_of(node, scope),

@@ -9,7 +9,7 @@ from typing import Any
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.texts import optional_duration, renamed_from
+from tidegate.compiler.values.texts import duration_at, renamed_from
 from tidegate.domain.model import Program
 from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.domain.part_name import name_in
@@ -39,7 +39,7 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
         incremental=_incremental(node, scope),
         spark_conf=_spark_conf(node, scope),
         evaluate_once=_evaluate_once(node, len(writes), scope),
-        timeout=optional_duration(node, "timeout", scope),
+        timeout=duration_at(node.get("timeout"), scope),
         renamed_from=renamed_from(node),
         description=node.text("description"),
         at=scope.at(key),

@@ -17,7 +17,7 @@ from tidegate.compiler.rules.times.never_launched import check_windows
 from tidegate.compiler.rules.times.timeout import check_closed_window, check_delay, check_timeout
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.calendar import calendar_at, parsed_day
-from tidegate.compiler.values.texts import optional_duration, zone_of
+from tidegate.compiler.values.texts import duration_at, zone_of
 from tidegate.domain.model import (
     NEVER,
     Cycle,
@@ -76,7 +76,7 @@ def _trigger(
     dataset = scope.dataset(written) if isinstance(written, ScalarNode) else None
     calendar = calendar_at(node, scope)
     check_business_date(node, cycle, calendar, scope)
-    at_most = optional_duration(node, "catch_up_at_most", scope)
+    at_most = duration_at(node.get("catch_up_at_most"), scope)
     first, last, valid = _validity(node, scope)
     sound = [
         valid,

@@ -7,7 +7,7 @@ from tidegate.compiler.reader.node import MappingNode, Node
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers import at_least, composites, cron, elapsed, partitions, run, size
 from tidegate.compiler.triggers.kind import Options, TriggerKind, Written
-from tidegate.compiler.values.texts import optional_duration
+from tidegate.compiler.values.texts import duration_at
 from tidegate.domain.duration import duration_text
 from tidegate.domain.model import Trigger
 from tidegate.domain.wording import shown
@@ -78,10 +78,10 @@ def _name(node: MappingNode, scope: Scope) -> str | None:
 def _options(node: MappingNode, kind: str, scope: Scope) -> Options:
     """Return the options beside the kind's key."""
     options = Options(
-        wait_at_most=optional_duration(node, "wait_at_most", scope),
-        quiet=optional_duration(node, "quiet", scope),
-        quiet_at_most=optional_duration(node, "quiet_at_most", scope),
-        collect_within=optional_duration(node, "collect_within", scope),
+        wait_at_most=duration_at(node.get("wait_at_most"), scope),
+        quiet=duration_at(node.get("quiet"), scope),
+        quiet_at_most=duration_at(node.get("quiet_at_most"), scope),
+        collect_within=duration_at(node.get("collect_within"), scope),
         collect_existing=node.flag("collect_existing", False),
         as_=_name(node, scope),
         at=scope.at(node.keys[kind]),

@@ -10,7 +10,7 @@ from tidegate.compiler.reader.node import MappingNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.compiler.values.calendar import calendar_at
-from tidegate.compiler.values.texts import cron_of, optional_duration, zone_of
+from tidegate.compiler.values.texts import cron_of, duration_at, zone_of
 from tidegate.domain.model import Calendar, CronTrigger
 from tidegate.domain.time.cron import MAX_YEARS_APART
 from tidegate.domain.time.fire_times import fires_on, next_fire
@@ -26,7 +26,7 @@ def _build(written: Written, scope: Scope) -> CronTrigger | None:
     if text is None:
         return None
     catch_up = node.text("catch_up", "latest")
-    at_most = optional_duration(node, "catch_up_at_most", scope)
+    at_most = duration_at(node.get("catch_up_at_most"), scope)
     if catch_up == "none" and at_most is not None:
         scope.findings.add(
             "V209",

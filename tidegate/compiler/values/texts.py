@@ -44,11 +44,6 @@ def duration_at(node: Node | None, scope: Scope, *, minimum: timedelta = MIN_DUR
         return None
 
 
-def optional_duration(mapping: MappingNode, key: str, scope: Scope) -> timedelta | None:
-    """Return the duration at an optional key."""
-    return duration_at(mapping.get(key), scope)
-
-
 def size_at(node: Node | None, scope: Scope) -> int | None:
     """Return the bytes of a node; None without a size, or after reporting a wrong one."""
     value = node.value if isinstance(node, ScalarNode) else None

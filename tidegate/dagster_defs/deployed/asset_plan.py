@@ -27,9 +27,7 @@ class ProgramAssets:
     """A program with the assets it owns.
 
     Attributes:
-        op: name of its op.
         owned: the datasets that it owns, by asset key; empty for a program that is an asset itself.
-        own_key: the asset of a program that owns no dataset.
         reads: the upstream assets that are shown.
         datasets: the datasets that the program may name, by name: those of its app, and of other apps.
         elsewhere: the inputs of apps of other projects, by name.

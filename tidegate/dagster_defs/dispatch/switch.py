@@ -50,7 +50,6 @@ class Switched(Value, frozen=True, kw_only=True):
     """What has a switch in the UI.
 
     Attributes:
-        name: its name in Dagster.
         type: whether it is a Dagster schedule or a sensor.
         declared: the status in the loaded definitions, shown by a switch that was never turned.
         cron: the cron of a Dagster schedule; "" for a sensor.

@@ -57,11 +57,7 @@ NOW, RENEWED_EVERY = timedelta(0), LEASE / 4
 
 
 class Host:
-    """A host of a project.
-
-    Attributes:
-        active: the lease, while this host is the active one.
-    """
+    """A host of a project."""
 
     def __init__(
         self,

@@ -95,7 +95,6 @@ class Position(Value, frozen=True, kw_only=True):
     Attributes:
         id: id of the last row read; 0 before the first.
         mark: fingerprint of that row; "" before the first.
-        at: time of that row.
         holes: ids below `id` that were missing.
     """
 

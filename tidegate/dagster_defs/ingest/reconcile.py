@@ -43,7 +43,6 @@ class Pass(Value, frozen=True, kw_only=True):
     """The time and positions of the last pass.
 
     Attributes:
-        at: time of the pass.
         before: position in the log at the previous pass; rows are read again from there.
         reached: position in the log at the last pass.
     """

@@ -3,7 +3,7 @@
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.texts import duration_at, optional_duration, size_at
+from tidegate.compiler.values.texts import duration_at, size_at
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.model import Conditions, Threshold
 from tidegate.domain.wording import shown
@@ -30,8 +30,8 @@ def build_conditions(node: MappingNode | None, scope: Scope) -> Conditions | Non
             if isinstance(member, MappingNode)
             for threshold in _thresholds(member, scope)
         ),
-        min_interval=optional_duration(node, "min_interval", scope),
-        at_latest=optional_duration(node, "at_latest", scope),
+        min_interval=duration_at(node.get("min_interval"), scope),
+        at_latest=duration_at(node.get("at_latest"), scope),
     )
 
 

@@ -7,7 +7,7 @@ from tidegate.compiler.builders.maintenance.conditions import build_conditions, 
 from tidegate.compiler.constraints.window import build_window
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.values.texts import cron_of, duration_at, optional_duration, size_at, zone_of
+from tidegate.compiler.values.texts import cron_of, duration_at, size_at, zone_of
 from tidegate.domain.duration import duration_text
 from tidegate.domain.maintenance.pattern import PatternError, parse_pattern
 from tidegate.domain.model import HealthRules, Operation, OperationPlan, Policy, WindowConstraint
@@ -71,10 +71,10 @@ def build_operation(operation: Operation, key: ScalarNode, node: Node, scope: Sc
         operation=operation,
         enabled=written.flag("enabled", True),
         cron=cron,
-        interval=optional_duration(written, "interval", scope),
+        interval=duration_at(written.get("interval"), scope),
         timezone=zone_of(written, scope),
         window=_window(written, scope),
-        timeout=optional_duration(written, "timeout", scope) or OPERATION_TIMEOUT,
+        timeout=duration_at(written.get("timeout"), scope) or OPERATION_TIMEOUT,
         options=build_options(operation, written.mapping("options"), scope),
         when=build_conditions(written.mapping("when"), scope),
         at=scope.at(key),

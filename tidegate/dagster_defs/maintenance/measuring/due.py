@@ -41,7 +41,6 @@ class Due(Value, kw_only=True):
 
     Attributes:
         tables: to measure, the longest wanted first.
-        listing: whether the tables of catalogs are to be listed.
     """
 
     tables: tuple[TableState, ...] = ()
