@@ -85,12 +85,17 @@ def render(value: Any, values: Callable[[str], Any]) -> Any:
         value: any JSON, never changed.
         values: the value of a reference by its name.
     """
+    return with_texts(value, lambda text: _rendered(text, values))
+
+
+def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
+    """Return what a change makes of the texts in some arguments, in lists and mappings too."""
     if isinstance(value, str):
-        return _rendered(value, values)
+        return change(value)
     if isinstance(value, dict):
-        return {key: render(member, values) for key, member in cast("dict[str, Any]", value).items()}
+        return {key: with_texts(member, change) for key, member in cast("dict[str, Any]", value).items()}
     if isinstance(value, list | tuple):
-        return [render(member, values) for member in cast("list[Any]", value)]
+        return [with_texts(member, change) for member in cast("list[Any]", value)]
     return value
 
 

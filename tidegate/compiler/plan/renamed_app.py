@@ -5,11 +5,11 @@ or dataset is unchanged and keeps its jobs. Pure.
 """
 
 import re
-from typing import Any, cast
 
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
+from tidegate.compiler.template import with_texts
 from tidegate.domain.model import App, Composite, Schedule, Trigger
 from tidegate.domain.part_name import SEPARATOR, name_in, whole_name
 
@@ -59,7 +59,12 @@ def renamed_schedule(schedule: Schedule, app: str, names: Renames) -> Schedule:
         program=names.local("programs", schedule.program, app) if schedule.program else "",
         trigger=_trigger(schedule.trigger, app, names),
         output_from=None if output_from is None else names.local("datasets", output_from, app),
-        args=cast("dict[str, Any]", _arguments(schedule.args, app, names)),
+        args=with_texts(
+            schedule.args,
+            lambda text: REFERENCE.sub(
+                lambda found: found[1] + names.local("datasets", found[2], app) + found[3], text
+            ),
+        ),
     )
     # Its text has the former names.
     return renamed if renamed == schedule else msgspec.structs.replace(renamed, written={})
@@ -73,16 +78,3 @@ def _trigger(trigger: Trigger, app: str, names: Renames) -> Trigger:
         program=lambda name: names.local("programs", name, app),
         task=lambda name: name_in(names.app(app), names.schedule(whole_name(app, name))),
     )
-
-
-def _arguments(value: Any, app: str, names: Renames) -> Any:
-    if isinstance(value, str):
-        return REFERENCE.sub(
-            lambda found: found[1] + names.local("datasets", found[2], app) + found[3], value
-        )
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value)
-        return {key: _arguments(member, app, names) for key, member in members.items()}
-    if isinstance(value, list | tuple):
-        return [_arguments(member, app, names) for member in cast("list[Any]", value)]
-    return value

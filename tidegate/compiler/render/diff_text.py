@@ -317,16 +317,16 @@ def _total(difference: Diff) -> str:
         kept = sum(each["kept"] for each in counts.values())
         tail = f" ({kept} {_plural('schedule', kept)} kept as deployed)" if kept else ""
         return f"No changes.{tail}"
-    words = (
-        ("create", "create"),
-        ("replace", "replace"),
-        ("amend", "amend"),
-        ("delete", "delete"),
-        ("kept", "keep"),
-    )
     totals: list[str] = []
     for section, each in counts.items():
-        found = [f"{each[action]} to {word}" for action, word in words if each[action]]
+        words = {
+            "create": "create",
+            "replace": "replace",
+            "amend": "amend",
+            "delete": "delete",
+            "kept": "keep",
+        }
+        found = [f"{each[action]} to {word}" for action, word in words.items() if each[action]]
         if found:
             totals.append(f"{section.capitalize()}: {', '.join(found)}.")
     return " ".join(totals) or "Schedules: no changes."

@@ -23,18 +23,10 @@ def check_lost_parts(root: MappingNode, app: App, examples: int, findings: Findi
     """Report the parts of a file that its app does not have, unless an error has been reported."""
     if findings.failed:
         return
-    built = {
-        "datasets": app.datasets,
-        "programs": app.programs,
-        "schedules": app.schedules,
-        "tasks": app.schedules,
-        "policies": app.policies,
-        "calendars": app.calendars,
-    }
     for section, singular in _SINGULAR.items():
-        written = root.mapping(section)
+        written, built = root.mapping(section), getattr(app, "schedules" if section == "tasks" else section)
         for name, key in written.keys.items() if written is not None else ():
-            if name not in built[section]:
+            if name not in built:
                 report_lost(f"{singular} {shown(name)}", key, findings)
     written = len(root.items("examples"))
     if examples < written:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
+from tidegate.compiler.rules.times.timeout import open_for
 from tidegate.domain.duration import duration_text
 from tidegate.domain.model import App, OperationPlan
 from tidegate.domain.time.cron import parse
@@ -39,9 +40,7 @@ def _lengths(plan: OperationPlan) -> list[tuple[str, timedelta]]:
     """Return what an operation says of times, each with how short it is."""
     found: list[tuple[str, timedelta]] = []
     if plan.window is not None:
-        start, end = plan.window.from_, plan.window.to
-        minutes = (end.hour - start.hour) * 60 + end.minute - start.minute
-        length = timedelta(minutes=minutes % DAY_MINUTES)
+        length = open_for(plan.window)
         found.append((f"a window of {duration_text(length)}", length))
     if plan.cron is not None:
         apart = least_distance(plan.cron)

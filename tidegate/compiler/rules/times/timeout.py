@@ -84,10 +84,10 @@ def longest_closed(window: WindowConstraint) -> timedelta:
         return len(DAY_NAMES) * DAY
     following = [*opens[1:], opens[0] + len(DAY_NAMES)]
     apart = max(after - before for before, after in zip(opens, following, strict=True))
-    return apart * DAY - _length(window)
+    return apart * DAY - open_for(window)
 
 
-def _length(window: WindowConstraint) -> timedelta:
+def open_for(window: WindowConstraint) -> timedelta:
     """Return how long the window is open, on a day on which no clock changes."""
     minutes = (window.to.hour - window.from_.hour) * 60 + window.to.minute - window.from_.minute
     return timedelta(minutes=minutes) % DAY
