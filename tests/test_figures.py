@@ -1,6 +1,8 @@
 """The figures of the product are counted as their module says."""
 
-from tests.tidy.figures import Lines, count_lines, loaded_modules, rows, store_methods
+import tomllib
+
+from tests.tidy.figures import ROOT, STORE, Lines, count_lines, loaded_modules, rows, store_methods
 
 NOT_FOR_LISTS = (
     "tidegate.scheduler.decision",
@@ -12,6 +14,12 @@ NOT_FOR_LISTS = (
 
 MODULES_MAX = {"lint": 220, "jobs list": 240}
 """So many modules of the product these commands load; each one is time before their first line."""
+
+ENGINE_METHODS_MAX = 85
+"""So many methods the store in memory has: a new question is a filter of a query, or a kind of records."""
+
+STORE_FLOORS_MAX = 10
+"""So many layers the store has in its import contract."""
 
 MODULE = '''\
 """What it is.
@@ -41,6 +49,13 @@ def test_the_protocols_of_the_store_are_found_by_name() -> None:
     found = store_methods()
     assert found
     assert all(methods and parts for methods, parts in found.values())
+
+
+def test_the_store_stays_small() -> None:
+    assert store_methods()["EngineTransaction"][0] <= ENGINE_METHODS_MAX
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (floors,) = (each["layers"] for each in contracts if each.get("containers") == [STORE])
+    assert len(floors) <= STORE_FLOORS_MAX
 
 
 def test_the_modules_are_those_that_a_command_has_loaded() -> None:
