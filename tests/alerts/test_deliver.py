@@ -19,7 +19,7 @@ from tidegate.alerts.channel import Command, Webhook
 from tidegate.alerts.deliver import Delivery, deliver
 from tidegate.domain.error import UserError
 from tidegate.scheduler.alerts.outbox import LEASE, TRIES_MAX, mark_failed, mark_sent, retry, take
-from tidegate.scheduler.model.records.alert import Alert, AlertState
+from tidegate.scheduler.model.records.alert import ALERTS, Alert, AlertState
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
@@ -43,7 +43,7 @@ def store() -> Store:
 
 def put(store: Store, *alerts: Alert) -> None:
     with store.transaction() as transaction:
-        transaction.put_alerts(alerts)
+        transaction.put_records(ALERTS, alerts)
 
 
 def only(store: Store) -> Alert:

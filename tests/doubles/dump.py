@@ -26,7 +26,6 @@ from tidegate.scheduler.store.sql.connection.engine import for_reading
 from tidegate.scheduler.store.sql.journal import JOURNAL, JOURNAL_TABLE
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS
 from tidegate.scheduler.store.sql.reader import SqlReader
-from tidegate.scheduler.store.sql.records.alerts import ALERTS, INCIDENTS
 from tidegate.scheduler.store.sql.records.kinds import CODECS
 from tidegate.scheduler.store.sql.retention import tables as retention_tables
 from tidegate.scheduler.store.sql.statements.rows import (
@@ -71,8 +70,6 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         pruned=[list(each) for each in getattr(held, "pruned", ())],
         sums=[[*key, events] for key, events in getattr(held, "sums", {}).items()],
         snapshots=getattr(held, "snapshots", {}).values(),
-        incidents=getattr(held, "incidents", {}).values(),
-        alerts=getattr(held, "alerts", {}).values(),
         journal=held.journal,
         **{kind.name: map(MADE.get(kind, _same), held.records_of(kind).values()) for kind in CODECS},
     )
@@ -126,8 +123,6 @@ def _parts() -> Mapping[str, Decoded]:
         "pruned": _rows(retention_tables.pruned, "kind", "id"),
         "sums": _rows(retention_tables.ledger_sums, "schedule", "day", "outcome", "reason", "events"),
         "snapshots": _rows(retention_tables.snapshots, "number", "at", "state", made=_snapshot),
-        "incidents": _values(INCIDENTS),
-        "alerts": _values(ALERTS),
         **{kind.name: _values(codec, MADE.get(kind, _same)) for kind, codec in CODECS.items()},
         "journal": (JOURNAL_TABLE, lambda connection: map(JOURNAL.value, connection.execute(journal))),
     }

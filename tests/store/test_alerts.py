@@ -7,7 +7,15 @@ import msgspec
 from tests.alerts.samples import alert
 from tests.worlds.samples import at
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident
+from tidegate.scheduler.model.records.alert import (
+    ALERTS,
+    INCIDENTS,
+    Alert,
+    AlertKind,
+    AlertState,
+    Happening,
+    Incident,
+)
 from tidegate.scheduler.store.answers import AlertCount
 from tidegate.scheduler.store.protocol import Store
 
@@ -26,9 +34,9 @@ def incident(id: str, project: str = "p") -> Incident:
 
 def test_alerts_are_kept_and_replaced_by_their_id(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_alerts([made("a"), made("b", made_at=at(2)), made("c", project="q")])
+        transaction.put_records(ALERTS, [made("a"), made("b", made_at=at(2)), made("c", project="q")])
         sent = made("a", state=AlertState.SENT, next_at=None, ended_at=at(3), tries=2, error="x")
-        transaction.put_alerts([sent])
+        transaction.put_records(ALERTS, [sent])
     with store.reading() as reader:
         assert [each.id for each in reader.alerts("p")] == ["b", "a"]
         assert reader.alerts("p", ids=["a", "c"]) == (sent,)
@@ -44,7 +52,7 @@ def test_alerts_are_found_by_channel_and_app_and_read_in_pages(store: Store) -> 
     with store.transaction() as transaction:
         late = [made("d", made_at=at(2)), made("c", made_at=at(2), channel="Ops")]
         others = [made("a", subject="Sales/report"), made("b", subject="sales2/report")]
-        transaction.put_alerts([*late, *others, made("e")])
+        transaction.put_records(ALERTS, [*late, *others, made("e")])
     with store.reading() as reader:
         assert [each.id for each in reader.alerts("p", app="sales")] == ["c", "d", "e"]
         assert [each.id for each in reader.alerts("p", app="Sales")] == ["a"]
@@ -58,29 +66,29 @@ def test_alerts_are_found_by_channel_and_app_and_read_in_pages(store: Store) -> 
 def test_what_is_due_comes_first(store: Store) -> None:
     with store.transaction() as transaction:
         later = [made("b", next_at=at(5)), made("a", next_at=at(5)), made("c", next_at=at(4))]
-        transaction.put_alerts([*later, made("not yet", next_at=at(6)), made("over", next_at=None)])
+        transaction.put_records(ALERTS, [*later, made("not yet", next_at=at(6)), made("over", next_at=None)])
     with store.reading() as reader:
-        assert [each.id for each in reader.due_alerts("p", at(5), 9)] == ["c", "a", "b"]
-        assert [each.id for each in reader.due_alerts("p", at(5), 1)] == ["c"]
-        assert reader.due_alerts("q", at(5), 9) == ()
+        assert [each.id for each in reader.due_records(ALERTS, at(5), 9, project="p")] == ["c", "a", "b"]
+        assert [each.id for each in reader.due_records(ALERTS, at(5), 1, project="p")] == ["c"]
+        assert reader.due_records(ALERTS, at(5), 9, project="q") == ()
 
 
 def test_old_alerts_go_once_they_have_ended(store: Store) -> None:
     over = {"state": AlertState.DEAD, "next_at": None}
     with store.transaction() as transaction:
         old = [made("older", ended_at=at(1), **over), made("old", ended_at=at(2), **over)]
-        transaction.put_alerts([*old, made("new", ended_at=at(5), **over), made("pending")])
-        assert transaction.drop_alerts(at(5), 1) == 1
-        assert transaction.drop_alerts(at(5), 9) == 1
+        transaction.put_records(ALERTS, [*old, made("new", ended_at=at(5), **over), made("pending")])
+        assert transaction.drop_old(ALERTS, at(5), 1) == 1
+        assert transaction.drop_old(ALERTS, at(5), 9) == 1
         assert {each.id for each in transaction.alerts("p")} == {"new", "pending"}
 
 
 def test_incidents_are_kept_and_removed(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.put_incidents([incident("b"), incident("a"), incident("c", project="q")])
-        transaction.drop_incidents(["b", "unknown"])
+        transaction.put_records(INCIDENTS, [incident("b"), incident("a"), incident("c", project="q")])
+        transaction.drop_records(INCIDENTS, ["b", "unknown"])
     with store.reading() as reader:
-        assert reader.incidents("p") == (incident("a"),)
+        assert reader.records(INCIDENTS, project=["p"]) == (incident("a"),)
 
 
 def test_entries_of_some_kinds_are_read_after_a_number(store: Store) -> None:

@@ -25,13 +25,14 @@ from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
-from tidegate.scheduler.store.wanted import EventsWanted, LateWanted, Outcome, SchedulesWanted
+from tidegate.scheduler.store.wanted import EventsWanted, LateWanted, Outcome
 
 HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("due schedules", lambda tx: tx.due_schedules(NOON, 100)),
     ("due tasks", lambda tx: tx.due_schedules(NOON, 100, tasks=True)),
     ("schedules by ref", lambda tx: tx.schedules(refs=["a/s"])),
     ("schedules of an app", lambda tx: tx.schedules(app="a")),
+    ("schedules with a deadline", lambda tx: tx.schedules(deadline=True)),
     ("subscriptions", lambda tx: tx.records(SUBSCRIPTIONS, event_key=["k"])),
     ("unrouted events", lambda tx: tx.unrouted_events(100)),
     ("mark routed", lambda tx: tx.mark_routed(["e"])),
@@ -63,8 +64,8 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
         "newest failed jobs of a schedule",
         lambda tx: tx.jobs(schedules=["a/s"], states=[JobState.FAILED], limit=10),
     ),
-    ("next page of schedules", lambda tx: tx.schedules_page(SchedulesWanted(app="a", after="a/s"), 10)),
-    ("next page of all schedules", lambda tx: tx.schedules_page(SchedulesWanted(after="a/s"), 10)),
+    ("next page of schedules", lambda tx: tx.schedules(app="a", after="a/s", limit=10)),
+    ("next page of all schedules", lambda tx: tx.schedules(after="a/s", limit=10)),
     ("next page of jobs", lambda tx: tx.jobs(before=(NOON, "j"), limit=10)),
     ("newest jobs with a reason", lambda tx: tx.jobs(reason=Reason.W_TRIGGER, limit=10)),
     ("jobs that failed lately", lambda tx: tx.jobs(states=[JobState.FAILED], ended_since=NOON, limit=10)),
@@ -89,7 +90,7 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("release", lambda tx: tx.release_slots("j")),
     ("wake", lambda tx: tx.wake(["r"], NOON)),
     ("launches", lambda tx: tx.launches(["a/p"], NOON)),
-    ("take a launch back", lambda tx: tx.remove_launch("j")),
+    ("take a launch back", lambda tx: tx.drop_launches(["j"])),
     ("gauges by name", lambda tx: tx.records(GAUGES, name=["g"])),
     ("removed deliveries", lambda tx: tx.remove_deliveries([delivery(event("e"), job="j")])),
     ("history", lambda tx: tx.history(["a/p"])),

@@ -173,8 +173,8 @@ def test_launches_are_counted_by_program_after_an_instant_oldest_first(store: St
         ]
         for since, expected in cases:
             assert transaction.launches(["a/p"], since) == {"a/p": expected}, since
-        transaction.remove_launch("m")
-        transaction.remove_launch("never")
+        transaction.drop_launches(["m"])
+        transaction.drop_launches(["never"])
     with store.reading() as reader:
         assert reader.launches(["a/p", "a/q", "a/none"], at(0)) == {
             "a/p": (at(1), at(3)),

@@ -130,8 +130,8 @@ def test_schedules_are_filtered_and_come_by_ref(
             ]
         )
     with store.reading() as reader:
-        assert [each.ref for each in reader.schedules_page(wanted, 10)] == found
-        assert [each.ref for each in reader.schedules_page(wanted, 1)] == found[:1]
+        assert [each.ref for each in reader.schedules(**wanted, limit=10)] == found
+        assert [each.ref for each in reader.schedules(**wanted, limit=1)] == found[:1]
 
 
 def test_deployments_are_the_entries_of_that_kind_with_their_numbers(store: Store) -> None:

@@ -51,7 +51,7 @@ STEPS: list[Callable[[EngineTransaction], Any]] = [
     # Deliveries of a finished job change too.
     lambda tx: tx.add_deliveries([delivery(event("e3"), job="j")]),
     lambda tx: tx.remove_deliveries([delivery(event("e1"), job="j", leaf="b")]),
-    lambda tx: tx.remove_launch("k"),
+    lambda tx: tx.drop_launches(["k"]),
     lambda tx: tx.put_jobs([job("k", schedule="a/t", state=JobState.DISCARDED, reason=Reason.D_TIMEOUT)]),
     lambda tx: tx.add_sums([SUM]),
     lambda tx: tx.rename(Renames(apps={"a": "z"})),

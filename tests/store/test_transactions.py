@@ -79,7 +79,7 @@ def test_an_exception_takes_back_changes_and_removals_too(store: Store) -> None:
     with pytest.raises(Boom), store.transaction() as transaction:
         transaction.put_jobs([job("j", detail="changed"), job("k")])
         transaction.release_slots("j")
-        transaction.remove_launch("j")
+        transaction.drop_launches(["j"])
         transaction.put_records(GAUGES, [gauge("g", 2), gauge("h")])
         transaction.remove_deliveries([delivery(event("e"), job="j")])
         transaction.delete_schedules(["a/s"])

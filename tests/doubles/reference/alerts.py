@@ -1,13 +1,12 @@
 """Alerts in the reference store."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Unpack
 
 from tests.doubles.reference.tables import ReferenceTables
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.model.records.alert import Alert, Incident
+from tidegate.scheduler.model.records.alert import ALERTS, INCIDENTS, Alert
 from tidegate.scheduler.model.set_back import OF_ALERTS, OF_INCIDENTS, fields_set_back
 from tidegate.scheduler.store.answers import (
     AlertCount,
@@ -25,9 +24,6 @@ class AlertReader(MemoryReader):
     def __init__(self, tables: ReferenceTables) -> None:
         super().__init__(tables)
 
-    def incidents(self, project: str) -> tuple[Incident, ...]:
-        return tuple(each for _, each in sorted(self._tables.incidents.items()) if each.project == project)
-
     def alerts(self, project: str, **wanted: Unpack[AlertsWanted]) -> tuple[Alert, ...]:
         ids, states = wanted.get("ids"), wanted.get("states")
         channel, before = wanted.get("channel"), wanted.get("before")
@@ -40,14 +36,6 @@ class AlertReader(MemoryReader):
         newest = sorted(found, key=lambda each: each.id)
         return tuple(sorted(newest, key=lambda each: each.made_at, reverse=True)[: wanted.get("limit")])
 
-    def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
-        due = [
-            (each.next_at, each.id)
-            for each in self._of(project)
-            if each.next_at is not None and each.next_at <= now
-        ]
-        return tuple(self._tables.alerts[id] for _, id in sorted(due)[:limit])
-
     def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
         counts = Counter((each.channel, each.kind, each.state) for each in self._of(project, app))
         return tuple(
@@ -56,7 +44,7 @@ class AlertReader(MemoryReader):
         )
 
     def _of(self, project: str, app: str | None = None) -> list[Alert]:
-        found = (each for each in self._tables.alerts.values() if each.project == project)
+        found = self.records(ALERTS, project=[project])
         return [each for each in found if app in (None, app_of(each.subject))]
 
 
@@ -65,36 +53,8 @@ class AlertWriter(AlertReader, MemoryTransaction):
 
     def set_back(self, now: datetime) -> None:
         super().set_back(now)
-        self._tables.own("incidents", "alerts")
-        held = self._tables
-        held.incidents.update(
-            {id: fields_set_back(each, OF_INCIDENTS, now) for id, each in held.incidents.items()}
-        )
-        held.alerts.update({id: fields_set_back(each, OF_ALERTS, now) for id, each in held.alerts.items()})
-
-    def put_incidents(self, incidents: Sequence[Incident]) -> None:
-        self._tables.own("incidents")
-        self._tables.incidents.update({each.id: each for each in incidents})
-
-    def drop_incidents(self, ids: Collection[str]) -> None:
-        self._tables.own("incidents")
-        for id in ids:
-            self._tables.incidents.pop(id, None)
-
-    def put_alerts(self, alerts: Sequence[Alert]) -> None:
-        self._tables.own("alerts")
-        self._tables.alerts.update({each.id: each for each in alerts})
-
-    def drop_alerts(self, before: datetime, limit: int) -> int:
-        self._tables.own("alerts")
-        old = sorted(
-            (each.ended_at, each.id)
-            for each in self._tables.alerts.values()
-            if each.next_at is None and each.ended_at is not None and each.ended_at < before
-        )
-        for _, id in old[:limit]:
-            del self._tables.alerts[id]
-        return len(old[:limit])
+        for kind, fields in ((INCIDENTS, OF_INCIDENTS), (ALERTS, OF_ALERTS)):
+            self.put_records(kind, [fields_set_back(each, fields, now) for each in self.records(kind)])
 
 
 def _is_behind(alert: Alert, before: tuple[datetime, str]) -> bool:

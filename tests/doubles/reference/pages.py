@@ -7,7 +7,6 @@ from typing import Any
 
 from tests.doubles.reference.tables import ReferenceTables
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import PARTITION_KEY, Delivery, Event, app_of_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
@@ -27,7 +26,7 @@ from tidegate.scheduler.store.ledger import outcome_of
 from tidegate.scheduler.store.memory.jobs import has_ended_since
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark
-from tidegate.scheduler.store.wanted import EventsWanted, Outcome, SchedulesWanted
+from tidegate.scheduler.store.wanted import EventsWanted, Outcome
 
 
 class PageReader(MemoryReader):
@@ -78,18 +77,6 @@ class PageReader(MemoryReader):
             and wanted.outcome in (None, outcome_of(found.state, found.reason)[0])
             and wanted.reason in (None, found.reason)
         )
-
-    def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
-        found = [
-            state
-            for state in self._tables.schedules.values()
-            if wanted.app in (None, state.app)
-            and wanted.program in (None, state.spec.program)
-            and wanted.kind in (None, state.spec.trigger.kind)
-            and wanted.status in (None, state.status)
-            and (wanted.after is None or state.ref > wanted.after)
-        ]
-        return tuple(sorted(found, key=lambda state: state.ref)[:limit])
 
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None

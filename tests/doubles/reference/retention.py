@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tests.doubles.reference.tables import ReferenceTables
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS
-from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
+from tidegate.scheduler.model.kind import Kind
+from tidegate.scheduler.model.records.alert import Alert
+from tidegate.scheduler.model.records.expected import ExpectedPeriod
 from tidegate.scheduler.model.retention import (
     LedgerSum,
     OldEvent,
@@ -186,11 +187,6 @@ class RetentionWriter(RetentionReader, MemoryTransaction):
             self._tables.runs.pop(id, None)
             self._tables.pruned[PrunedKind.RUN, id] = None
 
-    def drop_launches(self, holders: Collection[str]) -> None:
-        self._tables.own("launches")
-        for holder in holders:
-            self._tables.launches.pop(holder, None)
-
     def drop_journal(self, numbers: Collection[int]) -> None:
         self._tables.own("journal", "numbers")
         gone, held = set(numbers), self._tables
@@ -213,23 +209,22 @@ class RetentionWriter(RetentionReader, MemoryTransaction):
         for number in numbers:
             self._tables.snapshots.pop(number, None)
 
-    def drop_late_periods(self, before: datetime, limit: int) -> int:
-        old = sorted(
-            (each.due_at, EXPECTED_PERIODS.key_of(each))
-            for each in self.records(EXPECTED_PERIODS)
-            if each.late_at is not None and each.due_at is not None and each.due_at < before
-        )
-        self.drop_records(EXPECTED_PERIODS, [key for _, key in old[:limit]])
-        return len(old[:limit])
+    def drop_old(self, kind: Kind[Any], before: datetime, limit: int) -> int:
+        over = ((_over_at(each), kind.key_of(each)) for each in self.records(kind))
+        old = sorted((at, key) for at, key in over if at is not None and at < before)[:limit]
+        self.drop_records(kind, [key for _, key in old])
+        return len(old)
 
-    def drop_partitions_reports(self, before: datetime, limit: int) -> int:
-        old = sorted(
-            (each.at, each.id)
-            for each in self.records(PARTITIONS_REPORTS)
-            if each.at < before and each.owed_since is None
-        )
-        self.drop_records(PARTITIONS_REPORTS, [id for _, id in old[:limit]])
-        return len(old[:limit])
+
+def _over_at(value: Any) -> datetime | None:
+    """Return since when a record is over; None if it is not."""
+    match value:
+        case Alert():
+            return value.ended_at if value.next_at is None else None
+        case ExpectedPeriod():
+            return value.due_at if value.late_at is not None else None
+        case _:
+            return value.at if value.owed_since is None else None
 
 
 def _discarded(job: Job) -> bool:

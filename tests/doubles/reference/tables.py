@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from datetime import date
 
-from tidegate.scheduler.model.records.alert import Alert, Incident
 from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.store.memory.tables import Tables
 
@@ -19,11 +18,8 @@ class ReferenceTables(Tables):
         pruned: kind and name of what was pruned.
         sums: of the ledger, by schedule, day, outcome and reason.
         snapshots: by number.
-        incidents, alerts: by id.
     """
 
     pruned: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
     sums: dict[SumKey, int] = field(default_factory=dict[SumKey, int])
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
-    incidents: dict[str, Incident] = field(default_factory=dict[str, Incident])
-    alerts: dict[str, Alert] = field(default_factory=dict[str, Alert])

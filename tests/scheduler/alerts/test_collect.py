@@ -12,7 +12,7 @@ from tidegate.scheduler.alerts.collect import BlockedCommit, collect
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, reject
 from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.model.deployed import APPS
-from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertRules
+from tidegate.scheduler.model.records.alert import INCIDENTS, Alert, AlertKind, AlertRules
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
 
 SCHEDULES = """
@@ -118,7 +118,7 @@ def test_a_schedule_without_channels_is_silent(world: World) -> None:
     end(world, "10:00", "failed")
     assert collected(world, "10:01") == []
     with world.store.reading() as reader:
-        assert reader.incidents("") == ()
+        assert reader.records(INCIDENTS, project=[""]) == ()
 
 
 def test_a_dead_letter_is_one_kind_of_its_own(world: World) -> None:

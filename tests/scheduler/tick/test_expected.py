@@ -244,7 +244,7 @@ def test_retention_drops_old_late_periods_and_keeps_the_totals() -> None:
     for day in (1, 2, 3):
         world.tick(f"{day}d 08:00")
     with world.store.transaction() as transaction:
-        assert transaction.drop_late_periods(at("2d 12:00"), 10) == 2
+        assert transaction.drop_old(EXPECTED_PERIODS, at("2d 12:00"), 10) == 2
     assert [each.period for each in late_now(world)] == ["2026-03-12"]
     with world.store.reading() as reader:
         assert [each.number for each in reader.records(LATE_TOTALS)] == [3]

@@ -21,7 +21,7 @@ from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.tokens import create_token
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.records.alert import AlertState
+from tidegate.scheduler.model.records.alert import ALERTS, AlertState
 from tidegate.scheduler.model.records.token import Role, Token, token_hash
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
@@ -106,11 +106,12 @@ def _add_alerts(store: Store, project: str) -> None:
     tried = {"tries": 9, "error": "HTTP 500", "project": project}
     dead = {"state": AlertState.DEAD, "next_at": None, "ended_at": datetime.now(UTC)}
     with store.transaction() as transaction:
-        transaction.put_alerts(
+        transaction.put_records(
+            ALERTS,
             [
                 msgspec.structs.replace(alert(id="again"), **tried),
                 msgspec.structs.replace(alert("duty", id="dead"), **tried, **dead),
-            ]
+            ],
         )
 
 

@@ -13,6 +13,7 @@ from tests.server.board.cal import SPEC
 from tests.server.sales import deployed
 from tests.server.serving import NOON, Served, problem
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS
 from tidegate.scheduler.tick.tick import tick
 
 pytestmark = [pytest.mark.store]
@@ -238,7 +239,7 @@ def test_with_a_deadline_a_day_is_late_from_then_until_all_of_it_has_landed(cal:
     assert late(page(cal, "due")) == ["2026-03-10", "2026-03-11"]
     # What was noted is pruned one day; the day has still not landed.
     with cal.store.transaction() as transaction:
-        assert transaction.drop_late_periods(cal.now + timedelta(days=1), 10) == 2
+        assert transaction.drop_old(EXPECTED_PERIODS, cal.now + timedelta(days=1), 10) == 2
     assert late(page(cal, "due")) == ["2026-03-10", "2026-03-11"]
     land(cal, "due", ["2026-03-10|s"])
     assert late(page(cal, "due")) == ["2026-03-11"]

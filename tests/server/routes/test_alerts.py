@@ -12,12 +12,12 @@ from tests.server.sales import deployed
 from tests.server.serving import NOON, NS, Served, problem
 from tidegate.scheduler.alerts.outbox import TRIES_MAX
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.records.alert import Alert, AlertState
+from tidegate.scheduler.model.records.alert import ALERTS, Alert, AlertState
 from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
 
-ALERTS = f"{NS}/alerts"
+PATH = f"{NS}/alerts"
 DEAD: dict[str, Any] = {
     "state": AlertState.DEAD,
     "tries": TRIES_MAX,
@@ -42,14 +42,14 @@ def alerted(server: Served) -> Served:
     ]
     project = server.service.settings.name
     with server.store.transaction() as transaction:
-        transaction.put_alerts(
-            [msgspec.structs.replace(each, **({"project": project} | more)) for each, more in changes]
+        transaction.put_records(
+            ALERTS, [msgspec.structs.replace(each, **({"project": project} | more)) for each, more in changes]
         )
     return server
 
 
 def ids(server: Served, query: str = "") -> list[str]:
-    answer = server.client.get(f"{ALERTS}{query}")
+    answer = server.client.get(f"{PATH}{query}")
     assert answer.status_code == 200, answer.text
     return [each["id"] for each in answer.json()["items"]]
 
@@ -72,21 +72,21 @@ def test_alerts_of_the_project_are_listed_newest_first(alerted: Served, query: s
 
 
 def test_pages_follow_each_other(alerted: Served):
-    first = alerted.client.get(f"{ALERTS}?limit=2").json()
-    rest = alerted.client.get(f"{ALERTS}?limit=2&cursor={first['next']}").json()
+    first = alerted.client.get(f"{PATH}?limit=2").json()
+    rest = alerted.client.get(f"{PATH}?limit=2&cursor={first['next']}").json()
     assert [each["id"] for each in (*first["items"], *rest["items"])] == ["dead", "again", "sent"]
     assert rest["next"] is None
 
 
 def test_an_unknown_state_and_a_foreign_cursor_are_400(alerted: Served):
-    problem(alerted.client.get(f"{ALERTS}?state=lost"), 400)
+    problem(alerted.client.get(f"{PATH}?state=lost"), 400)
     cursor = alerted.client.get(f"{NS}/apps?limit=1").json()["next"] or "x"
-    problem(alerted.client.get(f"{ALERTS}?cursor={cursor}"), 400)
+    problem(alerted.client.get(f"{PATH}?cursor={cursor}"), 400)
 
 
 def test_an_abandoned_alert_is_sent_again_and_the_journal_says_by_whom(alerted: Served):
     client = alerted.of(alerted.token(Role.OPERATE))
-    answer = client.post(f"{ALERTS}/dead/retry", json={"reason": "the channel works again"})
+    answer = client.post(f"{PATH}/dead/retry", json={"reason": "the channel works again"})
     assert answer.status_code == 200, answer.text
     again = answer.json()["alert"]
     assert (again["state"], again["tries"], again["ended_at"]) == ("pending", 0, None)
@@ -98,24 +98,24 @@ def test_an_abandoned_alert_is_sent_again_and_the_journal_says_by_whom(alerted: 
 
 
 def test_one_that_was_sent_is_409_and_an_unknown_one_404(alerted: Served):
-    problem(alerted.client.post(f"{ALERTS}/sent/retry"), 409)
-    problem(alerted.client.post(f"{ALERTS}/nothing/retry"), 404)
-    problem(alerted.client.post(f"{ALERTS}/theirs/retry"), 404)
+    problem(alerted.client.post(f"{PATH}/sent/retry"), 409)
+    problem(alerted.client.post(f"{PATH}/nothing/retry"), 404)
+    problem(alerted.client.post(f"{PATH}/theirs/retry"), 404)
 
 
 def test_reading_needs_read_and_sending_operate(alerted: Served):
     reading = alerted.of(alerted.token(Role.READ))
-    assert reading.get(ALERTS).status_code == 200
-    problem(reading.post(f"{ALERTS}/dead/retry"), 403)
-    problem(alerted.of().get(ALERTS), 401)
+    assert reading.get(PATH).status_code == 200
+    problem(reading.post(f"{PATH}/dead/retry"), 403)
+    problem(alerted.of().get(PATH), 401)
 
 
 def test_a_token_of_an_app_sees_and_sends_its_alerts_only(alerted: Served):
     mine = alerted.of(alerted.token(Role.OPERATE, app="sales"))
-    assert [each["id"] for each in mine.get(ALERTS).json()["items"]] == ["again", "sent"]
-    problem(mine.get(f"{ALERTS}?app=shop"), 403)
-    problem(mine.post(f"{ALERTS}/dead/retry"), 403)
-    assert mine.post(f"{ALERTS}/again/retry").status_code == 200
+    assert [each["id"] for each in mine.get(PATH).json()["items"]] == ["again", "sent"]
+    problem(mine.get(f"{PATH}?app=shop"), 403)
+    problem(mine.post(f"{PATH}/dead/retry"), 403)
+    assert mine.post(f"{PATH}/again/retry").status_code == 200
 
 
 def test_the_board_lists_alerts_with_counts_that_lead_to_them(alerted: Served):

@@ -7,7 +7,18 @@ from hypothesis import strategies as st
 
 from tests.worlds.samples import at
 from tidegate.scheduler.model.journal import EntryKind
-from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
+from tidegate.scheduler.model.records.alert import (
+    ALERTS,
+    INCIDENTS,
+    Alert,
+    AlertKind,
+    AlertState,
+    Happening,
+    Incident,
+    Message,
+)
+from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS
+from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 MANY = 100
@@ -52,23 +63,24 @@ alerts = st.builds(
 )
 
 ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
-    "put_incidents": (st.lists(incidents, max_size=4),),
-    "drop_incidents": (st.lists(ids, max_size=4),),
-    "put_alerts": (st.lists(alerts, max_size=4),),
-    "drop_alerts": (instants, st.integers(1, 2)),
+    "drop_old": (
+        st.sampled_from([ALERTS, EXPECTED_PERIODS, PARTITIONS_REPORTS]),
+        instants,
+        st.integers(1, 2),
+    ),
 }
 
 
 def answers(reader: EngineReader, now: datetime) -> list[Any]:
     """What a reader says to every question about alerts."""
     return [
-        reader.deadline_schedules(),
+        reader.schedules(deadline=True),
         [each.entry for each in reader.journal_page(kinds=set(EntryKind), until=10**9, first=MANY)],
-        reader.incidents("p"),
+        reader.records(INCIDENTS, project=["p"]),
         reader.alerts("p", limit=2),
         reader.alerts("P", ids=["a", "b"], states=[AlertState.PENDING, AlertState.DEAD]),
-        reader.due_alerts("p", now, 2),
-        reader.due_alerts("", at(9), MANY),
+        reader.due_records(ALERTS, now, 2, project="p"),
+        reader.due_records(ALERTS, at(9), MANY, project=""),
         reader.alert_counts("p"),
         reader.alert_counts("p", "a"),
         reader.alerts("p", app="a", limit=2),

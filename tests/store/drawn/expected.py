@@ -59,9 +59,7 @@ totals = st.builds(
     number=st.integers(1, 2**40),
 )
 
-ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
-    "drop_late_periods": (instants, st.integers(1, 2)),
-}
+ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {}
 
 
 def answers(reader: EngineReader, now: datetime) -> list[Any]:

@@ -4,12 +4,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.store.drawn import expected, maintenance, overrides
+from tests.store.drawn import alerts, expected, maintenance, overrides
 from tests.worlds.samples import app, at, gauge
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import SUBSCRIPTIONS, Subscription
 from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
+from tidegate.scheduler.model.records.alert import ALERTS, INCIDENTS
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS, LATE_TOTALS
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.records.partitions_report import (
@@ -96,10 +97,12 @@ def many(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
 
 
 RECORDS: dict[Kind[Any], st.SearchStrategy[Any]] = {
+    ALERTS: alerts.alerts,
     APPS: st.builds(app, ids, revision=st.integers(1, 3), project=st.sampled_from(["", "p", "P"])),
     EXPECTED_DATA: expected.data,
     EXPECTED_PERIODS: expected.periods,
     GAUGES: gauges,
+    INCIDENTS: alerts.incidents,
     LATE_TOTALS: expected.totals,
     MAINTAINED_TABLES: maintenance.tables,
     MAINTENANCE_RECORDS: maintenance.records,

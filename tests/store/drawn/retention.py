@@ -34,7 +34,6 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "take_back_events": (ids,),
     "set_back": (st.integers(0, 4).map(at),),
     "forget_runs": (ids,),
-    "drop_launches": (ids,),
     # A database may leave out numbers, so the one that is dropped never exists.
     "drop_journal": (st.just([10**9]),),
     "add_sums": (st.lists(sums, max_size=3),),

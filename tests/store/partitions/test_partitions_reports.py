@@ -62,9 +62,9 @@ def test_what_is_old_and_not_owed_goes(store: Store) -> None:
             PARTITIONS_REPORTS,
             [kept("older", accepted=0), kept("old"), kept("new", accepted=5), kept("owed", owed=at(0))],
         )
-        assert transaction.drop_partitions_reports(at(5), 1) == 1
+        assert transaction.drop_old(PARTITIONS_REPORTS, at(5), 1) == 1
         assert transaction.records(PARTITIONS_REPORTS, id="older") == ()
-        assert transaction.drop_partitions_reports(at(5), 9) == 1
+        assert transaction.drop_old(PARTITIONS_REPORTS, at(5), 9) == 1
     with store.reading() as reader:
         left = [id for id in ("older", "old", "new", "owed") if reader.records(PARTITIONS_REPORTS, id=id)]
         assert left == ["new", "owed"]

@@ -18,6 +18,7 @@ from tests.tidegate.project import Project
 from tests.tidegate.tasks import EIGHT, TaskProject
 from tidegate.cli import main as frame
 from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.model.records.alert import ALERTS
 from tidegate.scheduler.model.run import GAUGES, Gauge
 from tidegate.scheduler.store.open import open_store
 
@@ -172,7 +173,7 @@ def filled(deployed: Project) -> Project:
     store = deployed.store()
     now = datetime.now(UTC)
     with store.transaction() as transaction:
-        transaction.put_alerts([msgspec.structs.replace(alert(), project="shop")])
+        transaction.put_records(ALERTS, [msgspec.structs.replace(alert(), project="shop")])
         transaction.put_records(
             GAUGES, [Gauge(name="cpu", value=42.0, reported_at=now - timedelta(minutes=1))]
         )

@@ -14,7 +14,7 @@ from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.alerts.collect import BlockedCommit, collect
 from tidegate.scheduler.intake.table_checks import table_checks
-from tidegate.scheduler.model.records.alert import LOST_ROWS
+from tidegate.scheduler.model.records.alert import ALERTS, LOST_ROWS
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
 from tidegate.spark_jobs.commit.recovery import is_blocked
@@ -52,7 +52,7 @@ class Alarms:
         self.deadlines.run(lambda: sweep_deadlines(store, now))
         collect(store, project, location.alerts.rules, now, looked[0] if looked else None)
         with store.reading() as reader:
-            due = bool(reader.due_alerts(project, now, 1))
+            due = bool(reader.due_records(ALERTS, now, 1, project=project))
         if due:
             channels, clock = location.alerts.channels, location.clock
             calls = self.delivery.calls

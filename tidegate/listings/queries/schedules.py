@@ -23,7 +23,6 @@ from tidegate.scheduler.model.event import SUBSCRIPTIONS, run_event_key
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.wanted import SchedulesWanted
 
 TriggerType = StrEnum("TriggerType", [(kind.upper(), kind) for kind in (*KINDS, TASK_KIND)])
 """The root of a trigger, or that it is a task."""
@@ -71,14 +70,14 @@ def list_schedules(asked: Asked) -> list[ListedSchedule]:
     # An app after the other is their order too: what follows enough of them is of a later page.
     for app in (None,) if asked.apps is None else sorted(asked.apps):
         for kind, status in product(kinds, statuses):
-            of_app = SchedulesWanted(
+            found += asked.reader.schedules(
                 app=app,
                 program=wanted.get("program"),
                 kind=kind,
                 status=status,
                 after=None if asked.after is None else asked.after[0],
+                limit=asked.limit,
             )
-            found += asked.reader.schedules_page(of_app, asked.limit)
         if len(found) >= asked.limit:
             break
     first = sorted(found, key=lambda state: state.ref)[: asked.limit]

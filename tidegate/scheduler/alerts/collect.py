@@ -32,6 +32,8 @@ from tidegate.scheduler.decision.alerts import Said, is_owed, troubled, well, wi
 from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.records.alert import (
+    ALERTS,
+    INCIDENTS,
     Alert,
     AlertKind,
     AlertRules,
@@ -101,7 +103,7 @@ def _has_work(
 ) -> bool:
     if reader.journal_ends()[1] > _position(reader, project, now)[0]:
         return True
-    known = reader.incidents(project)
+    known = reader.records(INCIDENTS, project=[project])
     if any(each.quiet_until <= now and is_owed(each) for each in known):
         return True
     open_commits = {cause for each in known if each.kind is AlertKind.BLOCKED_COMMIT for cause in each.open}
@@ -134,7 +136,7 @@ class _Collecting:
         self._apps: dict[str, DeployedApp] = {
             app.name: app for app in transaction.records(APPS) if app.project in (project, NO_PROJECT)
         }
-        self._before = {each.id: each for each in transaction.incidents(project)}
+        self._before = {each.id: each for each in transaction.records(INCIDENTS, project=[project])}
         self._incidents = dict(self._before)
         self._alerts: list[Alert] = []
         self._schedules: dict[str, ScheduleState | None] = {}
@@ -196,9 +198,9 @@ class _Collecting:
     def store(self) -> int:
         """Store what has changed."""
         changed = [each for id, each in self._incidents.items() if self._before.get(id) != each]
-        self._transaction.put_incidents(changed)
-        self._transaction.drop_incidents(self._before.keys() - self._incidents.keys())
-        self._transaction.put_alerts(self._alerts)
+        self._transaction.put_records(INCIDENTS, changed)
+        self._transaction.drop_records(INCIDENTS, self._before.keys() - self._incidents.keys())
+        self._transaction.put_records(ALERTS, self._alerts)
         return len(self._alerts)
 
     def _trouble(self, happening: Happening) -> None:

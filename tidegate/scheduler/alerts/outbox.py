@@ -15,7 +15,7 @@ import msgspec
 
 from tidegate.domain.back_off import back_off
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
-from tidegate.scheduler.model.records.alert import Alert, AlertState
+from tidegate.scheduler.model.records.alert import ALERTS, Alert, AlertState
 from tidegate.scheduler.model.refused import Refused, UnknownName
 from tidegate.scheduler.store.upkeep import UpkeepStore, UpkeepTransaction
 
@@ -33,15 +33,15 @@ DIED = "the process that sent it ended without a result"
 def take(store: UpkeepStore, project: str, now: datetime) -> Alert | None:
     """Return the alert of a project to send next, if one is due, and count the try."""
     with store.reading() as reader:
-        if not reader.due_alerts(project, now, 1):
+        if not reader.due_records(ALERTS, now, 1, project=project):
             return None
     with store.transaction() as transaction:
-        for alert in transaction.due_alerts(project, now, 1):
+        for alert in transaction.due_records(ALERTS, now, 1, project=project):
             if alert.tries >= TRIES_MAX:
                 _give_up(transaction, alert, alert.error or DIED, now)
                 continue
             taken = msgspec.structs.replace(alert, tries=alert.tries + 1, next_at=now + LEASE)
-            transaction.put_alerts([taken])
+            transaction.put_records(ALERTS, [taken])
             return taken
     return take(store, project, now)
 
@@ -51,7 +51,7 @@ def mark_sent(store: UpkeepStore, alert: Alert, now: datetime) -> None:
     with store.transaction() as transaction:
         for found in _same_try(transaction, alert):
             sent = msgspec.structs.replace(found, state=AlertState.SENT, next_at=None, ended_at=now, error="")
-            transaction.put_alerts([sent])
+            transaction.put_records(ALERTS, [sent])
 
 
 def mark_failed(store: UpkeepStore, alert: Alert, error: str, now: datetime) -> None:
@@ -62,7 +62,7 @@ def mark_failed(store: UpkeepStore, alert: Alert, error: str, now: datetime) -> 
                 _give_up(transaction, found, error, now)
             else:
                 again = now + back_off(FIRST_PAUSE, found.tries)
-                transaction.put_alerts([msgspec.structs.replace(found, error=error, next_at=again)])
+                transaction.put_records(ALERTS, [msgspec.structs.replace(found, error=error, next_at=again)])
 
 
 def retry(
@@ -94,7 +94,7 @@ def retry(
         msgspec.structs.replace(alert, state=AlertState.PENDING, tries=0, next_at=now, ended_at=None)
         for alert in found
     ]
-    transaction.put_alerts(again)
+    transaction.put_records(ALERTS, again)
     transaction.add_journal([_entry(alert, "retry", now, by.noted) for alert in again])
     return tuple(again)
 
@@ -107,7 +107,7 @@ def _same_try(transaction: UpkeepTransaction, alert: Alert) -> list[Alert]:
 
 def _give_up(transaction: UpkeepTransaction, alert: Alert, error: str, now: datetime) -> None:
     dead = msgspec.structs.replace(alert, state=AlertState.DEAD, error=error, next_at=None, ended_at=now)
-    transaction.put_alerts([dead])
+    transaction.put_records(ALERTS, [dead])
     transaction.add_journal([_entry(dead, "abandoned", now, {"message": error})])
 
 

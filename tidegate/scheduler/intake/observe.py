@@ -179,7 +179,7 @@ def _count(
     if job is not None:
         return ()
     if before is not None and before.launched_at != run.launched_at:
-        transaction.remove_launch(run.run_id)
+        transaction.drop_launches([run.run_id])
     if run.started_at is not None or run.active:
         transaction.add_launches([Launched(program=run.program, holder=run.run_id, at=run.launched_at)])
     if not run.active:

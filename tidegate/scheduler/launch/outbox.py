@@ -173,7 +173,7 @@ def reject(
         transaction.put_jobs([waiting])
         transaction.add_journal([entry])
         if waiting.gave_back:
-            transaction.remove_launch(job.launch_holder)
+            transaction.drop_launches([job.launch_holder])
             transaction.wake(transaction.release_slots(job.id), now)
 
 
@@ -212,7 +212,7 @@ def postpone(
     transaction.add_journal([entry for _, entry in postponed])
     for job, _ in postponed:
         if job.gave_back:
-            transaction.remove_launch(job.launch_holder)
+            transaction.drop_launches([job.launch_holder])
             transaction.wake(transaction.release_slots(job.id), now)
 
 

@@ -28,6 +28,9 @@ from tidegate.scheduler.decision.retention import (
 from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.keep import Keep
+from tidegate.scheduler.model.records.alert import ALERTS
+from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS
+from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
 from tidegate.scheduler.model.retention import PASS_CURSOR, OldJob, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import prune_journal
@@ -196,7 +199,7 @@ def _events(page: Page) -> Done:
     if gone:
         page.transaction.add_sums(page.transaction.events_without_job(gone))
         removed = page.transaction.forget_events(gone)
-    page.transaction.drop_partitions_reports(page.clock - page.keep.events, ROWS_PER_SLICE)
+    page.transaction.drop_old(PARTITIONS_REPORTS, page.clock - page.keep.events, ROWS_PER_SLICE)
     pruned = Pruned(events=len(gone), deliveries=removed)
     return Done(pruned=pruned, after=_next(rows, lambda old: (old.event.arrived, old.event.id)))
 
@@ -229,8 +232,8 @@ def _launches(page: Page) -> Done:
 
 def _journal(page: Page) -> Done:
     if page.keep.journal is not None:
-        page.transaction.drop_alerts(page.clock - page.keep.journal, ROWS_PER_SLICE)
-        page.transaction.drop_late_periods(page.clock - page.keep.journal, ROWS_PER_SLICE)
+        page.transaction.drop_old(ALERTS, page.clock - page.keep.journal, ROWS_PER_SLICE)
+        page.transaction.drop_old(EXPECTED_PERIODS, page.clock - page.keep.journal, ROWS_PER_SLICE)
     number = 0 if page.after is None else int(page.after[1])
     pruned, reached = prune_journal(page.transaction, page.keep.journal, page.clock, number, ROWS_PER_SLICE)
     return Done(pruned=pruned, after=None if reached is None else (page.clock, str(reached)))

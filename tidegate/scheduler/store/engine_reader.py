@@ -21,7 +21,7 @@ from tidegate.scheduler.model.retention import PrunedKind, Snapshot
 from tidegate.scheduler.model.run import ProgramHistory, Run
 from tidegate.scheduler.store.answers import AppHeader, Commitment, LedgerRow, Numbered
 from tidegate.scheduler.store.engine_rows import InstanceRows, MaintenanceRows, RecordRows, TallyRows
-from tidegate.scheduler.store.wanted import JobsWanted, JournalWanted, LateWanted
+from tidegate.scheduler.store.wanted import JobsWanted, JournalWanted, LateWanted, SchedulesWanted
 
 V = TypeVar("V", bound=Value)
 
@@ -131,10 +131,6 @@ class EngineReader(InstanceRows, MaintenanceRows, RecordRows, TallyRows, Protoco
         """
         ...
 
-    def deadline_schedules(self) -> tuple[ScheduleState, ...]:
-        """The schedules and tasks with a deadline, by ref."""
-        ...
-
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
         """The deliveries of each job, by arrival, event id and leaf. Every id has an entry.
 
@@ -154,14 +150,8 @@ class EngineReader(InstanceRows, MaintenanceRows, RecordRows, TallyRows, Protoco
         """The refs of all deployed schedules and tasks, sorted."""
         ...
 
-    def schedules(
-        self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
-    ) -> tuple[ScheduleState, ...]:
-        """Deployed schedules, by ref; of one app, those of `refs` that exist, or of a kind of trigger.
-
-        Args:
-            kind: of the root of the trigger, `task` for tasks.
-        """
+    def schedules(self, **wanted: Unpack[SchedulesWanted]) -> tuple[ScheduleState, ...]:
+        """Deployed schedules, by ref."""
         ...
 
     def constraints(

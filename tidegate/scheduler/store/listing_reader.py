@@ -9,10 +9,9 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol, Unpack
 
-from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.records.alert import Alert, Incident
+from tidegate.scheduler.model.records.alert import Alert
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance
 from tidegate.scheduler.model.run import Launched
 from tidegate.scheduler.store.answers import (
@@ -25,7 +24,7 @@ from tidegate.scheduler.store.answers import (
     TableSize,
 )
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.wanted import AlertsWanted, EventsWanted, SchedulesWanted
+from tidegate.scheduler.store.wanted import AlertsWanted, EventsWanted
 
 
 class ListingReader(EngineReader, Protocol):
@@ -33,10 +32,6 @@ class ListingReader(EngineReader, Protocol):
 
     def events_page(self, wanted: EventsWanted, limit: int) -> tuple[Event, ...]:
         """Events, the newest first by arrival, then id."""
-        ...
-
-    def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
-        """Schedules, by ref: those of an app by name."""
         ...
 
     def job_counts(
@@ -75,14 +70,6 @@ class ListingReader(EngineReader, Protocol):
 
     def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
         """How many alerts there are, of one app or of all, by channel, kind and state."""
-        ...
-
-    def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
-        """The pending alerts of a project whose `next_at` is due, by `next_at`, then id."""
-        ...
-
-    def incidents(self, project: str) -> tuple[Incident, ...]:
-        """The incidents of a project, by id."""
         ...
 
     def damage(self) -> tuple[Damage, ...]:

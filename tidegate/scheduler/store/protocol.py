@@ -93,8 +93,8 @@ class EngineTransaction(ChangedRecords, EngineReader, Protocol):
         """Record launches; a second one of the same holder is ignored."""
         ...
 
-    def remove_launch(self, holder: str) -> None:
-        """Remove a failed launch."""
+    def drop_launches(self, holders: Collection[str]) -> None:
+        """Remove launches, as those that failed."""
         ...
 
     def put_runs(self, runs: Sequence[Run]) -> None:

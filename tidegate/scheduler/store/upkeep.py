@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
-from tidegate.scheduler.model.records.alert import Alert, Incident
+from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.retention import LedgerSum, Snapshot
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
@@ -14,28 +14,12 @@ from tidegate.scheduler.store.protocol import EngineTransaction, Store
 class UpkeepTransaction(EngineTransaction, ListingReader, Protocol):
     """Changes the store, and prunes it."""
 
-    def put_incidents(self, incidents: Sequence[Incident]) -> None:
-        """Create or replace incidents, by id."""
-        ...
+    def drop_old(self, kind: Kind[Any], before: datetime, limit: int) -> int:
+        """Remove records that were over before an instant, the oldest first; return how many.
 
-    def drop_incidents(self, ids: Collection[str]) -> None:
-        """Remove incidents."""
-        ...
-
-    def put_alerts(self, alerts: Sequence[Alert]) -> None:
-        """Create or replace alerts, by id."""
-        ...
-
-    def drop_alerts(self, before: datetime, limit: int) -> int:
-        """Remove alerts that have ended before an instant, the oldest first; return how many."""
-        ...
-
-    def drop_late_periods(self, before: datetime, limit: int) -> int:
-        """Remove periods that were due before an instant and late, the oldest first; return how many."""
-        ...
-
-    def drop_partitions_reports(self, before: datetime, limit: int) -> int:
-        """Remove reports of before an instant that are not owed, the oldest first; return how many."""
+        An alert is over when it has ended, a report of partitions when it is not owed, a period when it was
+        due, of those that were late.
+        """
         ...
 
     def drop_jobs(self, ids: Collection[str]) -> None:
@@ -53,10 +37,6 @@ class UpkeepTransaction(EngineTransaction, ListingReader, Protocol):
 
     def forget_runs(self, ids: Collection[str]) -> None:
         """Remove runs, and remember their ids."""
-        ...
-
-    def drop_launches(self, holders: Collection[str]) -> None:
-        """Remove launches."""
         ...
 
     def drop_journal(self, numbers: Collection[int]) -> None:

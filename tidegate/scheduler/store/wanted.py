@@ -103,19 +103,24 @@ class AlertsWanted(TypedDict, total=False):
     limit: int | None
 
 
-class SchedulesWanted(Value, kw_only=True):
-    """Which schedules and tasks are listed: those that match all given filters.
+class SchedulesWanted(TypedDict, total=False):
+    """Which schedules and tasks: those that match all given filters.
 
     Attributes:
         kind: of the root of the trigger, `task` for tasks.
-        after: the ref of the schedule behind which the page begins.
+        deadline: only those that have one.
+        after: only those whose ref follows this one.
+        limit: only so many, the first ones.
     """
 
-    app: str | None = None
-    program: str | None = None
-    kind: str | None = None
-    status: Status | None = None
-    after: str | None = None
+    refs: Collection[str] | None
+    app: str | None
+    program: str | None
+    kind: str | None
+    status: Status | None
+    deadline: bool
+    after: str | None
+    limit: int | None
 
 
 class Outcome(StrEnum):

@@ -30,7 +30,7 @@ UNFINISHED = tuple(state for state in JobState if state not in FINISHED)
 def sweep_deadlines(store: Store, now: datetime) -> int:
     """Note the jobs that have missed their deadline; return how many."""
     with store.reading() as reader:
-        if not reader.deadline_schedules() or not (_found(reader, now) or _has_ended(reader)):
+        if not reader.schedules(deadline=True) or not (_found(reader, now) or _has_ended(reader)):
             return 0
     with store.transaction() as transaction:
         at = effective_at(transaction, now, now)
@@ -46,7 +46,7 @@ def sweep_deadlines(store: Store, now: datetime) -> int:
 
 def next_late_job(reader: EngineReader) -> datetime | None:
     """Return the first instant at which an unfinished job has missed its deadline; None if none will."""
-    states = {state.ref: state for state in reader.deadline_schedules()}
+    states = {state.ref: state for state in reader.schedules(deadline=True)}
     if not states:
         return None
     jobs = reader.jobs(schedules=states.keys(), states=UNFINISHED)
@@ -57,7 +57,7 @@ def next_late_job(reader: EngineReader) -> datetime | None:
 
 def _found(reader: EngineReader, now: datetime) -> list[tuple[Job, Entry]]:
     """Return the jobs that are late now and were not before, each with its entry."""
-    states = {state.ref: state for state in reader.deadline_schedules()}
+    states = {state.ref: state for state in reader.schedules(deadline=True)}
     jobs = {job.id: job for job in reader.jobs(schedules=states.keys(), states=UNFINISHED)}
     after_, until = _place(reader), reader.journal_ends()[1]
     rows = reader.journal_page(kinds=ENDS, after=after_, until=until, first=ENTRIES_PER_SWEEP)

@@ -51,7 +51,7 @@ def end_jobs(transaction: EngineTransaction, endings: Sequence[tuple[Job, Entry]
     transaction.add_events([event for _, end, _ in ends for event in end.events])
     for before, end, at in ends:
         if end.released.launch:
-            transaction.remove_launch(before.launch_holder)
+            transaction.drop_launches([before.launch_holder])
         if end.job.instance is not None:
             transaction.wake({instance_resource(end.job.id)}, at)
         if end.released.slots:

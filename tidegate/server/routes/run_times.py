@@ -12,7 +12,6 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import fire_event_key
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
-from tidegate.scheduler.store.wanted import SchedulesWanted
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.body import as_form, read_list
 from tidegate.server.contract import contract, json_answer
@@ -118,7 +117,7 @@ def _times(service: Service, reader: ListingReader, app: str, program: str, look
     now = service.clock()
     found = [
         time
-        for state in reader.schedules_page(SchedulesWanted(app=app, program=program, kind="cron"), MOST)
+        for state in reader.schedules(app=app, program=program, kind="cron", limit=MOST)
         for time in look(reader, state, now)
     ]
     return sorted(found, key=lambda each: (each.time, each.schedule))

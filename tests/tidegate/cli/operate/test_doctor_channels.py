@@ -13,7 +13,7 @@ from tidegate.alerts.channel import Channel, Command, Mail, Webhook
 from tidegate.cli.operate.health.channels import channel_findings
 from tidegate.cli.operate.health.findings import Health
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.model.records.alert import Alert, AlertState
+from tidegate.scheduler.model.records.alert import ALERTS, Alert, AlertState
 
 HOOK = Webhook(url="http://127.0.0.1:9/")
 CHANNELS = """
@@ -78,7 +78,7 @@ def test_the_command_names_a_channel_that_fails(deployed: Project) -> None:
     settings.write_text(settings.read_text() + CHANNELS)
     store, name = deployed.store(), load_settings().name
     with store.transaction() as transaction:
-        transaction.put_alerts([ended(AlertState.DEAD, project=name, error="no route")])
+        transaction.put_records(ALERTS, [ended(AlertState.DEAD, project=name, error="no route")])
     store.close()
     found = {each["part"]: each for each in deployed.json("doctor", exit_code=1)}
     assert found["channel ops"]["health"] == "wrong"

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.kind import Kind
 
 ID_DIGITS = 16
 LOST_ROWS = "lost rows: "
@@ -170,3 +171,7 @@ def alert_id(incident: Incident, kind: AlertKind, channel: str) -> str:
 
 def _digest(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:ID_DIGITS]
+
+
+INCIDENTS = Kind(name="incidents", value=Incident, key=("id",), by=("project",))
+ALERTS = Kind(name="alerts", value=Alert, key=("id",), by=("project",), due="next_at")

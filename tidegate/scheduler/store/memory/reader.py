@@ -6,7 +6,7 @@ for the SQL stores, so it must be simple, not fast.
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import msgspec
 
@@ -25,6 +25,7 @@ from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.memory.records.by_key import RecordReader
 from tidegate.scheduler.store.memory.records.tallies import TallyReader
 from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.wanted import SchedulesWanted
 
 T = TypeVar("T")
 
@@ -61,16 +62,21 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
     def schedule_refs(self) -> tuple[str, ...]:
         return tuple(sorted(self._tables.schedules))
 
-    def schedules(
-        self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
-    ) -> tuple[ScheduleState, ...]:
-        return tuple(
+    def schedules(self, **wanted: Unpack[SchedulesWanted]) -> tuple[ScheduleState, ...]:
+        refs, app, program = wanted.get("refs"), wanted.get("app"), wanted.get("program")
+        kind, status, deadline = wanted.get("kind"), wanted.get("status"), wanted.get("deadline")
+        found = tuple(
             state
             for ref, state in sorted(self._tables.schedules.items())
-            if (app is None or state.app == app)
+            if app in (None, state.app)
             and (refs is None or ref in refs)
+            and program in (None, state.spec.program)
             and kind in (None, state.spec.trigger.kind)
+            and status in (None, state.status)
+            and (not deadline or state.spec.deadline is not None)
+            and ref > (wanted.get("after") or "")
         )
+        return found[: wanted.get("limit")]
 
     def due_schedules(self, now: datetime, limit: int, *, tasks: bool = False) -> tuple[ScheduleState, ...]:
         due = [
@@ -80,10 +86,6 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
             if (state.spec.task is not None if tasks else state.fires and state.spec.task is None)
         ]
         return tuple(state for _, _, state in sorted(due, key=lambda d: d[:2])[:limit])
-
-    def deadline_schedules(self) -> tuple[ScheduleState, ...]:
-        found = (state for _, state in sorted(self._tables.schedules.items()))
-        return tuple(state for state in found if state.spec.deadline is not None)
 
     def constraints(
         self, kinds: Collection[type[Constraint]], *, app: str | None = None

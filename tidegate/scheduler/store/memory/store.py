@@ -149,9 +149,10 @@ class MemoryTransaction(MaintenanceWriter, JobWriter, RecordWriter, TallyWriter,
         for each in launches:
             self._tables.launches.setdefault(each.holder, (each.program, each.at))
 
-    def remove_launch(self, holder: str) -> None:
+    def drop_launches(self, holders: Collection[str]) -> None:
         self._tables.own("launches")
-        self._tables.launches.pop(holder, None)
+        for holder in holders:
+            self._tables.launches.pop(holder, None)
 
     def put_runs(self, runs: Sequence[Run]) -> None:
         self._tables.own("runs")

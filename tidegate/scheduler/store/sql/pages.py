@@ -6,14 +6,11 @@ from typing import Any
 
 from sqlalchemy import Column, Text, bindparam, func, select
 
-from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.answers import JobCount, counts_order
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, every
-from tidegate.scheduler.store.sql.statements.rows import SCHEDULES
-from tidegate.scheduler.store.wanted import SchedulesWanted
+from tidegate.scheduler.store.sql.statements.queries import Queries
 
 ENDED = bindparam("ended", type_=Instant)
 BEHIND = bindparam("behind", type_=Text)
@@ -21,8 +18,6 @@ BEHIND = bindparam("behind", type_=Text)
 _OPENED, _ID = tables.jobs.c.opened_at, tables.jobs.c.id
 _ENDED = tables.jobs.c.ended_at
 
-FIRST_SCHEDULES = every(SCHEDULES).order_by(tables.schedules.c.ref).limit(LIMIT)
-NEXT_SCHEDULES = FIRST_SCHEDULES.where(tables.schedules.c.ref > BEHIND)
 COUNTS = select(
     tables.jobs.c.app,
     tables.jobs.c.state,
@@ -34,20 +29,6 @@ COUNTS_ENDED = COUNTS.where(_ENDED >= ENDED)
 
 
 class PageReader(Queries):
-    def schedules_page(self, wanted: SchedulesWanted, limit: int) -> tuple[ScheduleState, ...]:
-        of = tables.schedules.c
-        equals: dict[Column[Any], Any] = {
-            of.app: wanted.app,
-            of.program: wanted.program,
-            of.trigger_kind: wanted.kind,
-            of.status: wanted.status,
-        }
-        if wanted.after is None:
-            return tuple(self._all(FIRST_SCHEDULES, SCHEDULES.value, None, equals, limit=limit))
-        return tuple(
-            self._all(NEXT_SCHEDULES, SCHEDULES.value, None, equals, limit=limit, behind=wanted.after)
-        )
-
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None
     ) -> tuple[JobCount, ...]:

@@ -7,7 +7,7 @@ parameters and any length of lists (see `bulk`): building one takes longer than 
 from collections.abc import Collection
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 from sqlalchemy import Column, bindparam, func, select
@@ -44,6 +44,7 @@ from tidegate.scheduler.store.sql.statements.rows import (
     RUNS,
     SCHEDULES,
 )
+from tidegate.scheduler.store.wanted import SchedulesWanted
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 ENDED_RUNS = tuple(status for status in RunStatus if status in ENDED)
@@ -67,7 +68,22 @@ APP_HEADERS = select(
     tables.apps.c.namespace,
 ).order_by(tables.apps.c.name)
 REFS = select(tables.schedules.c.ref)
-ALL_SCHEDULES = every(SCHEDULES)
+SCHEDULES_WANTED = Filters(
+    query=every(SCHEDULES),
+    value=SCHEDULES.value,
+    lists={"refs": tables.schedules.c.ref},
+    equals={
+        "app": tables.schedules.c.app,
+        "program": tables.schedules.c.program,
+        "kind": tables.schedules.c.trigger_kind,
+        "status": tables.schedules.c.status,
+    },
+    bounds={
+        "deadline": tables.schedules.c.deadline_of.is_not(None),
+        "after": tables.schedules.c.ref > bindparam("after"),
+    },
+    limits={"limit": (tables.schedules.c.ref,)},
+)
 ALL_RUNS = every(RUNS)
 EVENTS_WANTED = Filters(
     query=every(EVENTS),
@@ -148,12 +164,8 @@ class SqlReader(
     def schedule_refs(self) -> tuple[str, ...]:
         return tuple(sorted(self._connection.execute(REFS).scalars()))
 
-    def schedules(
-        self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
-    ) -> tuple[ScheduleState, ...]:
-        table = tables.schedules
-        equals = {table.c.app: app, table.c.trigger_kind: kind}
-        found = self._all(ALL_SCHEDULES, SCHEDULES.value, {table.c.ref: refs}, equals)
+    def schedules(self, **wanted: Unpack[SchedulesWanted]) -> tuple[ScheduleState, ...]:
+        found = self._wanted(SCHEDULES_WANTED, wanted)
         return tuple(sorted(found, key=lambda state: state.ref))
 
     def due_schedules(self, now: datetime, limit: int, *, tasks: bool = False) -> tuple[ScheduleState, ...]:

@@ -15,7 +15,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.store.answers import AppHeader
 from tidegate.scheduler.store.sql.reader import SqlReader
-from tidegate.scheduler.store.wanted import JobsWanted
+from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
 
 NAMES_MAX = 10
 """Look-ups of more names at once are not kept: they are those of lists, which are read once."""
@@ -38,11 +38,9 @@ class SnapshotReader(SqlReader):
     def app_headers(self) -> tuple[AppHeader, ...]:
         return self._once("app headers", (), lambda: SqlReader.app_headers(self))
 
-    def schedules(
-        self, *, app: str | None = None, refs: Collection[str] | None = None, kind: str | None = None
-    ) -> tuple[ScheduleState, ...]:
-        only = refs if app is None and kind is None else None
-        return self._once("schedules", only, lambda: SqlReader.schedules(self, app=app, refs=refs, kind=kind))
+    def schedules(self, **wanted: Unpack[SchedulesWanted]) -> tuple[ScheduleState, ...]:
+        only = wanted.get("refs") if wanted.keys() == {"refs"} else None
+        return self._once("schedules", only, lambda: SqlReader.schedules(self, **wanted))
 
     def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
         only = wanted.get("ids") if wanted.keys() == {"ids"} else None

@@ -29,10 +29,7 @@ from tidegate.scheduler.store.sql.journal import JOURNAL
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
 from tidegate.scheduler.store.sql.queues import QueueWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
-from tidegate.scheduler.store.sql.records.alerts import AlertWriter
 from tidegate.scheduler.store.sql.records.by_key import RecordWriter
-from tidegate.scheduler.store.sql.records.expected import ExpectedWriter
-from tidegate.scheduler.store.sql.records.partitions_reports import PartitionsReportWriter
 from tidegate.scheduler.store.sql.records.tallies import TallyWriter
 from tidegate.scheduler.store.sql.rename import rename_rows
 from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
@@ -65,10 +62,7 @@ def _mark_routed(dialect: str) -> Update:
 
 
 class SqlTransaction(
-    AlertWriter,
-    ExpectedWriter,
     MaintenanceWriter,
-    PartitionsReportWriter,
     QueueWriter,
     RecordWriter,
     TallyWriter,
@@ -167,10 +161,6 @@ class SqlTransaction(
     def add_launches(self, launches: Sequence[Launched]) -> None:
         self._count_launches(launches)
         self._put(LAUNCHES, launches, on_conflict="leave")
-
-    def remove_launch(self, holder: str) -> None:
-        self._uncount_launches([holder])
-        self._delete(tables.launches.c.holder, [holder])
 
     def put_runs(self, runs: Sequence[Run]) -> None:
         self._count_runs(runs)

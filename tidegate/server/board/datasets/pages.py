@@ -13,7 +13,6 @@ from tidegate.listings.queries.late import lateness
 from tidegate.scheduler.decision.deadlines import deadline_of_dataset
 from tidegate.scheduler.store.answers import WHOLE
 from tidegate.scheduler.store.listing_reader import ListingReader
-from tidegate.scheduler.store.wanted import SchedulesWanted
 from tidegate.server.access import READ, Called
 from tidegate.server.board.datasets.dates import Calendar, Wanted, dated
 from tidegate.server.board.datasets.edges import Edge, flows, triggers
@@ -91,7 +90,7 @@ def list_page(request: Request, service: Here, caller: Called, app: str = "") ->
         if chosen is not None:
             caller.check_app(chosen)
             deployed = deployed_app(service, reader, chosen)
-            states = reader.schedules_page(SchedulesWanted(app=chosen), SCHEDULES_READ + 1)
+            states = reader.schedules(app=chosen, limit=SCHEDULES_READ + 1)
             whole = len(states) <= SCHEDULES_READ
             reads, writes = flows(deployed.app.programs.values(), chosen)
             starts = triggers(states[:SCHEDULES_READ])

@@ -1,21 +1,17 @@
 """Alerts in SQL."""
 
-from collections.abc import Collection, Sequence
-from datetime import datetime
 from typing import Unpack
 
 from sqlalchemy import Boolean, Column, Index, Integer, Table, Text, and_, bindparam, func, or_, select
 
 from tidegate.domain.part_name import SEPARATOR
-from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.records.alert import Alert, AlertKind, AlertState, Happening, Incident, Message
 from tidegate.scheduler.store.answers import AlertCount
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec, Coded, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata, partial_index
 from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, every
-from tidegate.scheduler.store.sql.statements.rows import SCHEDULES
+from tidegate.scheduler.store.sql.statements.queries import every
 from tidegate.scheduler.store.wanted import AlertsWanted
 
 incidents = Table(
@@ -58,16 +54,8 @@ partial_index("ix_alerts_due", _ALERTS.project, _ALERTS.next_at, where=_ALERTS.n
 
 INCIDENTS = Codec(incidents, Incident)
 ALERTS = Codec(alerts, Alert)
-ALL_INCIDENTS = every(INCIDENTS).order_by(incidents.c.id)
-_MADE = bindparam("made", type_=Instant())
 _OF_APP = func.substr(_ALERTS.subject, 1, func.length(bindparam("of_app"))) == bindparam("of_app")
 """Not LIKE, which does not tell capital letters apart on SQLite."""
-DUE = (
-    every(ALERTS)
-    .where(_ALERTS.next_at <= bindparam("now", type_=Instant()))
-    .order_by(_ALERTS.next_at, _ALERTS.id)
-    .limit(LIMIT)
-)
 COUNTS = (
     select(_ALERTS.channel, _ALERTS.kind, _ALERTS.state, func.count().label("alerts"))
     .where(_ALERTS.project == bindparam("project"))
@@ -75,21 +63,6 @@ COUNTS = (
     .order_by(_ALERTS.channel, _ALERTS.kind, _ALERTS.state)
 )
 COUNTS_OF_APP = COUNTS.where(_OF_APP)
-ENDED = (
-    select(_ALERTS.id)
-    .where(_ALERTS.next_at.is_(None), _ALERTS.ended_at < bindparam("before", type_=Instant()))
-    .order_by(_ALERTS.ended_at, _ALERTS.id)
-    .limit(LIMIT)
-)
-
-
-DEADLINES = (
-    every(SCHEDULES)
-    .where(tables.schedules.c.deadline_of.is_not(None))
-    .order_by(tables.schedules.c.deadline_of)
-)
-
-
 _BEFORE = bindparam("before", type_=Instant())
 WANTED = Filters(
     query=every(ALERTS),
@@ -108,22 +81,12 @@ WANTED = Filters(
 
 
 class AlertReader(FilteredQueries):
-    def deadline_schedules(self) -> tuple[ScheduleState, ...]:
-        return tuple(self._all(DEADLINES, SCHEDULES.value))
-
-    def incidents(self, project: str) -> tuple[Incident, ...]:
-        return tuple(self._all(ALL_INCIDENTS, INCIDENTS.value, equals={incidents.c.project: project}))
-
     def alerts(self, project: str, **wanted: Unpack[AlertsWanted]) -> tuple[Alert, ...]:
         app = wanted.pop("app", None)
         of_app = None if app is None else f"{app}{SEPARATOR}"
         found = self._wanted(WANTED, {**wanted, "project": project, "of_app": of_app})
         by_id = sorted(found, key=lambda alert: alert.id)
         return tuple(sorted(by_id, key=lambda alert: alert.made_at, reverse=True))
-
-    def due_alerts(self, project: str, now: datetime, limit: int) -> tuple[Alert, ...]:
-        same = {_ALERTS.project: project}
-        return tuple(self._all(DUE, ALERTS.value, equals=same, now=now, limit=limit))
 
     def alert_counts(self, project: str, app: str | None = None) -> tuple[AlertCount, ...]:
         of = {} if app is None else {"of_app": f"{app}{SEPARATOR}"}
@@ -132,19 +95,3 @@ class AlertReader(FilteredQueries):
         return tuple(
             AlertCount(channel=row.channel, kind=row.kind, state=row.state, alerts=row.alerts) for row in rows
         )
-
-
-class AlertWriter(AlertReader, Changes):
-    def put_incidents(self, incidents: Sequence[Incident]) -> None:
-        self._put(INCIDENTS, incidents)
-
-    def drop_incidents(self, ids: Collection[str]) -> None:
-        self._delete(incidents.c.id, ids)
-
-    def put_alerts(self, alerts: Sequence[Alert]) -> None:
-        self._put(ALERTS, alerts)
-
-    def drop_alerts(self, before: datetime, limit: int) -> int:
-        old = self._connection.execute(ENDED, {"before": before, "limit": limit}).scalars().all()
-        self._delete(_ALERTS.id, old)
-        return len(old)

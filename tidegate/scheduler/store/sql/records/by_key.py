@@ -9,12 +9,12 @@ from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, select
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.kind import Key, Kind, whole
-from tidegate.scheduler.store.sql.columns import Held, converter
-from tidegate.scheduler.store.sql.records.kinds import codec_of
+from tidegate.scheduler.store.sql.columns import Held, Instant, converter
+from tidegate.scheduler.store.sql.records.kinds import OVER, codec_of
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, Statement, every
 
@@ -70,3 +70,13 @@ class RecordWriter(RecordReader, Changes):
             by_length.setdefault(len(key), []).append(held)
         for length, rows in by_length.items():
             bulk.delete(self._connection, table, kind.key[:length], rows)
+
+    def drop_old(self, kind: Kind[Any], before: datetime, limit: int) -> int:
+        (at, over), table = OVER[kind], codec_of(kind).table
+        key = [table.c[name] for name in kind.key]
+        old = (
+            select(*key).where(at < bindparam("before", type_=Instant), over).order_by(at, *key).limit(LIMIT)
+        )
+        rows = self._connection.execute(old, {"before": before, "limit": limit}).all()
+        bulk.delete(self._connection, table, kind.key, [tuple(row) for row in rows])
+        return len(rows)

@@ -9,7 +9,7 @@ Jobs that are late are counted by an index of theirs, which has only those that 
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Column, Table, bindparam, func, select
+from sqlalchemy import BigInteger, Column, Table, func, select
 
 from tidegate.domain.model import Deadline
 from tidegate.domain.model.dataset import PartitionScheme
@@ -17,8 +17,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod, LateTotal
 from tidegate.scheduler.store.sql.columns import Codec, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata, partial_index
-from tidegate.scheduler.store.sql.statements import bulk
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, Statement, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
 from tidegate.scheduler.store.sql.tables import jobs
 from tidegate.scheduler.store.wanted import LateWanted
 
@@ -53,7 +52,6 @@ expected_periods = Table(
     Column("is_late", Instant),
 )
 _PERIODS = expected_periods.c
-_PERIOD_KEY = ("dataset", "period")
 _WAS_LATE, _IS_LATE = _PERIODS.was_late.is_not(None), _PERIODS.is_late.is_not(None)
 _DATASET, _PERIOD = _PERIODS.dataset, _PERIODS.period
 partial_index("ix_expected_periods_late", _PERIODS.was_late, _DATASET, _PERIOD, where=_WAS_LATE)
@@ -88,12 +86,6 @@ def _newest(late_since: Column[datetime]) -> Statement:
 
 
 LATE, LATE_NOW = _newest(_PERIODS.was_late), _newest(_PERIODS.is_late)
-OLD = (
-    select(_DATASET, _PERIOD)
-    .where(_PERIODS.was_late < bindparam("before"))
-    .order_by(_PERIODS.was_late, _DATASET, _PERIOD)
-    .limit(LIMIT)
-)
 _LATE_OF = jobs.c.late_of
 LATE_JOBS = select(_LATE_OF, func.count()).where(_LATE_OF.is_not(None)).group_by(_LATE_OF).order_by(_LATE_OF)
 
@@ -108,12 +100,3 @@ class ExpectedReader(Queries):
 
     def late_jobs(self) -> dict[str, int]:
         return {row[0]: row[1] for row in self._connection.execute(LATE_JOBS).all()}
-
-
-class ExpectedWriter(ExpectedReader, Changes):
-    """Removes what was late long ago."""
-
-    def drop_late_periods(self, before: datetime, limit: int) -> int:
-        rows = self._connection.execute(OLD, {"before": before, "limit": limit}).all()
-        bulk.delete(self._connection, expected_periods, _PERIOD_KEY, [tuple(row) for row in rows])
-        return len(rows)
