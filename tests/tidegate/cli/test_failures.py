@@ -51,7 +51,7 @@ def fail(deployed: Project) -> str:
 def test_jobs_list_shows_what_failed_and_why(
     deployed: Project, failed: str, options: tuple[str, ...]
 ) -> None:
-    printed = deployed.run("jobs", "list", *options)
+    printed = deployed.run("jobs", "list", "--wide", *options)
     assert failed in printed
     assert SAID in printed
     assert "run-1" in printed
