@@ -33,8 +33,9 @@ class Job(Value, kw_only=True):
         key: the `for_each` key, the scheduled time of an instance, or table and operation; "" without one.
         state: PENDING_TRIGGER, PENDING_CONSTRAINT, PENDING_LAUNCH, LAUNCHED, SUCCEEDED, FAILED, PAUSED or
             DISCARDED.
+        run_state: how far its run is: queued, starting or running; null without a run that has not ended.
         reason: the code of why it waits, or was discarded or failed; `tidegate explain` says what it means.
-        detail: more of that, for people.
+        detail: more of that, for people; of a queued run the place that it waits for.
         priority: its place among ready jobs; null: behind every other job, of a backfill without a priority.
         attempt: the number of the attempt, from 1.
         opened_at: when it was opened.
@@ -58,6 +59,7 @@ class Job(Value, kw_only=True):
     schedule: str
     key: str
     state: str
+    run_state: str | None
     reason: str | None
     detail: str
     priority: str | None
@@ -93,6 +95,12 @@ JOBS = Listing(
             "Only jobs in this state; may be repeated.",
             of="tidegate.scheduler.model.job:JobState",
         ),
+        Filter(
+            "run_state",
+            "state",
+            "Only jobs whose run is queued, starting or running; may be repeated.",
+            of="tidegate.scheduler.model.run:RunState",
+        ),
         Filter("reason", "reason", "Only jobs with this reason code, such as W-WINDOW."),
         Filter("since", "instant", "Only jobs that were opened at this instant or later."),
         Filter("ended", "instant", "Only jobs that ended at this instant or later."),
@@ -104,6 +112,7 @@ JOBS = Listing(
         Column("schedule", "schedule", 3),
         Column("key", "id", 3),
         Column("state", "state", 1),
+        Column("run_state", "text", 3, "run state"),
         Column("opened_at", "since", 0, "age"),
         Column("reason", "waits", 0, "waits for"),
         Column("reason", "reason", 3),

@@ -1,8 +1,10 @@
 """Jobs over REST: lists in pages, one in full, why it waits, and the actions of people."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.server.board.board import HTML
@@ -14,6 +16,8 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.model.run import Run, RunStatus
+from tidegate.scheduler.tick.places import Noted, note_places
 
 pytestmark = [pytest.mark.store]
 
@@ -45,8 +49,6 @@ def listed(server: Served, query: str = "") -> list[Any]:
 
 def failed(server: Served, reason: Reason) -> str:
     """Let the newest job fail, as if its run had, and return its id."""
-    import msgspec
-
     id_ = listed(server)[0]["id"]
     with server.store.transaction() as transaction:
         (job,) = transaction.jobs(ids=[id_])
@@ -214,3 +216,55 @@ def test_roles_and_apps_of_tokens(waiting: Served):
     problem(other.post(f"{JOBS}/{id_}/cancel"), 403)
     operator = waiting.of(waiting.token(Role.OPERATE, app="sales"))
     assert operator.post(f"{JOBS}/{id_}/cancel").status_code == 200
+
+
+PLACES = "queued for one of 4 places (`max_concurrent_runs` of dagster.yaml)"
+
+
+def launched(server: Served, status: RunStatus) -> str:
+    """Launch the newest job, with a run of this status."""
+    id_ = listed(server)[0]["id"]
+    run = Run(run_id="r", program="sales/report", job=id_, attempt=1, status=status, seen_at=server.now)
+    with server.store.transaction() as transaction:
+        (job,) = transaction.jobs(ids=[id_])
+        transaction.put_jobs([msgspec.structs.replace(job, state=JobState.LAUNCHED, reason=None, run_id="r")])
+        transaction.put_runs([run])
+    return id_
+
+
+@pytest.mark.parametrize(
+    ("status", "shown"),
+    [
+        (RunStatus.QUEUED, "queued"),
+        (RunStatus.STARTING, "starting"),
+        (RunStatus.STARTED, "running"),
+        (RunStatus.SUCCEEDED, None),
+    ],
+)
+def test_a_launched_job_has_the_state_of_its_run(waiting: Served, status: RunStatus, shown: str | None):
+    id_ = launched(waiting, status)
+    found = {job["id"]: job["run_state"] for job in listed(waiting)}
+    assert found.pop(id_) == shown
+    assert set(found.values()) == {None}
+    for state in ("queued", "starting", "running"):
+        ids = [job["id"] for job in listed(waiting, f"?run_state={state}&limit=1")]
+        assert ids == [id_] * (state == shown)
+    assert listed(waiting, "?run_state=queued,running&state=FAILED") == []
+    assert waiting.client.get(f"{JOBS}/{id_}").json()["job"]["run_state"] == shown
+    problem(waiting.client.get(f"{JOBS}?run_state=done"), 400)
+
+
+def test_a_queued_run_names_the_places_where_their_number_is_known(waiting: Served):
+    id_ = launched(waiting, RunStatus.QUEUED)
+
+    def detail() -> str:
+        (job,) = listed(waiting, "?run_state=queued")
+        return job["detail"]
+
+    assert detail() == "queued for a place (`max_concurrent_runs` of dagster.yaml)"
+    with waiting.store.transaction() as transaction:
+        for app in transaction.app_headers():
+            note_places(transaction, app.project, Noted(most=4))
+    assert detail() == PLACES
+    why = waiting.client.get(f"{JOBS}/{id_}/why").json()
+    assert PLACES in json.dumps(why)

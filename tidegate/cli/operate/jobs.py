@@ -47,7 +47,7 @@ def _listed(given: Given, forms: Collection[str]) -> Parts:
         return Parts([Part("", given)], "No dead letters.")
     if "failed" in forms:
         return Parts([Part("Failed:", given)], "No failed jobs.")
-    if "all" in forms or not given.keys().isdisjoint(("state", "ended")):
+    if "all" in forms or not given.keys().isdisjoint(("state", "run_state", "ended")):
         return Parts([Part("", given)], "No jobs.")
     since = datetime.now(UTC) - FAILURES_SHOWN_FOR
     waiting = Part("", {**given, "state": UNFINISHED})
@@ -231,7 +231,8 @@ def _fields(shown: "ShownJob", address: str) -> Iterator[list[str]]:
         yield ["instance", f"tidegate instances show {job.schedule} {job.key}"]
         yield ["business date", job.instance.business_date]
     because = "" if job.reason is None else f"  {job.reason}: {Reason(job.reason).summary}"
-    yield ["state", f"{job.state}{because}"]
+    run = "" if job.run_state is None else f", {job.run_state}"
+    yield ["state", f"{job.state}{run}{because}"]
     yield ["priority", job.priority or "behind every other job: of a backfill without a priority"]
     instants = {
         "opened": job.opened_at,

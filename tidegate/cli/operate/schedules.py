@@ -80,7 +80,7 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
     """Show one schedule: its status, its specification, its newest jobs, and who changed it."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.history import print_history
-    from tidegate.listings.queries.jobs import public_job
+    from tidegate.listings.queries.jobs import public_jobs
     from tidegate.listings.queries.schedules import listed_schedules
     from tidegate.project.local_time import use_zone
     from tidegate.scheduler.explain.names import find_schedule
@@ -92,7 +92,7 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
         history = reader.journal(schedule=state.ref, limit=RECENT_ENTRIES)
         if format is Format.JSON:
             (public,) = listed_schedules(reader, [state], datetime.now(UTC))
-            print_json({"schedule": public, "jobs": [*map(public_job, jobs)], "history": history})
+            print_json({"schedule": public, "jobs": public_jobs(reader, jobs), "history": history})
             return
     print_table(["schedule", state.ref], list(_fields(state)))
     if state.spec.task is not None:

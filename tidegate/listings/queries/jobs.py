@@ -1,11 +1,13 @@
 """Jobs as all faces show them, and the list of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.listings.jobs import InstanceOfJob, Job
 from tidegate.listings.read import Asked
+from tidegate.scheduler.explain.run_state import JobRun, runs_of_jobs
 from tidegate.scheduler.model import job as engine
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.wanted import JobsWanted
 
 PAGE = 1000
@@ -14,10 +16,23 @@ PAGE = 1000
 _AS_IT_IS = set(Job.__struct_fields__) & {*engine.Job.__struct_fields__, "app"}
 
 
-def public_job(job: engine.Job) -> Job:
+def public_jobs(reader: EngineReader, jobs: Iterable[engine.Job]) -> list[Job]:
+    """Return what of some jobs all faces show."""
+    several = list(jobs)
+    runs = runs_of_jobs(reader, several)
+    return [_public(job, runs.get(job.id)) for job in several]
+
+
+def public_job(reader: EngineReader, job: engine.Job) -> Job:
     """Return what of a job all faces show."""
+    return public_jobs(reader, [job])[0]
+
+
+def _public(job: engine.Job, run: JobRun | None) -> Job:
     of_task = job.instance
     fields = {name: getattr(job, name) for name in _AS_IT_IS} | {
+        "run_state": None if run is None else run.state,
+        "detail": job.detail or ("" if run is None else run.awaits),
         "priority": job.launch_priority,
         "next_check_at": job.next_check_at if job.decided_when_due else None,
         "partitions": () if job.launch is None else job.launch.partitions,
@@ -37,12 +52,16 @@ def public_job(job: engine.Job) -> Job:
 def list_jobs(asked: Asked) -> list[Job]:
     """Return the newest jobs of each state that match."""
     states: tuple[JobState | None, ...] = asked.wanted.get("state", (None,))
-    return [public_job(job) for state in dict.fromkeys(states) for job in _newest(asked, state)]
+    if "run_state" in asked.wanted:
+        # Only a launched job has a run that has not ended.
+        states = (JobState.LAUNCHED,) if {None, JobState.LAUNCHED}.intersection(states) else ()
+    jobs = [job for state in dict.fromkeys(states) for job in _newest(asked, state)]
+    return public_jobs(asked.reader, jobs)
 
 
 def _newest(asked: Asked, state: JobState | None) -> Iterator[engine.Job]:
     """Yield the newest jobs of a state that match, also in what the store does not know."""
-    schedule, maintenance = asked.wanted.get("schedule"), asked.wanted.get("maintenance")
+    schedule, known = asked.wanted.get("schedule"), not {"maintenance", "run_state"} & asked.wanted.keys()
     wanted = JobsWanted(
         apps=asked.apps,
         schedules=None if schedule is None else (schedule,),
@@ -51,17 +70,26 @@ def _newest(asked: Asked, state: JobState | None) -> Iterator[engine.Job]:
         since=asked.wanted.get("since"),
         ended_since=asked.wanted.get("ended"),
         before=asked.after,
-        limit=asked.limit if maintenance is None else PAGE,
+        limit=asked.limit if known else PAGE,
     )
-    if maintenance is None:
+    if known:
         yield from asked.reader.jobs(**wanted)[::-1]
         return
     left = asked.limit
     while page := asked.reader.jobs(**wanted)[::-1]:
-        for job in page:
-            if left and (job.maintenance is not None) is maintenance:
-                left -= 1
-                yield job
+        for job in _matching(asked, page)[:left]:
+            left -= 1
+            yield job
         if not left or len(page) < PAGE:
             return
         wanted["before"] = page[-1].opened_at, page[-1].id
+
+
+def _matching(asked: Asked, page: Sequence[engine.Job]) -> list[engine.Job]:
+    """Return the jobs of a page that match what the store does not know."""
+    maintenance, run_states = asked.wanted.get("maintenance"), asked.wanted.get("run_state")
+    found = [job for job in page if maintenance in (None, job.maintenance is not None)]
+    if run_states is None:
+        return found
+    runs = runs_of_jobs(asked.reader, found)
+    return [job for job in found if job.id in runs and runs[job.id].state in run_states]

@@ -27,6 +27,7 @@ from tidegate.scheduler.explain.names import pruned_hint
 from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.explain.overrides import overrides_of
+from tidegate.scheduler.explain.run_state import run_line
 from tidegate.scheduler.explain.unblock import missing
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState
@@ -158,7 +159,11 @@ def _explain_alone(reader: EngineReader, job: Job, state: ScheduleState | None, 
             schedule=job.schedule,
             at=now,
             status=status,
-            headline=_asked_for(job) + outcome_line(job) + _limit(reader, job) + late_text(job),
+            headline=_asked_for(job)
+            + outcome_line(job)
+            + run_line(reader, job)
+            + _limit(reader, job)
+            + late_text(job),
             job=job,
             business_dates=() if job.launch is None else job.launch.dates,
             history=history,

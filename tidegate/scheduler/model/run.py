@@ -25,6 +25,20 @@ class RunStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+class RunState(StrEnum):
+    """How far a run is that has not ended, in the words of people."""
+
+    QUEUED = "queued"
+    STARTING = "starting"
+    RUNNING = "running"
+
+
+_STATES = {
+    RunStatus.QUEUED: RunState.QUEUED,
+    RunStatus.STARTING: RunState.STARTING,
+    RunStatus.STARTED: RunState.RUNNING,
+}
+
 ENDED = frozenset({RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.CANCELLED})
 
 
@@ -51,6 +65,11 @@ class Run(Value, kw_only=True):
     @property
     def active(self) -> bool:
         return self.status not in ENDED
+
+    @property
+    def state(self) -> RunState | None:
+        """How far it is; None once it has ended."""
+        return _STATES.get(self.status)
 
     @property
     def launched_at(self) -> datetime:

@@ -12,7 +12,7 @@ from tidegate.domain.tasks.grid import real_slots_after
 from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
-from tidegate.listings.queries.jobs import public_job
+from tidegate.listings.queries.jobs import public_jobs
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.explain.missed import last_tick_line
 from tidegate.scheduler.explain.work import LATE_READ, RECENTLY, count_late
@@ -131,9 +131,9 @@ def _view(service: Service, reader: ListingReader, caller: Caller) -> Now:
         unsent=_unsent(reader.alert_counts(service.settings.name, caller.app)),
         running={state: number for state in RUNNING_STATES if (number := _number(counts, state))},
         running_jobs=tuple(
-            public_job(job)
+            job
             for state in RUNNING_STATES
-            for job in reader.jobs(apps=apps, states=(state,), limit=RUNNING_SHOWN)[::-1]
+            for job in public_jobs(reader, reader.jobs(apps=apps, states=(state,), limit=RUNNING_SHOWN)[::-1])
         )[:RUNNING_SHOWN],
         waiting=_groups(reader, (each for each in counts if each.state in WAITING_STATES), apps),
         failed=_groups(reader, failures, apps, now - RECENTLY),
@@ -176,11 +176,16 @@ def _groups(
             jobs=sum(each.jobs for each in several),
             oldest=min(each.oldest for each in several),
             examples=tuple(
-                public_job(job)
-                for job in reader.jobs(
-                    apps=apps, states=(state,), reason=reason, ended_since=ended_since, limit=EXAMPLES
-                )[::-1]
-                if job.reason is reason
+                public_jobs(
+                    reader,
+                    (
+                        job
+                        for job in reader.jobs(
+                            apps=apps, states=(state,), reason=reason, ended_since=ended_since, limit=EXAMPLES
+                        )[::-1]
+                        if job.reason is reason
+                    ),
+                )
             ),
         )
         for (state, reason), several in same.items()

@@ -14,7 +14,7 @@ from tidegate.domain.time import fire_times
 from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
 from tidegate.listings.overrides import Override
-from tidegate.listings.queries.jobs import public_job
+from tidegate.listings.queries.jobs import public_jobs
 from tidegate.listings.queries.overrides import public_overrides
 from tidegate.listings.schedules import SCHEDULES
 from tidegate.processes.explained import explained
@@ -103,7 +103,7 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
             place="" if state.spec.at is None else f"{state.spec.at.file}:{state.spec.at.line}",
             explanations=found,
             next_fires=tuple(_next_fires(state, now)),
-            jobs=tuple(map(public_job, reader.jobs(schedules=(state.ref,), limit=JOBS_SHOWN)[::-1])),
+            jobs=tuple(public_jobs(reader, reader.jobs(schedules=(state.ref,), limit=JOBS_SHOWN)[::-1])),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
             overrides=public_overrides(reader, reader.records(OVERRIDES, ref=[state.ref])),
         )

@@ -21,6 +21,7 @@ from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.operations.checks import Around, checks, checks_by_hand, due
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.explain.outcome import outcome_line
+from tidegate.scheduler.explain.run_state import run_line
 from tidegate.scheduler.explain.unblock import missing_of
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.maintenance import (
@@ -150,7 +151,7 @@ def _of_job(
         schedule=job.schedule,
         at=now,
         status=_status(policies, job.work),
-        headline=_reason_line(job.reason) if job.waiting else outcome_line(job) + _limit(reader, job),
+        headline=_reason_line(job.reason) if job.waiting else _ran(reader, job),
         job=job,
         history=reader.journal(job=job.id),
         work=job.work,
@@ -270,6 +271,10 @@ def _headline(status: OperationStatus, following: datetime) -> str:
 
 def _reason_line(reason: Reason | None, detail: str = "") -> str:
     return "it waits for the next poll" if reason is None else f"{reason}: {detail or reason.summary}"
+
+
+def _ran(reader: EngineReader, job: Job) -> str:
+    return outcome_line(job) + run_line(reader, job) + _limit(reader, job)
 
 
 def _limit(reader: EngineReader, job: Job) -> str:

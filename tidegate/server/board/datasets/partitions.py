@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
-from tidegate.listings.queries.jobs import public_job
+from tidegate.listings.queries.jobs import public_jobs
 from tidegate.scheduler.store.answers import PartitionState
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.board.datasets.calendar import status_of
@@ -89,9 +89,8 @@ def _parts(reader: ListingReader, dataset: str, states: Sequence[PartitionState]
     for delivery in reader.deliveries_of_events([state.event for state in states]):
         if delivery.job is not None and delivery.reason is None:
             taken.setdefault(delivery.event.id, []).append(delivery.job)
-    jobs = {
-        job.id: public_job(job) for job in reader.jobs(ids={id_ for ids in taken.values() for id_ in ids})
-    }
+    found = reader.jobs(ids={id_ for ids in taken.values() for id_ in ids})
+    jobs = {job.id: job for job in public_jobs(reader, found)}
     reports = reader.partition_reports(dataset, [state.key for state in states], REPORTS_COUNTED)
     return tuple(
         Part(
