@@ -31,8 +31,9 @@ from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.launch.active_host import LEASE, active_host, host_of
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.places import Noted
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.tick.places import Noted, noted_places
+from tidegate.scheduler.tick.places import noted_places
 
 pytestmark = pytest.mark.dagster
 

@@ -14,10 +14,11 @@ from tidegate.listings.shown_job import ShownJob
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.places import Noted
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.token import Role
 from tidegate.scheduler.model.run import Run, RunStatus
-from tidegate.scheduler.tick.places import Noted, note_places
+from tidegate.scheduler.tick.places import note_places
 
 pytestmark = [pytest.mark.store]
 

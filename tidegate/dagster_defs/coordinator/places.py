@@ -3,7 +3,7 @@
 from dagster import DagsterInstance, RunsFilter
 
 from tidegate.dagster_defs.coordinator.coordinator import IN_PROGRESS, UNLIMITED
-from tidegate.scheduler.tick.places import Noted
+from tidegate.scheduler.model.places import Noted
 
 
 def places_of(instance: DagsterInstance) -> Noted | None:

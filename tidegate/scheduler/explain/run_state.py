@@ -5,10 +5,9 @@ from collections.abc import Collection
 from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
 from tidegate.scheduler.model.job import Job, JobState
-from tidegate.scheduler.model.places import SETTING
+from tidegate.scheduler.model.places import SETTING, Noted, places_cursor
 from tidegate.scheduler.model.run import RunState
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.tick.places import noted_places
 
 
 class JobRun(Value, kw_only=True):
@@ -41,7 +40,7 @@ def _places(reader: EngineReader, apps: Collection[str]) -> dict[str, str]:
     projects = {app.name: app.project for app in reader.app_headers()}
     found: dict[str, str] = {}
     for app in apps:
-        noted = noted_places(reader, projects[app]) if app in projects else None
+        noted = Noted.of(reader.cursor(places_cursor(projects[app]))) if app in projects else None
         place = "a place" if noted is None else f"one of {plural(noted.most, 'place')}"
         found[app] = f"queued for {place} ({SETTING})"
     return found

@@ -5,6 +5,7 @@ queued and at least half of the places of Dagster are free.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -13,6 +14,28 @@ from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
 
 SETTING = "`max_concurrent_runs` of dagster.yaml"
+
+
+class Noted(Value, kw_only=True):
+    """What the last heartbeat has found in a project's Dagster.
+
+    Attributes:
+        most: `max_concurrent_runs` of dagster.yaml.
+        in_progress: the number of runs of any kind that start, are at work, or are being cancelled.
+    """
+
+    most: int
+    in_progress: int = 0
+
+    @classmethod
+    def of(cls, stored: Any) -> "Noted | None":
+        """Return what a cursor holds; None where nothing is known, or there is no limit."""
+        return None if stored is None else msgspec.convert(stored, cls)
+
+
+def places_cursor(project: str) -> str:
+    """Return the name of the cursor that holds what is noted of a project's Dagster."""
+    return f"places:{project}"
 
 
 class Places(Value, kw_only=True):

@@ -8,38 +8,21 @@ from collections.abc import Collection
 import msgspec
 
 from tidegate.domain.part_name import app_of
-from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import ACTIVE, Job, JobState
-from tidegate.scheduler.model.places import Places, Rooms
+from tidegate.scheduler.model.places import Noted, Places, Rooms, places_cursor
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 
-CURSOR = "places"
-"""Name of the cursor that holds what is noted of a project's Dagster, without the project."""
-
-
-class Noted(Value, kw_only=True):
-    """What the last heartbeat has found in a project's Dagster.
-
-    Attributes:
-        most: `max_concurrent_runs` of dagster.yaml.
-        in_progress: the number of runs of any kind that start, are at work, or are being cancelled.
-    """
-
-    most: int
-    in_progress: int = 0
-
 
 def noted_places(reader: EngineReader, project: str) -> Noted | None:
     """Return what is noted of a project's Dagster; None where it is not known, or there is no limit."""
-    stored = reader.cursor(f"{CURSOR}:{project}")
-    return None if stored is None else msgspec.convert(stored, Noted)
+    return Noted.of(reader.cursor(places_cursor(project)))
 
 
 def note_places(transaction: EngineTransaction, project: str, noted: Noted | None) -> None:
     """Note what a heartbeat has found."""
-    transaction.set_cursor(f"{CURSOR}:{project}", None if noted is None else msgspec.to_builtins(noted))
+    transaction.set_cursor(places_cursor(project), None if noted is None else msgspec.to_builtins(noted))
 
 
 def load_rooms(reader: EngineReader, *, decided: bool = True) -> Rooms:

@@ -10,10 +10,10 @@ from tidegate.scheduler.explain.operations.planned import planned_polls
 from tidegate.scheduler.explain.operations.why import explain_operations
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.outbox import offer_launches
-from tidegate.scheduler.model.places import Places
+from tidegate.scheduler.model.places import Noted, Places
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
-from tidegate.scheduler.tick.places import Noted, load_rooms, note_places
+from tidegate.scheduler.tick.places import load_rooms, note_places
 
 TABLES = [f"w.a.t{number}" for number in range(6)]
 
