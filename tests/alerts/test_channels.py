@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.alerts.receivers import Mailbox, Web, mail_server, raw_server, web_server
-from tests.alerts.samples import alert
+from tests.alerts.samples import alert, message
 from tidegate.alerts import command as command_module
 from tidegate.alerts import webhook as webhook_module
 from tidegate.alerts.calls import send
-from tidegate.alerts.channel import Command, Mail, NotSent, Webhook
-from tidegate.alerts.texts import title
+from tidegate.alerts.channel import Apprise, Command, Mail, NotSent, Webhook
+from tidegate.alerts.mail import mail_of
+from tidegate.alerts.texts import lines, title
+from tidegate.alerts.webhook import send_webhook
 from tidegate.scheduler.model.records.alert import AlertKind
 
 HOSTILE = "x\r\nBcc: all@example.com\r\n\r\n<!channel> $(touch /tmp/no) {{7*7}} {job} ; rm -rf / \x1b[2J"
@@ -207,3 +209,68 @@ def test_a_command_that_does_not_exist() -> None:
 
 def test_a_title_is_short() -> None:
     assert len(title(alert(key="k" * 1000).message)) == 200
+
+
+LINKS = {
+    "run_url": "https://dagster.example.com/runs/run-1",
+    "board_url": "https://tidegate.example.com/board/jobs/sales.report-1",
+}
+
+
+def test_links_are_links_in_a_chat_and_plain_in_a_mail(web: Web, box: Mailbox) -> None:
+    found = alert(**LINKS)
+    send_webhook(Webhook(url=web.url, format="slack"), found)
+    send_webhook(Webhook(url=web.url, format="teams"), found)
+    send_webhook(Webhook(url=web.url), found)
+    slack, teams, plain_json = map(json.dumps, web.bodies)
+    assert f"<{LINKS['run_url']}|run in Dagster>" in slack
+    assert f"[board]({LINKS['board_url']})" in teams
+    assert f'"board_url": "{LINKS["board_url"]}"' in plain_json
+    text = mail_of(mail_to(box, "ops@example.com"), found).get_content()
+    assert f"board: {LINKS['board_url']}" in text
+
+
+def test_an_alert_names_up_to_ten_keys_its_project_and_its_environment() -> None:
+    keys = tuple(f"2026-03-{day:02}" for day in range(1, 11))
+    found = message(key="2026-04-16", keys=keys, more_keys=37, count=47, environment="production")
+    assert title(found).startswith("sales/report failed, 47 times since ")
+    (line,) = (line for line in lines(found) if line.startswith("keys: "))
+    assert line == f"keys: {', '.join(keys)}, and 37 more"
+    assert "environment: production" in lines(found)
+    assert "project: p" in lines(found)
+
+
+def test_apprise_reaches_a_service_by_an_address_in_a_variable(
+    web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PHONE_URL", web.url.replace("http://", "json://"))
+    send(Apprise(url_env="PHONE_URL"), alert())
+    (body,) = web.bodies
+    assert body["title"] == title(message())
+    assert "job: sales.report-1" in body["message"]
+    assert body["type"] == "failure"
+
+
+@pytest.mark.parametrize(
+    ("url", "because"),
+    [
+        ("", "PHONE_URL is not set"),
+        ("nothing://secret", "does not know the address"),
+        (None, "has not accepted"),
+    ],
+)
+def test_apprise_that_cannot_send_names_no_address(
+    web: Web, monkeypatch: pytest.MonkeyPatch, url: str | None, because: str
+) -> None:
+    web.code = 500
+    monkeypatch.setenv("PHONE_URL", web.url.replace("http://", "json://") if url is None else url)
+    with pytest.raises(NotSent, match=because) as error:
+        send(Apprise(url_env="PHONE_URL"), alert())
+    assert "secret" not in str(error.value)
+
+
+def test_apprise_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "apprise", None)
+    with pytest.raises(NotSent, match="is not installed") as error:
+        send(Apprise(url_env="PHONE_URL"), alert())
+    assert error.value.hint == 'run `pip install "tidegate[apprise]"`'

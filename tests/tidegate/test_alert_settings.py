@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.alerts.channel import Alerting, Command, Mail, Webhook
+from tidegate.alerts.channel import Alerting, Apprise, Command, Mail, Webhook
 from tidegate.project.settings.language import SettingsError
 from tidegate.project.settings.settings import load_settings
 
@@ -89,3 +89,33 @@ def test_mistakes_are_refused_with_a_remedy(
         alerts(project_folder, WHOLE.replace(old, new))
     assert message in refused.value.message
     assert hint in refused.value.hint
+
+
+def test_a_channel_has_a_window_of_its_own_and_alerts_know_the_pages(project_folder: Path) -> None:
+    given = WHOLE.replace('kind = "webhook"\n', 'kind = "webhook"\nwindow = "4h"\n') + (
+        '\n[alerts.channels.phone]\nkind = "apprise"\nurl_env = "PHONE_URL"\n'
+        '\n[serve]\nurl = "https://tidegate.example.com/"\n'
+    )
+    found = alerts(project_folder, given)
+    assert found.rules.windows == {"chat": timedelta(hours=4)}
+    assert found.rules.window_of("duty") == timedelta(minutes=30)
+    assert found.rules.board == "https://tidegate.example.com"
+    assert found.channels["phone"] == Apprise(url_env="PHONE_URL")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ('[alerts.channels.a]\nkind = "apprise"\n', "url_env"),
+        ('[alerts.channels.a]\nkind = "apprise"\nurl_env = "json://secret"\n', "not the name of a variable"),
+        (
+            '[alerts.channels.a]\nkind = "apprise"\nurl_env = "A"\nwindow = "soon"\n',
+            "window must be a duration",
+        ),
+        ('[alerts.channels.a]\nkind = "apprise"\nurl_env = "A"\nwindow = 4\n', "window must be a duration"),
+        ('[serve]\nurl = "tidegate"\n', "serve.url must be a URL"),
+    ],
+)
+def test_mistakes_in_what_alerts_link_to_and_wait_for(project_folder: Path, given: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        alerts(project_folder, given)

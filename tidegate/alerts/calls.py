@@ -8,7 +8,8 @@ never more than one for each channel.
 
 from threading import Thread
 
-from tidegate.alerts.channel import Channel, Command, Mail, NotSent, Webhook
+from tidegate.alerts.apprise import send_apprise
+from tidegate.alerts.channel import Apprise, Channel, Command, Mail, NotSent, Webhook
 from tidegate.alerts.command import send_command
 from tidegate.alerts.mail import send_mail
 from tidegate.alerts.webhook import send_webhook
@@ -64,3 +65,5 @@ def send(channel: Channel, alert: Alert) -> None:
             send_mail(channel, alert)
         case Command():
             send_command(channel, alert)
+        case Apprise():
+            send_apprise(channel, alert)

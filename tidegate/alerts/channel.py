@@ -59,7 +59,17 @@ class Command(Value, kw_only=True, tag_field="kind", tag="command"):
     command: tuple[str, ...]
 
 
-Channel = Webhook | Mail | Command
+class Apprise(Value, kw_only=True, tag_field="kind", tag="apprise"):
+    """Any other service, by Apprise, which is an extra of this package.
+
+    Attributes:
+        url_env: the variable that has the address of the service, with its secrets, as Apprise writes it.
+    """
+
+    url_env: str
+
+
+Channel = Webhook | Mail | Command | Apprise
 
 
 class Alerting(Value, kw_only=True):

@@ -10,7 +10,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 
 from tidegate.alerts.channel import Mail, NotSent, secret
-from tidegate.alerts.texts import lines, plain, title
+from tidegate.alerts.texts import body, plain, title
 from tidegate.scheduler.model.records.alert import Alert
 
 SECONDS = 10
@@ -44,7 +44,7 @@ def mail_of(channel: Mail, alert: Alert) -> EmailMessage:
     mail["Subject"] = f"[tidegate] {title(alert.message)}"
     mail["Message-ID"] = f"<{alert.id}@tidegate>"
     mail["Auto-Submitted"] = "auto-generated"
-    mail.set_content("\n".join([title(alert.message), "", *lines(alert.message), ""]))
+    mail.set_content("\n".join([title(alert.message), "", *body(alert.message), ""]))
     return mail
 
 

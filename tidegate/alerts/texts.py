@@ -29,7 +29,8 @@ def plain(text: str, most: int = LINE_CHARACTERS) -> str:
 
 def title(message: Message) -> str:
     """Return what happened, in one line."""
-    subject = f"{message.subject}[{message.key}]" if message.key else message.subject
+    one = message.key and not message.keys
+    subject = f"{message.subject}[{message.key}]" if one else message.subject
     if message.kind is AlertKind.BLOCKED_COMMIT and message.text.startswith(LOST_ROWS):
         happened = "has lost rows that a watermark has passed"
     elif message.count == 1 or message.kind is AlertKind.RECOVERED:
@@ -44,15 +45,29 @@ def lines(message: Message) -> list[str]:
     """Return the lines below the title: the error, the facts, and the command that shows more."""
     facts = {
         "error": message.text,
+        "keys": _keys(message),
         "reason": message.reason,
         "was": "" if message.recovered_from is None else message.recovered_from.value,
         "job": message.job,
         "run": message.run,
         "owner": message.owner,
+        "project": message.project,
+        "environment": message.environment,
         "at": f"{message.at.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}",
         "more": _command(message),
     }
     return [plain(f"{name}: {value}") for name, value in facts.items() if value]
+
+
+def links(message: Message) -> list[tuple[str, str]]:
+    """Return the pages of the run and of the board, each with its name, where they are known."""
+    pages = (("run in Dagster", message.run_url), ("board", message.board_url))
+    return [(name, url) for name, url in pages if url]
+
+
+def body(message: Message) -> list[str]:
+    """Return the lines below the title, with the links, as plain text."""
+    return [*lines(message), *(plain(f"{name}: {url}") for name, url in links(message))]
 
 
 def members(alert: Alert) -> dict[str, Any]:
@@ -64,9 +79,14 @@ def members(alert: Alert) -> dict[str, Any]:
         "title": title(message),
         "project": message.project,
         "subject": message.subject,
+        "environment": message.environment,
         "key": message.key,
+        "keys": list(message.keys),
+        "more_keys": message.more_keys,
         "job": message.job,
         "run": message.run,
+        "run_url": message.run_url,
+        "board_url": message.board_url,
         "reason": message.reason,
         "text": plain(message.text),
         "owner": message.owner,
@@ -75,6 +95,11 @@ def members(alert: Alert) -> dict[str, Any]:
         "at": message.at.isoformat(),
         "recovered_from": None if message.recovered_from is None else message.recovered_from.value,
     }
+
+
+def _keys(message: Message) -> str:
+    more = f", and {message.more_keys} more" if message.more_keys else ""
+    return ", ".join(message.keys) + more
 
 
 def _command(message: Message) -> str:

@@ -12,7 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from tidegate.alerts.channel import Format, NotSent, Webhook, secret
-from tidegate.alerts.texts import lines, members, plain, title
+from tidegate.alerts.texts import lines, links, members, plain, title
 from tidegate.scheduler.model.records.alert import Alert, AlertKind
 
 SECONDS = 15
@@ -62,7 +62,8 @@ def _refusal(request: Request) -> str | None:
 
 def _slack(alert: Alert) -> dict[str, Any]:
     message = alert.message
-    text = "\n".join([f"*{_mrkdwn(title(message))}*", *(_mrkdwn(line) for line in lines(message))])
+    pages = [f"<{_mrkdwn(url)}|{name}>" for name, url in links(message)]
+    text = "\n".join([f"*{_mrkdwn(title(message))}*", *(_mrkdwn(line) for line in lines(message)), *pages])
     fallback = _mrkdwn(title(message))
     return {
         "text": fallback,
@@ -81,6 +82,7 @@ def _teams(alert: Alert) -> dict[str, Any]:
     color = "Good" if message.kind is AlertKind.RECOVERED else "Attention"
     heading = {"type": "TextBlock", "text": _markdown(title(message)), "weight": "Bolder", "wrap": True}
     blocks = [{"type": "TextBlock", "text": _markdown(line), "wrap": True} for line in lines(message)]
+    blocks += [{"type": "TextBlock", "text": f"[{name}]({url})"} for name, url in links(message)]
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",

@@ -65,6 +65,8 @@ def test_what_has_landed_is_a_run_after_one_loop(world: HostWorld) -> None:
     assert run.status is DagsterRunStatus.QUEUED
     assert run.job_name == ALL_ASSETS_JOB
     assert run.tags["tidegate/job"] == job.id
+    assert run.tags["dagster/sensor_name"] == DISPATCHER
+    assert (run.tags["tidegate/origin"], run.tags["tidegate/key"]) == ("schedule", job.key)
     assert run.asset_selection is not None and len(run.asset_selection) == 1
     for _ in range(3):
         host.loop()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -111,6 +112,51 @@ def test_failures_in_the_window_are_one_alert_with_a_count_after_it(world: World
     assert len(alerts(world)) == 2, "one for each of the two channels"
     found = collected(world, "11:00:30")
     assert [each.message.count for each in found] == [5, 5]
+
+
+def test_different_errors_are_different_alerts_and_numbers_make_no_difference(world: World) -> None:
+    errors = (
+        "ValueError: row 17 of 0x7fe3 (p.py:3)",
+        "ValueError: row 4 of 0xaa01 (p.py:3)",
+        "KeyError: 'x'",
+    )
+    for minute, error in enumerate(errors):
+        world.arrive(f"10:0{minute}", "raw", f"2026-03-0{minute + 1}")
+        end(world, f"10:0{minute}", "failed", error)
+    found = [each.message.text for each in collected(world, "10:05") if each.channel == "ops"]
+    assert sorted(found) == [errors[2], errors[0]]
+    later = [each for each in collected(world, "11:05") if each.channel == "ops"]
+    assert [(each.message.count, each.message.keys) for each in later] == [(2, ("2026-03-01", "2026-03-02"))]
+
+
+def test_an_alert_after_the_window_names_ten_keys_and_counts_the_others(world: World) -> None:
+    for day in range(1, 13):
+        world.arrive(f"10:{day:02}", "raw", f"2026-02-{day:02}")
+        end(world, f"10:{day:02}", "failed", "ValueError: no fares")
+        collected(world, f"10:{day:02}:30")
+    found = collected(world, "11:20")[0].message
+    assert (found.count, found.keys[0], len(found.keys), found.more_keys) == (12, "2026-02-01", 10, 2)
+    assert any(line.endswith(", and 2 more") for line in lines(found))
+
+
+def test_a_channel_with_a_window_of_its_own_hears_when_that_is_over(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = msgspec.structs.replace(RULES, windows={"team": timedelta(minutes=10)}, board="https://b")
+    monkeypatch.setitem(globals(), "RULES", rules)
+    for minute in range(2):
+        world.arrive(f"10:0{minute}", "raw", f"2026-03-0{minute + 1}")
+        end(world, f"10:0{minute}", "failed")
+        collected(world, f"10:0{minute}:30")
+    assert sorted(each.channel for each in alerts(world)) == ["ops", "team"]
+    assert [(each.channel, each.message.count) for each in collected(world, "10:11")] == [("team", 2)]
+    (last,) = collected(world, "11:01")
+    assert (last.channel, last.message.count) == ("ops", 2)
+    assert last.message.board_url == f"https://b/board/jobs/{last.message.job}"
+    for minute in range(2):
+        world.arrive(f"12:0{minute}", "raw", f"2026-03-0{minute + 1}")
+        end(world, f"12:0{minute}", "succeeded")
+    assert [each.channel for each in collected(world, "12:05")] == ["ops"]
 
 
 def test_a_schedule_without_channels_is_silent(world: World) -> None:

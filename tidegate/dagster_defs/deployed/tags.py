@@ -28,6 +28,11 @@ TABLE = "tidegate/table"
 OPERATION = "tidegate/operation"
 POLICY = "tidegate/policy"
 
+KEY = "tidegate/key"
+
+ORIGIN = "tidegate/origin"
+"""Key of a tag that says what a run was launched for: schedule, task, backfill, policy, or by hand."""
+
 COMMIT = "tidegate/commit"
 """Key in the metadata of a materialisation: the commit that published it. As a tag of a run: the commit id of
 its job, if that is not the job's own id, since an instance was run again."""

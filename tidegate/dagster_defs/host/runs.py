@@ -175,7 +175,14 @@ class Runs:
                 run_id=run_id,
                 run_config=request.run_config,
                 status=DagsterRunStatus.NOT_STARTED,
-                tags={**job.run_tags, **request.tags, **tags, RUN_KEY_TAG: request.run_key or ""},
+                tags={
+                    **job.run_tags,
+                    **request.tags,
+                    **tags,
+                    RUN_KEY_TAG: request.run_key or "",
+                    # Dagster's UI calls a run without it "Manually launched".
+                    **DagsterRun.tags_for_sensor(repository.get_sensor(DISPATCHER)),
+                },
                 root_run_id=None,
                 parent_run_id=None,
                 step_keys_to_execute=None,

@@ -36,7 +36,9 @@ from tidegate.dagster_defs.deployed.tags import (
     DAGSTER_RANGE_START,
     DIAGNOSTIC,
     JOB,
+    KEY,
     KIND,
+    ORIGIN,
     PARTITIONS,
     PRIORITY_VALUES,
     PROGRAM,
@@ -129,15 +131,29 @@ def job_tags(request: LaunchRequest) -> dict[str, str]:
         PROGRAM: f"{request.app}/{request.launch.program}",
         JOB: request.job,
         ATTEMPT: str(request.attempt),
+        ORIGIN: _origin(request),
         REASON: shortened(request.reason),
         DAGSTER_PRIORITY: PRIORITY_VALUES[request.priority],
     }
+    if request.key:
+        tags[KEY] = shortened(request.key)
     if len(keys) > 1:
         text = ", ".join(keys) if len(keys) <= KEYS_IN_TAG else f"{len(keys)} keys, {keys[0]} to {keys[-1]}"
         tags[PARTITIONS] = shortened(text)
     if request.commit > 1:
         tags[COMMIT] = commit_id(request.job, request.commit)
     return tags if request.instance is None else {**tags, **instance_tags(request, request.instance)}
+
+
+def _origin(request: LaunchRequest) -> str:
+    """Return what a run is launched for."""
+    if request.by_hand:
+        return "by hand"
+    if request.maintenance is not None:
+        return "policy"
+    if request.instance is None:
+        return "schedule"
+    return "backfill" if request.instance.number else "task"
 
 
 def instance_tags(request: LaunchRequest, instance: Instance) -> dict[str, str]:

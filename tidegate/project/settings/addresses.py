@@ -11,12 +11,12 @@ MAY_LACK_HOST = ("file", "hdfs", "viewfs")
 """Schemes whose URLs may omit the host, which Hadoop's settings then define: hdfs:///lake."""
 
 
-def webserver(file: Path, url: str) -> str:
-    """Check the URL of the Dagster UI and return it without a trailing slash."""
+def webserver(file: Path, url: str, key: str = "dagster.webserver_url") -> str:
+    """Check the URL of a page, of Dagster's UI or of the board, and return it without a trailing slash."""
     if url and not url.startswith(("http://", "https://")):
         raise SettingsError(
-            f'{file}: dagster.webserver_url must be a URL, got "{url}"',
-            'write for example webserver_url = "http://127.0.0.1:3000"',
+            f'{file}: {key} must be a URL, got "{url}"',
+            f'write for example {key.partition(".")[2]} = "http://127.0.0.1:3000"',
         )
     return url.rstrip("/")
 

@@ -1,12 +1,13 @@
 """The section `[alerts]`: channels and default routes, as values."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from tidegate.alerts.channel import Alerting, Channel, Command, Mail, Webhook
+from tidegate.alerts.channel import Alerting, Apprise, Channel, Command, Mail, Webhook
 from tidegate.domain.duration import DurationError, parse_duration
 from tidegate.domain.model.shared import KINDS
 from tidegate.domain.suggest import did_you_mean
@@ -20,27 +21,49 @@ ADDRESS = re.compile(r"[!-?A-~]{1,64}@[A-Za-z0-9.\[\]:-]{1,255}")
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 
-_KINDS: dict[str, type[Webhook | Mail | Command]] = {"webhook": Webhook, "mail": Mail, "command": Command}
+_KINDS: dict[str, type[Channel]] = {
+    "webhook": Webhook,
+    "mail": Mail,
+    "command": Command,
+    "apprise": Apprise,
+}
 _SPELLED = {"sender": "from"}
 """Keys that are not named like their field."""
 
 
-def alerts_of(file: Path, section: AlertsSection) -> Alerting:
+def alerts_of(
+    file: Path, section: AlertsSection, *, environment: str = "", board: str = "", ui: str = ""
+) -> Alerting:
     """Return what the settings say of alerts.
 
+    Args:
+        environment: the chosen one.
+        board, ui: addresses of the board and of Dagster's UI; "" if they are not known.
+
     Raises:
-        SettingsError: a channel, a route or the window is wrong.
+        SettingsError: a channel, a route or a window is wrong.
     """
-    try:
-        window = parse_duration(section.window)
-    except DurationError as error:
-        raise SettingsError(
-            f"{file}: alerts.window must be a duration, got {shown(section.window)}",
-            'write for example window = "1h"',
-        ) from error
+    window = _window(f"{file}: alerts.window", section.window)
+    windows = {
+        name: _window(f"{file}: alerts.channels.{name}.window", given["window"])
+        for name, given in section.channels.items()
+        if isinstance(given, dict) and "window" in given
+    }
     channels = {name: _channel(file, name, given) for name, given in section.channels.items()}
     default = {kind: _route(file, kind, names, channels) for kind, names in section.default.items()}
-    return Alerting(rules=AlertRules(window=window, default=default), channels=channels)
+    rules = AlertRules(
+        window=window, windows=windows, default=default, environment=environment, board=board, ui=ui
+    )
+    return Alerting(rules=rules, channels=channels)
+
+
+def _window(place: str, text: Any) -> timedelta:
+    try:
+        return parse_duration(text if isinstance(text, str) else "")
+    except DurationError as error:
+        raise SettingsError(
+            f"{place} must be a duration, got {shown(text)}", 'write for example window = "1h"'
+        ) from error
 
 
 def _route(file: Path, kind: str, names: Any, channels: dict[str, Channel]) -> tuple[str, ...]:
@@ -72,12 +95,12 @@ def _channel(file: Path, name: str, given: Any) -> Channel:
         )
     keys = {_SPELLED.get(field, field): field for field in _KINDS[kind].__struct_fields__}
     for key in given:
-        if key != "kind" and key not in keys:
-            hint = did_you_mean(key, keys, "keys")
+        if key not in ("kind", "window") and key not in keys:
+            hint = did_you_mean(key, [*keys, "window"], "keys")
             if key in ("password", "token"):
                 hint = f"a secret is a reference: write {key}_env and the name of a variable"
             raise SettingsError(f"{place} has no key {shown(key)}", hint)
-    renamed = {keys.get(key, key): value for key, value in given.items()}
+    renamed = {keys.get(key, key): value for key, value in given.items() if key != "window"}
     try:
         channel = msgspec.convert(renamed, _KINDS[kind])
     except msgspec.ValidationError as error:
@@ -97,6 +120,8 @@ def _fault(channel: Channel) -> tuple[str, str] | None:
             if url and (not url.startswith(("http://", "https://")) or "@" in url or not url.isprintable()):
                 return "url must be an address of http or https without a password", "write it to url_env"
             return _no_variable(url_env) or _no_variable(channel.token_env)
+        case Apprise(url_env=url_env):
+            return _no_variable(url_env or "-")
         case Mail(sender=sender, to=to, user=user, password_env=password_env):
             wrong = [each for each in (sender, *to) if not ADDRESS.fullmatch(each)]
             if wrong or not to:

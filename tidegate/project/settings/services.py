@@ -33,6 +33,13 @@ class WatchSection(Section, frozen=True, kw_only=True):
 class ServeSection(Section, frozen=True, kw_only=True):
     """What [the server](rest.md) allows."""
 
+    url: Annotated[
+        str,
+        text_of(
+            "https://tidegate.example.com",
+            "The address of the server as people reach it; alerts link to pages of its board.",
+        ),
+    ] = ""
     requests_per_minute: Annotated[
         int,
         key_of(

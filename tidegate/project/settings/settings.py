@@ -249,7 +249,13 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         variables=resolved.variables,
         own_store=is_own and is_in(project, url) and STORE_VARIABLE not in os.environ,
         unset=resolved.unset,
-        alerts=alerts_of(file, found.alerts),
+        alerts=alerts_of(
+            file,
+            found.alerts,
+            environment=resolved.environment,
+            board=webserver(file, found.serve.url, "serve.url"),
+            ui=webserver(file, found.dagster.webserver_url),
+        ),
     )
 
 

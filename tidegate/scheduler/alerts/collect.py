@@ -11,6 +11,7 @@ alerts, so a crash anywhere makes each alert once. Each project collects for its
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -193,7 +194,7 @@ class _Collecting:
         """Look at the incidents whose window is over."""
         for incident in list(self._incidents.values()):
             if incident.quiet_until <= self._now and is_owed(incident):
-                self._take(incident, window_over(incident, self._now, self._rules.window))
+                self._take(incident, window_over(incident, self._now, self._window(incident)))
 
     def store(self) -> int:
         """Store what has changed."""
@@ -204,18 +205,23 @@ class _Collecting:
         return len(self._alerts)
 
     def _trouble(self, happening: Happening) -> None:
-        if not self._channels(happening.kind, happening.subject, self._routes(happening)):
-            return
-        id_ = incident_id(self._project, happening.kind, happening.subject, data=happening.data)
-        before = self._incidents.get(id_)
-        said = troubled(before, happening, self._project, self._rules.window)
-        assert said.incident is not None, "trouble is remembered"
-        self._take(said.incident, said)
+        channels = self._channels(happening.kind, happening.subject, self._routes(happening))
+        for window in dict.fromkeys(map(self._rules.window_of, channels)):
+            before = self._incidents.get(incident_id(self._project, happening, window))
+            said = troubled(before, happening, self._project, window)
+            assert said.incident is not None, "trouble is remembered"
+            self._take(said.incident, said)
 
     def _well(self, kind: AlertKind, subject: str, cause: str, at: datetime, *, data: bool = False) -> None:
-        incident = self._incidents.get(incident_id(self._project, kind, subject, data=data))
-        if incident is not None:
-            self._take(incident, well(incident, cause, at))
+        for incident in list(self._incidents.values()):
+            if (incident.kind, incident.subject, incident.last.data) == (kind, subject, data):
+                self._take(incident, well(incident, cause, at))
+
+    def _window(self, incident: Incident) -> timedelta:
+        """Return the window of an incident; the general one if no channel has its own any longer."""
+        windows = {self._rules.window, *self._rules.windows.values()}
+        ids = {incident_id(self._project, incident.last, window): window for window in windows}
+        return ids.get(incident.id, self._rules.window)
 
     def _take(self, incident: Incident, said: Said) -> None:
         if said.incident is None:
@@ -227,6 +233,10 @@ class _Collecting:
 
     def _of(self, incident: Incident, message: Message) -> list[Alert]:
         owner, routes = self._owner(incident.last), self._routes(incident.last)
+        window = self._window(incident)
+        message = self._with_links(
+            message if owner is None else msgspec.structs.replace(message, owner=owner)
+        )
         return [
             Alert(
                 id=alert_id(incident, message.kind, channel),
@@ -234,12 +244,23 @@ class _Collecting:
                 channel=channel,
                 kind=message.kind,
                 subject=message.subject,
-                message=message if owner is None else msgspec.structs.replace(message, owner=owner),
+                message=message,
                 made_at=self._now,
                 next_at=self._now,
             )
             for channel in self._channels(message.kind, message.subject, routes)
+            if self._rules.window_of(channel) == window
         ]
+
+    def _with_links(self, message: Message) -> Message:
+        rules = self._rules
+        page = f"jobs/{quote(message.job, safe='')}" if message.job else "alerts"
+        return msgspec.structs.replace(
+            message,
+            environment=rules.environment,
+            run_url=f"{rules.ui}/runs/{quote(message.run, safe='')}" if rules.ui and message.run else "",
+            board_url=f"{rules.board}/board/{page}" if rules.board else "",
+        )
 
     def _channels(self, kind: AlertKind, subject: str, own: Routes) -> tuple[str, ...]:
         app = self._apps.get(app_of(subject))

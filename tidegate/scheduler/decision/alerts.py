@@ -13,9 +13,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from tidegate.scheduler.model.records.alert import AlertKind, Happening, Incident, Message, incident_id
+from tidegate.scheduler.model.records.alert import (
+    KEYS_NAMED,
+    AlertKind,
+    Happening,
+    Incident,
+    Message,
+    incident_id,
+)
 
-OPEN_MAX = 200
+OPEN_MAX = 1_000
 """Open causes that an incident remembers, the newest: a backlog of keys that never become well is bounded."""
 
 
@@ -33,7 +40,7 @@ class Said(NamedTuple):
 def troubled(before: Incident | None, happening: Happening, project: str, window: timedelta) -> Said:
     """Return what becomes of an incident when it happens for the first time, or again."""
     incident = before or Incident(
-        id=incident_id(project, happening.kind, happening.subject, data=happening.data),
+        id=incident_id(project, happening, window),
         project=project,
         kind=happening.kind,
         subject=happening.subject,
@@ -82,6 +89,7 @@ def _said(incident: Incident, at: datetime, window: timedelta) -> Said:
 
 def _message(incident: Incident) -> Message:
     last = incident.last
+    keys = tuple(cause for cause in incident.open if cause) if len(incident.open) > 1 else ()
     return Message(
         kind=incident.kind,
         project=incident.project,
@@ -95,4 +103,6 @@ def _message(incident: Incident) -> Message:
         since=incident.opened_at,
         count=incident.count,
         data=last.data,
+        keys=keys[:KEYS_NAMED],
+        more_keys=len(keys[KEYS_NAMED:]),
     )

@@ -59,6 +59,8 @@ class LaunchRequest(Value, kw_only=True):
         run_key: the same for every offer of the attempt.
         schedule: "app/name".
         reason: one line for people on what the run was launched for.
+        key: of the job: of `for_each`, of an instance, or table and operation; "" without one.
+        by_hand: a person asked for it, or let it start.
         priority: None for an instance of a backfill that comes after all other jobs.
         instance: what makes the job an instance of a task; None for any other job.
         maintenance: what makes the job an operation on a table; None for any other job.
@@ -73,6 +75,8 @@ class LaunchRequest(Value, kw_only=True):
     launch: LaunchPlan
     priority: Priority | None
     reason: str
+    key: str = ""
+    by_hand: bool = False
     instance: Instance | None = None
     maintenance: Work | None = None
     commit: int = 1
@@ -266,6 +270,8 @@ def _request(job: Job) -> LaunchRequest:
         launch=job.launch,
         priority=job.launch_priority,
         reason=launch_reason(job.launch, job.instance, job.maintenance),
+        key=job.key,
+        by_hand=job.by_hand is not None or (job.maintenance is not None and job.maintenance.by_hand),
         instance=job.instance,
         maintenance=job.maintenance,
         commit=job.commit,

@@ -65,12 +65,18 @@ def _found(name: str, channel: "Channel", newest: "tuple[Alert, ...]") -> Findin
 
 def _lacking(channel: "Channel") -> str:
     """Return what this process lacks to send to a channel; "" if nothing."""
-    from tidegate.alerts.channel import Command, Mail, Webhook
+    from importlib.util import find_spec
+
+    from tidegate.alerts.channel import Apprise, Command, Mail, Webhook
     from tidegate.domain.variables import shown_variable
 
     match channel:
         case Webhook():
             variables = [channel.url_env, channel.token_env]
+        case Apprise():
+            if find_spec("apprise") is None:
+                return 'the package apprise is not installed here: `pip install "tidegate[apprise]"`'
+            variables = [channel.url_env]
         case Mail():
             variables = [channel.password_env]
         case Command():

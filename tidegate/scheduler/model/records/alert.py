@@ -2,12 +2,13 @@
 
     entry of the journal ─► happening ─► incident of its subject ─► message ─► an alert for each channel
 
-An incident joins what has one cause: a schedule that fails again and again is one. An alert is a message to
-one channel; it is stored before it is sent, so a crash sends it again and loses none.
+An incident joins what has one cause: a schedule that fails again and again with one error is one, and seven
+errors are seven. An alert is a message to one channel; it is stored before it is sent, so a crash sends it again and loses none.
 """
 
 import hashlib
 import json
+import re
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -15,6 +16,12 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.kind import Kind
 
 ID_DIGITS = 16
+KEYS_NAMED = 10
+"""So many keys are in a message; of the others their number."""
+
+_VARYING = re.compile(r"\b(?:0x)?(?=[0-9a-f]*[0-9])[0-9a-f]+\b|\b[0-9a-f]{8,}\b|[0-9]+", re.IGNORECASE)
+"""Numbers and hexadecimal words: what differs from one occurrence of an error to the next."""
+
 LOST_ROWS = "lost rows: "
 """Begins the text of a `blocked_commit` whose table has lost rows that a watermark has passed."""
 
@@ -42,11 +49,22 @@ class AlertRules(Value, kw_only=True):
 
     Attributes:
         window: how long after an alert the same incident is only counted.
+        windows: of the channels that have one of their own.
         default: the channels of each kind where neither schedule nor app names any.
+        environment: whose alerts they are; "" without one.
+        board, ui: addresses of the board and of Dagster's UI, without a slash at their ends; "" if not known.
     """
 
     window: timedelta = timedelta(hours=1)
+    windows: dict[str, timedelta] = {}
     default: dict[str, tuple[str, ...]] = {}
+    environment: str = ""
+    board: str = ""
+    ui: str = ""
+
+    def window_of(self, channel: str) -> timedelta:
+        """Return the window of a channel."""
+        return self.windows.get(channel, self.window)
 
 
 class Happening(Value, kw_only=True):
@@ -74,9 +92,16 @@ class Happening(Value, kw_only=True):
     text: str = ""
     data: bool = False
 
+    @property
+    def like(self) -> str:
+        """What one error has in common with its next occurrences; "" of lateness, which is no error."""
+        if self.kind is AlertKind.LATE:
+            return ""
+        return " ".join(_VARYING.sub("", self.text.partition("\n")[0]).split())
+
 
 class Incident(Value, kw_only=True):
-    """Trouble of one kind that one subject has.
+    """Trouble of one kind that one subject has, with one error, as the channels of one window hear of it.
 
     Attributes:
         id: see `incident_id`.
@@ -111,6 +136,10 @@ class Message(Value, kw_only=True):
         owner: of the schedule, as its YAML names it.
         recovered_from: of `recovered`, the kind of trouble that is over.
         data: the subject is a dataset whose data is late.
+        keys: those that are not well, the first ones; empty where one alone is, or none has a key.
+        more_keys: the number of the others.
+        environment: of the project; "" without one.
+        run_url, board_url: the pages of the run and of the job; "" if they are not known.
     """
 
     kind: AlertKind
@@ -127,6 +156,11 @@ class Message(Value, kw_only=True):
     owner: str = ""
     recovered_from: AlertKind | None = None
     data: bool = False
+    keys: tuple[str, ...] = ()
+    more_keys: int = 0
+    environment: str = ""
+    run_url: str = ""
+    board_url: str = ""
 
 
 class Alert(Value, kw_only=True):
@@ -155,13 +189,20 @@ class Alert(Value, kw_only=True):
     ended_at: datetime | None = None
 
 
-def incident_id(project: str, kind: AlertKind, subject: str, *, data: bool = False) -> str:
-    """Return the id of the incident of a subject.
+def incident_id(project: str, happening: Happening, window: timedelta) -> str:
+    """Return the id of the incident that a happening belongs to.
 
     Args:
-        data: the subject is a dataset whose data is late.
+        window: of the channels that hear of it.
     """
-    return _digest(project, kind, subject, "data") if data else _digest(project, kind, subject)
+    return _digest(
+        project,
+        happening.kind,
+        happening.subject,
+        "data" if happening.data else "",
+        happening.like,
+        str(window.total_seconds()),
+    )
 
 
 def alert_id(incident: Incident, kind: AlertKind, channel: str) -> str:
