@@ -3,7 +3,8 @@
     entry of the journal ─► happening ─► incident of its subject ─► message ─► an alert for each channel
 
 An incident joins what has one cause: a schedule that fails again and again with one error is one, and seven
-errors are seven. An alert is a message to one channel; it is stored before it is sent, so a crash sends it again and loses none.
+errors are seven. An alert is a message to one channel; it is stored before it is sent, so a crash sends it
+again and loses none.
 """
 
 import hashlib
@@ -94,7 +95,7 @@ class Happening(Value, kw_only=True):
 
     @property
     def like(self) -> str:
-        """What one error has in common with its next occurrences; "" of lateness, which is no error."""
+        """What one error has in common with its next occurrences; "" of lateness, which has none."""
         if self.kind is AlertKind.LATE:
             return ""
         return " ".join(_VARYING.sub("", self.text.partition("\n")[0]).split())
