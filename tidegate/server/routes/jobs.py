@@ -77,10 +77,5 @@ def act_on_job(
     with service.store.transaction() as transaction:
         job = visible_job(service, transaction, caller, id).id
         with refused_as(409), named():
-<<<<<<< HEAD
             changed = load(found.do)(transaction, job, service.clock(), by)
-    return json_answer(ChangedJob(job=public_job(changed)))
-=======
-            changed = load(found.do)(transaction, id, service.clock(), by)
         return json_answer(ChangedJob(job=public_job(transaction, changed)))
->>>>>>> 37a8ee89 (Tell of a launched job whether its run is queued, starting or running, filter by it, and name the places that a queued one waits for)
