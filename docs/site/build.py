@@ -134,7 +134,13 @@ def _config(staged: Path, target: Path) -> Any:
         theme={
             "name": "material",
             "font": False,
-            "features": ["navigation.sections", "navigation.top", "search.suggest", "toc.follow"],
+            "features": [
+                "content.code.copy",
+                "navigation.sections",
+                "navigation.top",
+                "search.suggest",
+                "toc.follow",
+            ],
             "palette": [
                 {"media": "(prefers-color-scheme: light)", "scheme": "default"},
                 {"media": "(prefers-color-scheme: dark)", "scheme": "slate"},
@@ -144,6 +150,7 @@ def _config(staged: Path, target: Path) -> Any:
         plugins=["search"],
         markdown_extensions=[
             "tables",
+            "md_in_html",
             {"toc": {"slugify": slugify(case="lower"), "permalink": True}},
             "pymdownx.highlight",
             "pymdownx.superfences",

@@ -14,6 +14,11 @@ DOCS = ROOT / "docs"
 LINK = re.compile(r"(?<!!)\]\(([^)#\s:]+)(#[^)\s]*)?\)")
 """A link to a file; those to other hosts have a colon."""
 
+RECIPES = "recipes"
+APP_BLOCK = re.compile(r"^```yaml\napp: .*?^```$", re.MULTILINE | re.DOTALL)
+FOLDED = r"<details markdown><summary>The app, with its scenario</summary>\n\n\g<0>\n\n</details>"
+"""A recipe shows what it is for first, and its app where a reader unfolds it."""
+
 SOURCES = "source"
 """The folder of the site with the files of the repository that pages link to."""
 
@@ -43,6 +48,8 @@ class Pages:
         text = file.read_text("utf-8")
         if file.parent == ROOT:
             text = text.replace("](docs/images/", "](images/")
+        if file.parent.name == RECIPES:
+            text = APP_BLOCK.sub(FOLDED, text)
         linked = LINK.sub(lambda found: self._link(found, file, place), text)
         self.write(place, linked)
 

@@ -235,7 +235,8 @@ def _option(of: Filter, *, positional: bool = False) -> inspect.Parameter:
     kinds: dict[str, Any] = {"flag": bool | None, "number": int | None, "state": list[str] | None}
     metavars: dict[str, dict[str, Any]] = {"flag": {}, "number": {"min": 1, "max": NUMBER_MAX}}
     said = metavars.get(of.kind, {"metavar": of.kind.upper(), "autocompletion": complete})
-    name = f"--{of.name}/--no-{of.name}" if of.kind == "flag" else f"--{of.name}"
+    option = of.name.replace("_", "-")
+    name = f"--{option}/--no-{option}" if of.kind == "flag" else f"--{option}"
     shown = typer.Argument(help=of.help, **said) if positional else typer.Option(name, help=of.help, **said)
     return _parameter(
         "argument" if positional else _word(of.name), None, kinds.get(of.kind, str | None), shown

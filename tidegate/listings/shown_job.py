@@ -139,7 +139,7 @@ def shown_job(reader: ListingReader, job: engine.Job, limit: int | None = NEWEST
     """
     events = reader.count_deliveries(job.id)
     found = {
-        "job": public_job(reader, job),
+        "job": public_job(job, reader),
         **{name: getattr(job, name) for name in ("decided_at", "retry_at", "by_hand", "recovered")},
         "launch": None if job.launch is None else {**_fields(job.launch), "business_dates": job.launch.dates},
         "work": job.maintenance,

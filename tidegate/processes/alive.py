@@ -16,6 +16,7 @@ import yaml
 
 from tidegate.processes.dagster import code_state
 from tidegate.processes.home import HOME_VARIABLE, SETTINGS_NAME, home_in_use, workspace_files
+from tidegate.project.create import STARTER
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -83,7 +84,11 @@ def dagster_state(settings: "Settings") -> DagsterState | str:
     """Return what Dagster says about the processes of its workspace, or why it cannot be read."""
     home = home_in_use(settings)
     if not (home / SETTINGS_NAME).is_file():
-        return f"there is no {SETTINGS_NAME} in {home}; set {HOME_VARIABLE} to the folder of the daemon"
+        return (
+            f"there is no {SETTINGS_NAME} in {home}: set {HOME_VARIABLE} to the folder of the daemon, or make"
+            f" the file: `tidegate docs dagster`, Production, has one, and {STARTER / SETTINGS_NAME} is one"
+            " for a single machine"
+        )
     from dagster import DagsterInstance
 
     entries = _entries(*workspace_files(settings, home))

@@ -6,6 +6,7 @@ overwritten: a folder that contains one of the files is refused.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from tidegate.domain.error import UserError
 
 STARTER = Path(__file__).parent / "starter"
 APP_FILE = "schedules/shop.yaml"
+APP = "shop"
+"""The app of the starter, and its name where that of the folder cannot be one."""
+
+APP_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 SCHEMA_FILE = "schedules/app.schema.json"
 REQUIREMENTS_FILE = "requirements.txt"
 
@@ -31,21 +36,31 @@ FILES: Mapping[str, str] = {
 }
 """Each copied file of a new project, and its name in `STARTER`."""
 
+OF_THE_APP = (APP_FILE, "programs/daily_sales.py", *(name for name in FILES if name.startswith("landing/")))
+"""The files that a project without an app does not get."""
+
 NAME_LINE = b'name = "NAME"'
 FORMAT_LINE = b'default_format = "FORMAT"'
 
 
-def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]:
+def app_named(folder: str) -> str:
+    """Return the name of the app of a project in a folder of this name."""
+    name = re.sub(r"[^a-z0-9]+", "_", folder.lower()).strip("_")[:63]
+    return name if APP_NAME.fullmatch(name) and name.isascii() else APP
+
+
+def create_project(folder: Path, version: str, iceberg: bool, *, empty: bool = False) -> tuple[str, ...]:
     """Write a new project into a folder, which is created; return the files, relative to the folder.
 
     Args:
         version: version of Tidegate for the project's requirements.
         iceberg: whether the Iceberg runtime is installed; if not, the project's tables are Parquet.
+        empty: without the app, its program and its landed files.
 
     Raises:
         UserError: the folder has files that would be overwritten, or cannot be written to.
     """
-    contents = _contents(version, iceberg, folder.resolve().name)
+    contents = _contents(version, iceberg, folder.resolve().name, empty)
     taken = [name for name in contents if (folder / name).exists() or (folder / name).is_symlink()]
     if taken:
         raise UserError(
@@ -64,10 +79,15 @@ def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]
     return tuple(contents)
 
 
-def _contents(version: str, iceberg: bool, name: str) -> dict[str, bytes]:
+def _contents(version: str, iceberg: bool, name: str, empty: bool) -> dict[str, bytes]:
     from tidegate.compiler.schema import schema_text
 
-    contents = {name: (STARTER / source).read_bytes() for name, source in FILES.items()}
+    kept = [each for each in FILES if not (empty and each in OF_THE_APP)]
+    contents = {each: (STARTER / FILES[each]).read_bytes() for each in kept}
+    app = app_named(name)
+    if not empty and app != APP:
+        text = contents.pop(APP_FILE).replace(f"app: {APP}\n".encode(), f"app: {app}\n".encode())
+        contents[f"schedules/{app}.yaml"] = text
     # A text in JSON is a text in TOML too, whatever is in it.
     shown = json.dumps(name, ensure_ascii=False)
     # Named, so that the same project has the same tables wherever it is deployed from.

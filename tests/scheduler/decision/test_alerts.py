@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from tests.worlds.world import at
-from tidegate.scheduler.decision.alerts import Said, is_owed, troubled, well, window_over
+from tidegate.scheduler.decision.alerts import OPEN_MAX, Said, is_owed, troubled, well, window_over
 from tidegate.scheduler.model.records.alert import AlertKind, Happening, Incident, Message
 
 HOUR = timedelta(hours=1)
@@ -75,7 +75,7 @@ def test_an_open_incident_is_remembered_after_its_window() -> None:
 
 def test_the_causes_that_are_remembered_are_bounded() -> None:
     incident = kept(fails("10:00"))
-    for number in range(300):
+    for number in range(OPEN_MAX + 100):
         incident = kept(fails("10:01", incident, cause=f"k{number}"))
-    assert len(incident.open) == 200
-    assert incident.open[-1] == "k299"
+    assert len(incident.open) == OPEN_MAX
+    assert incident.open[-1] == f"k{OPEN_MAX + 99}"

@@ -13,6 +13,7 @@ from tests.effort import EFFORT, pick
 from tests.spark_jobs.flights.app import FlightsProject
 from tests.spark_jobs.flights.reference import Reference, Row
 from tidegate.demo.feed import days_from
+from tidegate.demo.flights.clean_weather import LOG_FILES
 
 pytestmark = pytest.mark.spark
 
@@ -137,6 +138,8 @@ def test_the_doubled_hour_keeps_its_later_reading(spark: SparkSession, tmp_path:
     assert len(readings) == 69
     assert [row["hour"] for row in log].count(1) == 6
     assert len(log) == 72
+    # What the demo compacts: a few rows in each of several files.
+    assert len(project.read("weather_log").inputFiles()) == LOG_FILES
 
 
 def test_programs_cope_with_feeds_that_have_never_come(spark: SparkSession, tmp_path: Path) -> None:

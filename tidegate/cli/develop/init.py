@@ -9,11 +9,20 @@ from typing import Annotated
 
 import typer
 
+from tidegate.domain.error import UserError
+
 
 def init(
     folder: Annotated[
         Path, typer.Argument(help="The project folder; created if it does not exist.", metavar="FOLDER")
     ] = Path(),
+    empty: Annotated[
+        bool, typer.Option("--empty", help="Without the example: no app, no program, no landed files.")
+    ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Write into a Python project without asking."),
+    ] = False,
 ) -> None:
     """Create a project folder: settings, an app with a scenario, a program, landed files, CI."""
     from importlib.metadata import version
@@ -21,8 +30,10 @@ def init(
     from tidegate.project.create import create_project
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
+    if not yes:
+        _ask(folder)
     iceberg = runtime_jar() is not None
-    for name in create_project(folder, version("tidegate"), iceberg):
+    for name in create_project(folder, version("tidegate"), iceberg, empty=empty):
         typer.echo(f"  {folder / name}")
     if not iceberg:
         typer.echo(
@@ -33,9 +44,37 @@ def init(
     typer.echo("\nNext:")
     if folder != Path():
         typer.echo(f"  cd {folder}")
-    for command, meaning in NEXT:
+    for command, meaning in NEXT_OF_EMPTY if empty else NEXT:
         typer.echo(f"  {command:30}  {meaning}")
 
+
+def _ask(folder: Path) -> None:
+    """Ask whether the files may be written beside those of another project.
+
+    Raises:
+        UserError: no person is there to answer.
+        typer.Abort: the person declines.
+    """
+    from tidegate.cli.develop.agreement import at_terminal
+
+    if not (folder / PYPROJECT).is_file():
+        return
+    said = f"{folder.resolve()} is a Python project ({PYPROJECT})"
+    if not at_terminal():
+        raise UserError(
+            f"{said}; nothing was written", "give a new folder, or write its files there with --yes"
+        )
+    typer.confirm(f"{said}. Write the files of a Tidegate project into it?", abort=True)
+
+
+PYPROJECT = "pyproject.toml"
+
+NEXT_OF_EMPTY = (
+    ("tidegate docs language", "write schedules/APP.yaml, and programs beside it"),
+    ("tidegate docs recipes", "or begin with one of eleven apps to copy"),
+    ("tidegate lint", "check the YAML"),
+)
+"""Those of a project without an app."""
 
 NEXT = (
     ("tidegate lint", "check the YAML"),

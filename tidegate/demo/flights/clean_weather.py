@@ -28,6 +28,9 @@ SCHEMA = (
     .add("visib", DoubleType())  # miles
 )
 
+LOG_FILES = 6
+"""Files of the log for each run, as a feed of many small deliveries leaves them."""
+
 
 def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> dict[str, DataFrame]:
     """Return the typed readings, with the later one of a repeated hour, and all of them for the log."""
@@ -40,4 +43,4 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
     )
     latest_first = Window.partitionBy("day", "origin", "hour").orderBy(sf.col("observed_at").desc())
     latest = typed.withColumn("nth", sf.row_number().over(latest_first)).where("nth = 1").drop("nth")
-    return {"clean_weather": latest, "weather_log": typed}
+    return {"clean_weather": latest, "weather_log": typed.repartition(LOG_FILES)}

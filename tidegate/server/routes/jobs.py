@@ -78,4 +78,4 @@ def act_on_job(
         job = visible_job(service, transaction, caller, id).id
         with refused_as(409), named():
             changed = load(found.do)(transaction, job, service.clock(), by)
-        return json_answer(ChangedJob(job=public_job(transaction, changed)))
+        return json_answer(ChangedJob(job=public_job(changed, transaction)))

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from tidegate.cli.develop import agreement
 from tidegate.cli.main import application
 from tidegate.compiler.schema import schema_text
 from tidegate.domain.error import UserError
@@ -29,8 +30,8 @@ def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "new"
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(application, list(arguments))
+def run(*arguments: str, input: str | None = None) -> Result:
+    return CliRunner().invoke(application, list(arguments), input=input)
 
 
 def test_the_yaml_has_no_mistakes_and_the_scenario_passes(new: Path) -> None:
@@ -46,7 +47,7 @@ def test_the_plan_has_something_to_deploy(new: Path) -> None:
 
 
 def test_the_editor_line_names_the_schema_that_is_written(new: Path) -> None:
-    first = (new / APP_FILE).read_text().splitlines()[0]
+    first = (new / "schedules/new.yaml").read_text().splitlines()[0]
     named = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
 
     assert named is not None
@@ -129,3 +130,40 @@ def test_the_settings_name_the_project_after_its_folder(tmp_path: Path, name: st
     create_project(tmp_path / name, "1.0", iceberg=False)
     assert f"name = {json.dumps(name, ensure_ascii=False)}" in (tmp_path / name / "tidegate.toml").read_text()
     assert load_settings(tmp_path / name).name == name
+
+
+@pytest.mark.parametrize(
+    ("folder", "app"),
+    [("shop", "shop"), ("My-Project 2", "my_project_2"), ("2026", "shop"), ("überläden", "berl_den")],
+)
+def test_the_app_is_named_after_the_folder(tmp_path: Path, folder: str, app: str) -> None:
+    files = create_project(tmp_path / folder, "1.0", iceberg=False)
+    assert f"schedules/{app}.yaml" in files
+    assert f"\napp: {app}\n" in (tmp_path / folder / f"schedules/{app}.yaml").read_text()
+    assert run("--project", str(tmp_path / folder), "lint").exit_code == 0
+
+
+def test_an_empty_project_has_settings_and_no_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = run("init", "mine", "--empty")
+    assert said.exit_code == 0
+    assert "tidegate docs recipes" in said.output
+    assert load_settings(tmp_path / "mine").name == "mine"
+    assert not list((tmp_path / "mine").rglob("shop.yaml")) + list((tmp_path / "mine").glob("landing"))
+    assert (tmp_path / "mine/programs/__init__.py").is_file()
+
+
+def test_a_folder_of_a_python_project_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+
+    refused = run("init", ".")
+    assert isinstance(refused.exception, UserError)
+    assert "is a Python project (pyproject.toml); nothing was written" in refused.exception.message
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["pyproject.toml"]
+
+    monkeypatch.setattr(agreement, "at_terminal", lambda: True)
+    assert run("init", ".", input="n\n").exit_code == 1
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["pyproject.toml"]
+    assert run("init", ".", input="y\n").exit_code == 0
+    assert (tmp_path / "tidegate.toml").is_file()
