@@ -37,8 +37,8 @@ def options_of(listing: Listing) -> set[str]:
     command: Any = load_command(first)
     for word in rest:
         command = command.commands[word]
-    options = (option.removeprefix("--") for each in command.params for option in each.opts)
-    return {option.replace("-", "_") for option in options}
+    options = {option.removeprefix("--") for each in command.params for option in each.opts}
+    return options | {option.replace("-", "_") for option in options}
 
 
 PAGES_ELSEWHERE = {"tables": "/board/maintenance"}
