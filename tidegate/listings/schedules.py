@@ -9,14 +9,19 @@ from msgspec import UNSET, UnsetType
 from tidegate.domain.value import Value
 from tidegate.listings.listing import Column, Filter, Instant, Listing
 
-KEYS = (
-    *("description", "program", "trigger", "for_each", "constraints", "timeout", "retries", "deadline"),
-    *("priority", "args", "batching", "max_batch", "on_suspend", "on_update", "collect_existing"),
-    *("output_partition", "renamed_from", "sensor", "owner", "alerts", "type", "dataset", "cycle", "at"),
-    *("update", "depends_on", "business_date", "enabled", "valid_from", "valid_to", "calendar", "timezone"),
-    "catch_up_at_most",
+WORDS = (
+    *("description", "program", "for_each", "priority", "batching", "on_suspend", "on_update", "sensor"),
+    *("owner", "type", "dataset", "cycle", "update", "business_date", "timezone"),
 )
-"""The keys of the YAML of a schedule or task, but for `status`."""
+"""The keys of the YAML of a schedule or task whose values are texts."""
+
+KEYS = (
+    *WORDS,
+    *("trigger", "constraints", "timeout", "retries", "deadline", "args", "max_batch", "collect_existing"),
+    *("output_partition", "renamed_from", "alerts", "at", "depends_on", "enabled", "valid_from", "valid_to"),
+    *("calendar", "catch_up_at_most"),
+)
+"""All of them, but for `status`."""
 
 
 class Named(Value, kw_only=True):
@@ -37,7 +42,7 @@ Written = cast(
     "type[Named]",
     msgspec.defstruct(
         "Written",
-        [(key, Any | UnsetType, UNSET) for key in KEYS],
+        [(key, (str if key in WORDS else Any) | UnsetType, UNSET) for key in KEYS],
         bases=(Named,),
         kw_only=True,
         namespace={

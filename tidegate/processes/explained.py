@@ -13,7 +13,7 @@ yet: the next look of a dispatcher releases it, of a process elsewhere when its 
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import msgspec
@@ -23,7 +23,7 @@ from tidegate.domain.part_name import Ref
 from tidegate.domain.time.instant import instant_of
 from tidegate.processes.server_address import run_address
 from tidegate.project.settings.settings import Settings
-from tidegate.scheduler.explain.explanation import Blocked, DeadHolder, Explanation
+from tidegate.scheduler.explain.explanation import BlockedDataset, DeadHolder, Explanation
 from tidegate.scheduler.explain.holders import holders
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.past.store_at import store_at
@@ -71,10 +71,10 @@ def _remedy(commits: SqlCommitStepStore, commit: str, dataset: str) -> str:
     return remedy
 
 
-def _blocked(commits: SqlCommitStepStore, dataset: str) -> tuple[Blocked, ...]:
+def _blocked(commits: SqlCommitStepStore, dataset: str) -> tuple[BlockedDataset, ...]:
     found = [(commit, commits.recovery_state(commit)) for commit in commits.list_unfinished(dataset)]
     return tuple(
-        Blocked(
+        BlockedDataset(
             dataset=dataset,
             commit=commit,
             error=state.error,
@@ -153,11 +153,6 @@ def address_of(settings: Settings, explanation: Explanation) -> str:
     """Return the page of the explained run in the Dagster UI; "" without one."""
     shown = explanation.failed or explanation.job
     return run_address(settings, None if shown is None else shown.run_id)
-
-
-def explanation_json(explanation: Explanation, address: str, alive: Sequence[str]) -> dict[str, object]:
-    """Return an explanation as JSON."""
-    return {**msgspec.to_builtins(explanation), "run_address": address, "scheduler": list(alive)}
 
 
 def past_instant(text: str, now: datetime, name: str = "--at") -> datetime:

@@ -16,11 +16,10 @@ from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
 
 from tidegate.domain.value import Value
-from tidegate.listings.listing import Listing
 from tidegate.server.problem import MEDIA_TYPE
 
-ATTRIBUTE = re.compile(r"^ {4}(\w+): (.+?)(?=^ {4}\w|\Z)", re.MULTILINE | re.DOTALL)
-"""A field in the docstring of a struct, with what it says of it."""
+ATTRIBUTE = re.compile(r"^ {4}(\w+(?:, \w+)*): (.+?)(?=^ {4}\w|\Z)", re.MULTILINE | re.DOTALL)
+"""A field, or several, in the docstring of a struct, with what it says of them."""
 
 REF = "#/components/schemas/{name}"
 JSON = "application/json"
@@ -53,19 +52,7 @@ def listed(items: list[Any], cursor: str | None) -> Response:
     return json_answer({"items": items, "next": cursor})
 
 
-def page_of(item: Any) -> dict[str, Any]:
-    """Return the schema of a page of a list."""
-    return {
-        "type": "object",
-        "required": ["items", "next"],
-        "properties": {
-            "items": {"type": "array", "items": schema_of(item)},
-            "next": {"type": ["string", "null"]},
-        },
-    }
-
-
-def rows_of(listing: Listing) -> type[Any]:
+def page_of(item: type[Any]) -> type[Any]:
     """Return the type of a page of a list, named, so that clients made from the schema have it."""
     said = """A page of a list.
 
@@ -73,8 +60,8 @@ def rows_of(listing: Listing) -> type[Any]:
         items: of the list, in its order.
         next: the cursor of the next page; null for the last one.
     """
-    fields = [("items", list[listing.item]), ("next", str | None)]
-    return msgspec.defstruct(f"{listing.item.__name__}Page", fields, namespace={"__doc__": said})
+    fields = [("items", list[item]), ("next", str | None)]
+    return msgspec.defstruct(f"{item.__name__}Page", fields, namespace={"__doc__": said})
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
@@ -115,9 +102,11 @@ def _with_descriptions(schema: dict[str, Any], kind: type[Any] | None) -> dict[s
     found = dict[str, str]()
     for each in reversed(kind.__mro__):
         _, _, of_fields = inspect.cleandoc(each.__doc__ or "").partition("\n\nAttributes:\n")
-        found |= {name: " ".join(words.split()) for name, words in ATTRIBUTE.findall(of_fields)}
+        for names, words in ATTRIBUTE.findall(of_fields):
+            found |= dict.fromkeys(names.split(", "), " ".join(words.split()))
+    names = dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
     described = {
-        name: {"description": found[name], **field} if name in found else field
+        name: {"description": found[names[name]], **field} if names[name] in found else field
         for name, field in fields.items()
     }
     said = inspect.cleandoc(kind.__doc__ or "").partition("\n\nAttributes:\n")[0]

@@ -13,7 +13,7 @@ from tidegate.listings.read import Rows, Source, read
 from tidegate.scheduler.model.records.token import Role
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import Called, Caller, needs
-from tidegate.server.contract import contract, json_answer, rows_of
+from tidegate.server.contract import contract, json_answer, page_of
 from tidegate.server.page import LIMIT, Cursor, Limit, WholeNumber
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
@@ -41,7 +41,7 @@ def add_route(
     path = path or f"/{listing.name}"
     needed = [Depends(needs(Role(listing.role))), *(() if check is None else (Depends(check),))]
     errors = (409,) if any(each.kind == "task" for each in listing.filters) else ()
-    said = contract(rows_of(listing), errors=errors)
+    said = contract(page_of(listing.item), errors=errors)
     tags: list[str | Enum] = [] if router.tags else [listing.name]
     router.get(path, dependencies=needed, tags=tags, **said)(
         endpoint(listing, router.prefix + path, lambda _1, _2, _3, rows, _4: json_answer(rows))

@@ -39,6 +39,8 @@ class ScheduleChange(Value, kw_only=True):
     """The change of one schedule.
 
     Attributes:
+        app, name, action: which, and what a deployment does with it.
+        fields, consequences: how its fields change, and what that means for jobs and events.
         would: with action "kept", the action with updating on.
         section: where the app has it.
         because: why it changes although its own text may be the same, or why it cannot carry events.
@@ -67,7 +69,12 @@ class ScheduleChange(Value, kw_only=True):
 
 
 class AppChange(Value, kw_only=True):
-    """The change of one app."""
+    """The change of one app.
+
+    Attributes:
+        name, action: of the app, and what happens to it itself.
+        parts, schedules: what happens to its parts.
+    """
 
     name: str
     action: Literal["create", "change", "delete", "unchanged"]

@@ -31,6 +31,9 @@ class OverrideChange(Value, kw_only=True):
     """An override, and what a deployment does to it.
 
     Attributes:
+        kind: what was changed by hand.
+        owner, reason: who did it, and why.
+        since, expires_at: when it began, and reverts by itself; None for never.
         ref: "app/schedule", or the app of kind `held`.
         fate: it stays, the YAML replaces it, or it goes with its schedule.
         fields: where the views differ; none for a schedule that was created or deleted, and for an app.

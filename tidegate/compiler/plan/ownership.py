@@ -17,6 +17,8 @@ class TakenApp(Value, kw_only=True, omit_defaults=True):
     """An app of the YAML that cannot be deployed, since another project owns the app of its name.
 
     Attributes:
+        name: of the app.
+        owner: the project that owns it.
         namespace: of the owner, where it is not that of the project that deploys; else "".
     """
 

@@ -48,6 +48,9 @@ class PartChange(Value, kw_only=True):
     """The change of a dataset, a program, a group, a calendar, a policy, or the app's own settings.
 
     Attributes:
+        section: of the YAML, such as datasets.
+        action: what happens to it.
+        fields: which of its fields change, and how.
         name: of the settings of maintenance, and of the app's own settings, the name of the app.
     """
 

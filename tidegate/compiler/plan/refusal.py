@@ -48,6 +48,8 @@ class Refusal(Value, kw_only=True):
     """A part that is missing after the deployment, or whose partitions change, and who needs it.
 
     Attributes:
+        section, name: of the part.
+        fault: what happens to it.
         app: the app of the part.
         schedules: those that it triggers, or the tasks that wait for it: names in its own app, whole names
             in other apps.

@@ -22,6 +22,7 @@ class Threshold(Value, kw_only=True):
     """A condition on the health of a table: it holds at `at_least` and above.
 
     Attributes:
+        at_least: in the unit of the measure.
         measure: one of `domain.maintenance.measures.MEASURES`, which says in what unit it is.
     """
 

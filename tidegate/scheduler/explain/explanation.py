@@ -14,7 +14,7 @@ from tidegate.scheduler.model.records.override import OverrideKind
 from tidegate.scheduler.model.verdict import Verdict
 
 
-class Blocked(Value, kw_only=True):
+class BlockedDataset(Value, kw_only=True):
     """A dataset that cannot be written, because only a person can finish an earlier publish into it.
 
     Attributes:
@@ -56,6 +56,9 @@ class Overridden(Value, kw_only=True):
     """What was changed of the schedule, or of its app, by hand.
 
     Attributes:
+        kind: what: status, specification, created, deleted or held.
+        owner, reason: who did it, and why.
+        since, expires_at: when it began, and reverts by itself; None for never.
         text: for people: what, by whom, why and until when.
     """
 
@@ -67,13 +70,16 @@ class Overridden(Value, kw_only=True):
     text: str
 
 
-class Explanation(Value, kw_only=True):
-    """Why one job has not run, or how it ended.
+class Explained(Value, kw_only=True):
+    """Why one job has not run, or how it ended: what all faces show of it as it is.
 
     Attributes:
+        schedule: "app/name"; of an operation "app/policy:name".
+        at: the instant that is explained.
+        status: active or suspended; deleted where it is gone.
         headline: one sentence.
-        job: None for a schedule without a waiting job; then the verdicts are those of an empty job.
-        trigger, constraints: the condition tree; None and empty for a job that no longer waits.
+        trigger: the tree of conditions; None for a job that no longer waits.
+        constraints: the conditions beside it; empty for a job that no longer waits.
         next_check: when the scheduler decides again without a new event.
         can_run_at: the next instant at which it can run if only time is missing; else None.
         missing: the missing conditions, each with its line of the YAML; all of them are needed, but of
@@ -82,8 +88,6 @@ class Explanation(Value, kw_only=True):
             The engine does not know them; the caller that reads the commits adds them.
         dead: the runs that keep it waiting, or run it, and whose process is dead or silent. The engine does
             not know processes; the caller that does adds them.
-        history: the newest entries of the journal on the job, oldest first.
-        failed: the newest job of a schedule without a waiting job, if it failed.
         upstream: of an instance of a task: its upstream instances.
         diagnostics: of an instance: its dependencies without an upstream instance.
         roots: of an instance: where the chains of what it waits for begin, and what helps there.
@@ -98,16 +102,13 @@ class Explanation(Value, kw_only=True):
     at: datetime
     status: str
     headline: str
-    job: Job | None = None
     trigger: Verdict | None = None
     constraints: tuple[Verdict, ...] = ()
     next_check: datetime | None = None
     can_run_at: datetime | None = None
     missing: tuple[Missing, ...] = ()
-    blocked: tuple[Blocked, ...] = ()
+    blocked: tuple[BlockedDataset, ...] = ()
     dead: tuple[DeadHolder, ...] = ()
-    history: tuple[Entry, ...] = ()
-    failed: Job | None = None
     upstream: tuple[Awaited, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     roots: tuple[Root, ...] = ()
@@ -115,3 +116,17 @@ class Explanation(Value, kw_only=True):
     overrides: tuple[Overridden, ...] = ()
     business_dates: tuple[str, ...] = ()
     missed: str = ""
+
+
+class Explanation(Explained, kw_only=True):
+    """The same with the job and its history.
+
+    Attributes:
+        job: None for a schedule without a waiting job; then the verdicts are those of an empty job.
+        history: the newest entries of the journal on the job, oldest first.
+        failed: the newest job of a schedule without a waiting job, if it failed.
+    """
+
+    job: Job | None = None
+    history: tuple[Entry, ...] = ()
+    failed: Job | None = None

@@ -17,6 +17,8 @@ class Attempt(Value, kw_only=True):
     """One attempt.
 
     Attributes:
+        attempt: its number, from 1; None where it is not known.
+        ended: when it ended; None while it runs or waits.
         run: id of its run; "" for the one that waits for its pause to end.
         status: of the run, or "waits".
         started: of the attempt that waits, when it starts at the earliest.

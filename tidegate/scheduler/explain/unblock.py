@@ -17,6 +17,7 @@ class Missing(Value, kw_only=True):
     """One missing condition.
 
     Attributes:
+        at: where the YAML has it.
         kind: of the trigger or constraint that is unmet.
         what: for example "1 more new partition of raw", or "a slot of group nightly".
         by: when time alone satisfies it, if no event arrives.

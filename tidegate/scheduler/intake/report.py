@@ -20,6 +20,7 @@ class AcceptedPartition(Value, kw_only=True):
     """A partition as it was accepted.
 
     Attributes:
+        rows, bytes: its size; None where the reporter does not know it.
         key: "" for a dataset without partitions.
         at: when its data came to be. Aware, UTC.
         event: id of its event.
@@ -36,6 +37,8 @@ class Accepted(Value, kw_only=True):
     """The answer to a report.
 
     Attributes:
+        app, dataset: which was reported.
+        partitions: as they were accepted.
         request: the caller's key of the report; None for a report without one.
         repeated: the report was accepted before, and this call changed nothing.
     """

@@ -25,6 +25,7 @@ class Work(Value, kw_only=True):
     """What makes a job an operation on a table.
 
     Attributes:
+        operation: its name.
         table: its full name: "catalog.namespace.table", or "app/dataset".
         policy: "app/policy".
         by_hand: a person asked for it; it moves no next run.
@@ -173,6 +174,10 @@ class OperationRun(Value, kw_only=True):
     """One run of an operation on a table.
 
     Attributes:
+        table, operation: which, and on what.
+        policy: "app/policy".
+        by_hand, probe, forced, excluded: as its job has them.
+        started_at, ended_at: when it began, and ended; None while it runs.
         job: id of its job, which has this one run.
         closes_at: when it is ended as failed if nothing was heard of its end: its timeout.
         ending: None while it runs.

@@ -106,7 +106,13 @@ class Launched(Value, kw_only=True):
 
 
 class Gauge(Value, kw_only=True):
-    """A reported number, for example the load of a cluster in percent."""
+    """A reported number, for example the load of a cluster in percent.
+
+    Attributes:
+        name: under which it is reported.
+        value: of the last report.
+        reported_at: when that was.
+    """
 
     name: str
     value: float

@@ -20,7 +20,11 @@ router = APIRouter(prefix="/schedules", tags=["schedules"])
 
 
 class Enabled(Value, kw_only=True):
-    """The schedules that were enabled again, as "app/schedule"."""
+    """The schedules that were enabled again, as "app/schedule".
+
+    Attributes:
+        enabled: each as "app/schedule".
+    """
 
     enabled: list[str]
 

@@ -54,6 +54,10 @@ class AppLine(Value, kw_only=True):
     """A deployed app in a list.
 
     Attributes:
+        namespace: of the project that owns it.
+        app: its name.
+        revision: number of the deployments that changed it, from 1.
+        description: as its YAML has it; "" without one.
         hold: who holds its launches; None if it is not on hold.
     """
 
@@ -65,7 +69,14 @@ class AppLine(Value, kw_only=True):
 
 
 class DeployedSpec(Value, kw_only=True):
-    """A deployed app; its `spec` put again changes nothing."""
+    """A deployed app; its `spec` put again changes nothing.
+
+    Attributes:
+        namespace: of the project that owns it.
+        app: its name.
+        revision: number of the deployments that changed it, from 1.
+        spec: the keys of its YAML.
+    """
 
     namespace: str
     app: str
@@ -83,7 +94,13 @@ class Wanted(Value, kw_only=True, forbid_unknown_fields=True, rename={"update": 
 
 
 class Deployment(Value, kw_only=True):
-    """What a deployment changed: names of schedules and tasks, and the number of discarded jobs."""
+    """What a deployment changed: names of schedules and tasks, and the number of discarded jobs.
+
+    Attributes:
+        revision: of the app now.
+        created, updated, deleted, unchanged: names of schedules and tasks.
+        discarded_jobs: how many jobs are discarded.
+    """
 
     revision: int
     created: list[str]

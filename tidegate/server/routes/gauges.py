@@ -36,6 +36,9 @@ class Shown(Value, kw_only=True):
     """A gauge after its last report.
 
     Attributes:
+        name: under which it is reported.
+        value: of the last report.
+        reported_at: when that was.
         limits: of the deployed schedules that wait for it, by "app/schedule".
     """
 

@@ -28,6 +28,9 @@ class HeldApp(Value, kw_only=True):
     """An app that is on hold.
 
     Attributes:
+        app: its name.
+        since: when it was put on hold.
+        by, reason: who did that, and why.
         deployed: whether it still is.
         expires_at: when it is released by itself; None for never.
     """
@@ -44,6 +47,7 @@ class Launches(Value, kw_only=True):
     """Whether an app is launched.
 
     Attributes:
+        app: its name.
         hold: who holds it, why and until when; None if it is not on hold.
     """
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.value import Value
 from tidegate.listings.actions import find_action
+from tidegate.listings.explained import ShownExplanation
 from tidegate.listings.jobs import JOBS, Job
 from tidegate.listings.listing import load
 from tidegate.listings.queries.jobs import public_job
@@ -19,7 +20,7 @@ from tidegate.server.contract import contract, json_answer
 from tidegate.server.page import WholeNumber
 from tidegate.server.problem import refused_as
 from tidegate.server.routes.schedules import REASON, Reasoned
-from tidegate.server.routes.why import TREES, explain_as_json
+from tidegate.server.routes.why import explain_as_json
 from tidegate.server.service import Here
 from tidegate.server.visible import named, visible_job
 
@@ -49,7 +50,7 @@ def show_job(id: str, service: Here, caller: Called, newest: Newest = NEWEST_MAX
         return json_answer(shown_job(reader, visible_job(service, reader, caller, id), newest))
 
 
-@router.get("/{id}/why", dependencies=[READ], **contract(TREES))
+@router.get("/{id}/why", dependencies=[READ], **contract(list[ShownExplanation]))
 def why_job(id: str, service: Here, caller: Called) -> Response:
     """Explain what a job waits for."""
     with service.store.reading() as reader:

@@ -9,6 +9,9 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
+from tidegate.listings.jobs import Job
+from tidegate.listings.queries.jobs import public_job
+from tidegate.listings.shown_job import OperationOfJob
 from tidegate.listings.status_of_table import ShownTable, shown_table, table_status
 from tidegate.listings.tables import TABLES
 from tidegate.scheduler.commands.maintain import run_by_hand
@@ -58,10 +61,21 @@ class Trigger(Value, kw_only=True, forbid_unknown_fields=True, rename={"policy_n
     reason: str = ""
 
 
+class JobOfOperation(Job, kw_only=True):
+    """A job on a table.
+
+    Attributes:
+        maintenance: what makes it one.
+    """
+
+    maintenance: OperationOfJob
+
+
 class Triggered(Value, kw_only=True):
     """The operations that were asked for.
 
     Attributes:
+        table: which.
         progress: "none" if the policies configure no operation.
         jobs: the first one; with `wait` also those that have followed.
         runs: of the jobs that have started.
@@ -69,8 +83,8 @@ class Triggered(Value, kw_only=True):
 
     table: str
     progress: str
-    jobs: list[dict[str, Any]]
-    runs: list[dict[str, Any]]
+    jobs: list[JobOfOperation]
+    runs: list[OperationRun]
 
 
 EXAMPLE = {
@@ -144,8 +158,14 @@ def _answer(table: str, found: AskedFor, *, waited: bool) -> Response:
     triggered = Triggered(
         table=table,
         progress=found.progress,
-        jobs=msgspec.to_builtins(found.jobs),
-        runs=msgspec.to_builtins(found.runs),
+        jobs=[
+            JobOfOperation(
+                **msgspec.structs.asdict(public_job(job)),
+                maintenance=msgspec.convert(job.work, OperationOfJob, from_attributes=True),
+            )
+            for job in found.jobs
+        ],
+        runs=list(found.runs),
     )
     return json_answer(triggered, ACCEPTED if found.progress in going_on else 200)
 

@@ -23,13 +23,21 @@ router = APIRouter(prefix="/apps/{app}", tags=["schedules"])
 
 
 class Overrides(Value, kw_only=True):
-    """What was changed of a schedule by hand."""
+    """What was changed of a schedule by hand.
+
+    Attributes:
+        overrides: as the list of overrides has them.
+    """
 
     overrides: list[Override]
 
 
 class Reverted(Value, kw_only=True):
-    """What was reverted."""
+    """What was reverted.
+
+    Attributes:
+        reverted: as the list of overrides had them.
+    """
 
     reverted: list[Override]
 

@@ -33,7 +33,12 @@ Times = Annotated[int, WholeNumber, Query(ge=1, le=LIMIT_MAX, description="How m
 
 
 class RunTime(Value, kw_only=True):
-    """The scheduled time of a fire."""
+    """The scheduled time of a fire.
+
+    Attributes:
+        schedule: its name in the app.
+        time: when.
+    """
 
     schedule: str
     time: datetime
@@ -47,7 +52,13 @@ class Batched(Value, kw_only=True, forbid_unknown_fields=True):
 
 
 class Answered(Value, kw_only=True):
-    """The run times of a program in a batch; without any where it is unknown."""
+    """The run times of a program in a batch; without any where it is unknown.
+
+    Attributes:
+        app, program: as they were asked for.
+        status_code: 200, or 404 for an unknown one.
+        schedules: its crons with their times.
+    """
 
     app: str
     program: str

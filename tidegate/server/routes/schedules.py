@@ -71,19 +71,32 @@ class TriggerByHand(Value, kw_only=True, forbid_unknown_fields=True):
 
 
 class TriggeredJob(Value, kw_only=True):
-    """The job that a trigger made due."""
+    """The job that a trigger made due.
+
+    Attributes:
+        job: its id.
+    """
 
     job: str
 
 
 class ScheduleStatus(Value, kw_only=True):
-    """The status of a schedule."""
+    """The status of a schedule.
+
+    Attributes:
+        status: what holds now.
+    """
 
     status: Literal["active", "suspended"]
 
 
 class Deleted(Value, kw_only=True):
-    """What a deletion removed, and the number of its jobs that are discarded."""
+    """What a deletion removed, and the number of its jobs that are discarded.
+
+    Attributes:
+        deleted: names of schedules or apps.
+        discarded_jobs: how many of their jobs are discarded.
+    """
 
     deleted: tuple[str, ...]
     discarded_jobs: int

@@ -4,13 +4,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from tidegate.processes.explained import Explain, address_of, explained, explanation_json, past_instant
+from tidegate.listings.explained import ShownExplanation, shown_explanation
+from tidegate.processes.explained import Explain, address_of, explained, past_instant
 from tidegate.scheduler.explain.missed import last_tick_line
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.tick.on_time import is_late
 from tidegate.scheduler.tick.tick import last_tick
 from tidegate.server.access import READ
-from tidegate.server.contract import ANY_OBJECT, contract, json_answer
+from tidegate.server.contract import contract, json_answer
 from tidegate.server.deployed import deployed_app, schedule_of
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
@@ -18,10 +19,9 @@ from tidegate.server.service import Here, Service
 router = APIRouter(tags=["schedules"])
 
 At = Annotated[str | None, Query(description="A past moment, ISO 8601 with a zone.")]
-TREES = {"type": "array", "items": ANY_OBJECT}
 
 
-@router.get("/apps/{app}/schedules/{s}/why", dependencies=[READ], **contract(TREES))
+@router.get("/apps/{app}/schedules/{s}/why", dependencies=[READ], **contract(list[ShownExplanation]))
 def why_schedule(app: str, s: str, service: Here, at: At = None) -> Response:
     """Explain what a schedule waits for, for each of its waiting jobs."""
     with service.store.reading() as reader:
@@ -47,4 +47,4 @@ def explain_as_json(service: Service, look: Explain, at: str | None) -> Response
         raise Problem(404, "there was nothing to explain at that moment")
     late = is_late(ticked, now, settings.tick_seconds)
     lines = [] if at is not None else [last_tick_line(ticked, now, late)]
-    return json_answer([explanation_json(each, address_of(settings, each), lines) for each in found])
+    return json_answer([shown_explanation(each, address_of(settings, each), lines) for each in found])

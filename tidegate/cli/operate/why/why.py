@@ -55,7 +55,8 @@ def why(
     from tidegate.cli.last_tick import scheduler_lines
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.why.operation import explained_operations
-    from tidegate.processes.explained import address_of, explained, explanation_json, past_instant
+    from tidegate.listings.explained import shown_explanation
+    from tidegate.processes.explained import address_of, explained, past_instant
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.by_hand.held_apps import held_apps
@@ -90,7 +91,7 @@ def why(
     )
     if format is Format.JSON:
         lines = list(alive)
-        print_json([explanation_json(*each, lines) for each in zip(explanations, addresses, strict=True)])
+        print_json([shown_explanation(*each, lines) for each in zip(explanations, addresses, strict=True)])
         return
     for explanation, address in zip(explanations, addresses, strict=True):
         _print(explanation, address)

@@ -43,7 +43,14 @@ ASKED = "asked"
 
 
 class Reported(Value, kw_only=True):
-    """The answer to a report: each instance by its scheduled time, and what became of it."""
+    """The answer to a report: each instance by its scheduled time, and what became of it.
+
+    Attributes:
+        task: "app/name".
+        status: that was reported.
+        instances: by scheduled time, what became of each.
+        repeated: the report was accepted before, and this call changed nothing.
+    """
 
     task: str
     status: str

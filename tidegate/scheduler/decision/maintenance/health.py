@@ -11,7 +11,13 @@ from tidegate.scheduler.model.maintenance import Health, TableHistory
 
 
 class Checked(Value, kw_only=True):
-    """A threshold with what was measured; `value` is None if that is unknown, and then it is not met."""
+    """A threshold with what was measured; `value` is None if that is unknown, and then it is not met.
+
+    Attributes:
+        threshold: which.
+        value: what was measured.
+        met: whether it holds.
+    """
 
     threshold: Threshold
     value: float | None

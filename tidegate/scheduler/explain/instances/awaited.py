@@ -25,6 +25,7 @@ class Awaited(Value, kw_only=True):
     """One upstream instance of an instance.
 
     Attributes:
+        status: of the instance.
         task: its task, "app/name".
         key: its scheduled time, as a key.
         job: its id.

@@ -49,6 +49,7 @@ class Root(Value, kw_only=True):
     """One instance that must go on before the explained one can.
 
     Attributes:
+        kind: what it is held by.
         task: its task, "app/name".
         key: its scheduled time, as a key.
         job: its id.

@@ -32,6 +32,7 @@ class OperationStatus(Value, kw_only=True):
     """One operation on one table, as it is at an instant.
 
     Attributes:
+        table, operation: which.
         policy: "app/policy" that counts.
         running: its run, if it runs.
         due: whether its next run has come.

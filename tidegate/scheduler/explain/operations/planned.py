@@ -32,6 +32,9 @@ class PlannedStart(Value, kw_only=True):
     """One operation that a poll would start.
 
     Attributes:
+        table, operation: which.
+        forced: `at_latest` has come.
+        probe: it would be the one attempt after a throttle.
         policy: "app/policy".
         debt: by which the starts are ordered.
         excluded: keys of the partitions that it would leave out.
@@ -52,6 +55,7 @@ class PlannedPoll(Value, kw_only=True):
     """One poll.
 
     Attributes:
+        at: when.
         starts: in their order.
         held_back: the number of due operations that wait, by reason code.
     """

@@ -1,0 +1,41 @@
+"""Why one job waits, or how it ended, as `tidegate why --format json` and the server show it."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tidegate.listings.jobs import Job
+from tidegate.listings.queries.jobs import public_job
+from tidegate.listings.shown_job import JournalLine
+from tidegate.scheduler.explain.explanation import Explained, Explanation
+
+
+class ShownExplanation(Explained, kw_only=True):
+    """Why one job has not run, or how it ended.
+
+    Attributes:
+        job: null for a schedule without a waiting job; then the verdicts are those of an empty job.
+        failed: the newest job of a schedule without a waiting job, if it failed.
+        history: the newest entries of the journal on the job, oldest first.
+        run_address: of the page of its run; "" without one.
+        scheduler: lines on whether the scheduler is alive; none for the past.
+    """
+
+    job: Job | None
+    failed: Job | None
+    history: tuple[JournalLine, ...]
+    run_address: str
+    scheduler: tuple[str, ...]
+
+
+def shown_explanation(explanation: Explanation, address: str, alive: Sequence[str]) -> ShownExplanation:
+    """Return an explanation with the address of its run, and lines on what is alive."""
+    job, failed = explanation.job, explanation.failed
+    return ShownExplanation(
+        **{name: getattr(explanation, name) for name in Explained.__struct_fields__},
+        job=None if job is None else public_job(job),
+        failed=None if failed is None else public_job(failed),
+        history=msgspec.convert(explanation.history, tuple[JournalLine, ...], from_attributes=True),
+        run_address=address,
+        scheduler=tuple(alive),
+    )
