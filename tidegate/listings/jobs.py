@@ -41,7 +41,8 @@ class Job(Value, kw_only=True):
         opened_at: when it was opened.
         first_event_at: when its first event arrived.
         satisfied_at: when its trigger was satisfied.
-        next_check_at: when it is decided about again; null if only an event or a released slot leads to that.
+        next_check_at: when it is looked at again; null if only an event or a released slot leads to that.
+        discarded_at: of a waiting job: when its timeout discards it; null for never, and while none counts.
         blocked_on: the resource that it lacks a slot of, or whose report or end makes it due.
         held_at: since when its suspended schedule holds it.
         launched_at: when its run was observed.
@@ -68,6 +69,7 @@ class Job(Value, kw_only=True):
     first_event_at: Instant | None
     satisfied_at: Instant | None
     next_check_at: Instant | None
+    discarded_at: Instant | None
     blocked_on: str | None
     held_at: Instant | None
     launched_at: Instant | None
@@ -116,7 +118,8 @@ JOBS = Listing(
         Column("opened_at", "since", 0, "age"),
         Column("reason", "waits", 0, "waits for"),
         Column("reason", "reason", 3),
-        Column("next_check_at", "instant", 3),
+        Column("next_check_at", "instant", 3, "looked at"),
+        Column("discarded_at", "instant", 3, "discarded at"),
         Column("opened_at", "instant", 3),
         Column("ended_at", "instant", 3),
         Column("attempt", "number", 3),

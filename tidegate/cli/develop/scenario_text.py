@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.play import Performance
+from tidegate.scheduler.simulation.snapshot import WaitingJob
 
 KIND_WIDTH = 13
 """The longest kind of moment, "launch-failed"."""
@@ -57,7 +58,7 @@ def outcome_text(performance: Performance) -> str:
             lines.append(f"    events: {counts}")
         for job in sorted(each.waiting, key=lambda job: job.key):
             key = f" for {job.key}" if job.key else ""
-            check = f", next check {job.next_check.astimezone(zone):%a %H:%M:%S}" if job.next_check else ""
+            check = "".join(f", {words}" for words in _moments(job, zone))
             lines.append(f"    waiting{key}: {job.reason or ''}, {job.collected} collected{check}")
     if idle:
         lines.append(f"  no jobs or events: {', '.join(idle)}")
@@ -80,13 +81,20 @@ def _timeline(moments: Sequence[Moment], zone: ZoneInfo) -> Iterator[str]:
         yield f"    {local:%H:%M:%S}  {moment.kind:<{KIND_WIDTH}}  {_details(moment, zone)}".rstrip()
 
 
+def _moments(waits: "Moment | WaitingJob", zone: ZoneInfo) -> Iterator[str]:
+    """Yield when a waiting job is looked at, or else when it is discarded."""
+    looked_at = waits.next_check if isinstance(waits, Moment) else waits.looked_at
+    for words, at in (("looked at", looked_at), ("discarded at", None if looked_at else waits.discarded_at)):
+        if at is not None:
+            yield f"{words} {at.astimezone(zone):%a %H:%M:%S}"
+
+
 def _details(moment: Moment, zone: ZoneInfo) -> str:
     name = f"{moment.schedule}[{moment.key}]" if moment.key else moment.schedule
     parts = [name, moment.reason or ""]
     if moment.partitions:
         parts.append(f"[{', '.join(moment.partitions)}]")
-    if moment.next_check is not None:
-        parts.append(f"next check {moment.next_check.astimezone(zone):%a %H:%M:%S}")
+    parts += _moments(moment, zone)
     if moment.args:
         parts.append(f"args {moment.args}")
     return "  ".join(part for part in (*parts, moment.text) if part)

@@ -1,6 +1,7 @@
 """Jobs as all faces show them, and the list of them."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from tidegate.listings.jobs import InstanceOfJob, Job
 from tidegate.listings.read import Asked
@@ -10,6 +11,9 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.wanted import JobsWanted
 
+if TYPE_CHECKING:
+    from tidegate.scheduler.model.deployed import ScheduleState
+
 PAGE = 1000
 """Jobs that are read at once, where some of them are left out."""
 
@@ -17,24 +21,33 @@ _AS_IT_IS = set(Job.__struct_fields__) & {*engine.Job.__struct_fields__, "app"}
 
 
 def public_jobs(reader: EngineReader, jobs: Iterable[engine.Job]) -> list[Job]:
-    """Return what of some jobs all faces show."""
+    """Return what of some jobs all faces show, with the moments of their discards, which schedules know."""
     several = list(jobs)
     runs = runs_of_jobs(reader, several)
-    return [_public(job, runs.get(job.id)) for job in several]
+    refs = sorted({job.schedule for job in several if job.waiting and job.maintenance is None})
+    states = {state.ref: state for state in reader.schedules(refs=refs)} if refs else {}
+    return [_public(job, runs.get(job.id), states.get(job.schedule)) for job in several]
 
 
 def public_job(job: engine.Job, reader: EngineReader | None = None) -> Job:
-    """Return what of a job all faces show; without a reader, of one that has no run."""
-    return _public(job, None) if reader is None else public_jobs(reader, [job])[0]
+    """Return what of a job all faces show; without a reader, of one that has no run and does not wait."""
+    return _public(job, None, None) if reader is None else public_jobs(reader, [job])[0]
 
 
-def _public(job: engine.Job, run: JobRun | None) -> Job:
+def _public(job: engine.Job, run: JobRun | None, state: "ScheduleState | None") -> Job:
     of_task = job.instance
+    looked_at, discarded_at = job.next_check_at if job.decided_when_due else None, None
+    if state is not None:
+        # A list without waiting jobs loads nothing of the decisions.
+        from tidegate.scheduler.decision.timeout import looked_and_discarded_at
+
+        looked_at, discarded_at = looked_and_discarded_at(state.spec.timeout, job)
     fields = {name: getattr(job, name) for name in _AS_IT_IS} | {
         "run_state": None if run is None else run.state,
         "detail": job.detail or ("" if run is None else run.awaits),
         "priority": job.launch_priority,
-        "next_check_at": job.next_check_at if job.decided_when_due else None,
+        "next_check_at": looked_at,
+        "discarded_at": discarded_at,
         "partitions": () if job.launch is None else job.launch.partitions,
         "instance": None
         if of_task is None

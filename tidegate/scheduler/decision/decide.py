@@ -88,5 +88,6 @@ def _unsatisfied(
         state=JobState.PENDING_TRIGGER,
         reason=trigger.reason or Reason.W_TRIGGER,
         next_check=earliest((trigger.next_check, deadline)),
+        discarded_at=deadline if view.schedule.timeout.then == "discard" else None,
         dropped=gone,
     )

@@ -14,6 +14,9 @@ class Wait(Value, kw_only=True):
     """Keep the job waiting and decide again later.
 
     Attributes:
+        next_check: when to decide again, at the latest when the timeout discards it; None if only an event or
+            a released slot can change the decision.
+        discarded_at: when the timeout discards it.
         needs: of a job that is blocked, the resources that it needs a slot of, each with its limit.
         dropped: collected events that are too old for their `collect_within`; the writer of the decision
             removes them from the job.
@@ -22,9 +25,15 @@ class Wait(Value, kw_only=True):
     state: JobState
     reason: Reason
     next_check: datetime | None
+    discarded_at: datetime | None = None
     blocked_on: str | None = None
     needs: Needs = ()
     dropped: tuple[Delivery, ...] = ()
+
+    @property
+    def looked_at(self) -> datetime | None:
+        """When time may change the decision before the discard; None if nothing but that is to come."""
+        return None if self.next_check == self.discarded_at else self.next_check
 
 
 class Discard(Value, kw_only=True):

@@ -18,6 +18,9 @@ import msgspec
 from tidegate.domain.model import Schedule, Timeout
 from tidegate.scheduler.model.job import Job
 
+FURTHEST = timedelta(days=400)
+"""No duration of the language is longer than 366 days, so what ends later ends never."""
+
 
 def hold(job: Job, now: datetime) -> Job:
     """Return the waiting job, held from `now` on."""
@@ -52,6 +55,24 @@ def deadline(timeout: Timeout, job: Job, *, held: bool) -> datetime | None:
     """Return when the job times out; None while the timeout has not started or is paused."""
     begun = begun_at(timeout, job)
     return None if begun is None or held else begun + timeout.after + job.held_for
+
+
+def looked_and_discarded_at(timeout: Timeout | None, job: Job) -> tuple[datetime | None, datetime | None]:
+    """Return when time alone may change a waiting job before its discard, and when its timeout discards it.
+
+    The job stores the earlier one of both. None where that does not happen.
+    """
+    check = job.next_check_at if job.decided_when_due else None
+    if timeout is None or timeout.then != "discard" or not job.waiting:
+        return check, None
+    ends = deadline(timeout, job, held=job.held_at is not None and job.by_hand is None)
+    never = timeout.after > FURTHEST
+    return None if check == ends else check, None if never else ends
+
+
+def is_never(instant: datetime, now: datetime) -> bool:
+    """Return whether an instant is further than anything waits: the end of a timeout that is not written."""
+    return instant > now + FURTHEST
 
 
 def paused_for(timeout: Timeout, job: Job, now: datetime) -> timedelta:

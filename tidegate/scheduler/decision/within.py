@@ -33,7 +33,8 @@ def decide_constrained(
     late = deadline is not None and now >= deadline
     if waits and not late:
         by_force = view.job.by_hand is ByHand.FORCE
-        return wait_for(waits, deadline, needs_of(view, forced=by_force))
+        discards = view.schedule.timeout.then == "discard"
+        return wait_for(waits, deadline, needs_of(view, forced=by_force), discards=discards)
     if waits and view.schedule.timeout.then == "discard":
         return Discard(reason=Reason.D_TIMEOUT, since=deadline)
     full = tuple(verdict for verdict in waits if not overridable(verdict))
@@ -45,11 +46,14 @@ def decide_constrained(
     return Launch(overridden=_reasons((*forced, *waits)))
 
 
-def wait_for(unmet: tuple[Verdict, ...], deadline: datetime | None, needs: Needs) -> Wait:
+def wait_for(
+    unmet: tuple[Verdict, ...], deadline: datetime | None, needs: Needs, *, discards: bool = False
+) -> Wait:
     """Wait for the first unmet constraint, and decide again as soon as any of them may change.
 
     Args:
         needs: the slots that the launch needs (`needs_of`); the job waits in their queue.
+        discards: at the deadline the job is discarded, not launched.
     """
     partitions = tuple((v.blocked_on, 1) for v in unmet if v.kind == "partition" and v.blocked_on is not None)
     return Wait(
@@ -58,6 +62,7 @@ def wait_for(unmet: tuple[Verdict, ...], deadline: datetime | None, needs: Needs
         next_check=earliest((*(verdict.next_check for verdict in unmet), deadline)),
         blocked_on=next((v.blocked_on for v in unmet if v.blocked_on is not None), None),
         needs=(*needs, *partitions),
+        discarded_at=deadline if discards else None,
     )
 
 

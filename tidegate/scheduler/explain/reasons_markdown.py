@@ -18,7 +18,7 @@ meaning. With several conditions unmet the reason is the first in the order in w
 """
 
 _BEFORE = {
-    "W": "The job runs once the condition holds. `why` and `jobs` show the moment of the next check, where"
+    "W": "The job runs once the condition holds. `why` and `jobs` show when it is looked at, where"
     " time alone decides.",
     "M": "An [operation on a table](maintenance.md) is due and waits. When several of these hold, the first"
     " of the table is reported.",

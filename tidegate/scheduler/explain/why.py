@@ -6,15 +6,18 @@ it was then, see `scheduler.explain.past`.
 """
 
 from datetime import datetime
+from typing import Literal
 
 import msgspec
 
 from tidegate.domain.duration import duration_text
-from tidegate.domain.model import NEVER
+from tidegate.domain.model import leaves
 from tidegate.scheduler.decision.decide import decide
+from tidegate.scheduler.decision.fires import due_fires
 from tidegate.scheduler.decision.fold.retry import attempts_max
 from tidegate.scheduler.decision.launch.plan import business_dates
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
+from tidegate.scheduler.decision.timeout import is_never
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of
 from tidegate.scheduler.explain.explanation import Explanation
@@ -28,8 +31,9 @@ from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.explain.overrides import overrides_of
 from tidegate.scheduler.explain.run_state import run_line
-from tidegate.scheduler.explain.unblock import missing
+from tidegate.scheduler.explain.unblock import Missing, missing
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Delivery, fire_event_key
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
@@ -90,9 +94,9 @@ def _explain_schedule(reader: EngineReader, ref: str, now: datetime) -> tuple[Ex
             headline=_nothing_waits(state, failed),
             trigger=decision.trigger,
             constraints=decision.constraints,
-            next_check=state.next_fire_at,
-            can_run_at=state.next_fire_at,
-            missing=missing(decision),
+            next_check=state.next_fire_at if state.active else None,
+            can_run_at=_can_run_by_fire(reader, state, empty, now),
+            missing=missing(decision) if state.active else (*_resumed(state), *missing(decision)),
             failed=failed,
         ),
     )
@@ -115,10 +119,38 @@ def _explain_task(reader: EngineReader, state: ScheduleState, now: datetime) -> 
             at=now,
             status=state.status,
             headline=headline,
-            next_check=starts,
+            next_check=starts if state.active else None,
             can_run_at=starts if state.active else None,
+            missing=() if state.active else _resumed(state),
         ),
     )
+
+
+def _can_run_by_fire(
+    reader: EngineReader, state: ScheduleState, empty: Job, now: datetime
+) -> datetime | None:
+    """Return when a schedule without a job can run if no event arrives: by its next fire, if that is enough.
+
+    The fire is decided as the tick will do, with the constraints as they are now.
+    """
+    fire = state.next_fire_at
+    if fire is None or not state.active:
+        return None
+    at = max(fire, now)
+    view = _view(reader, empty, now)
+    fires = [
+        Delivery(event=event, schedule=state.ref, leaf=leaf.path, at=at)
+        for event in due_fires(state, at).events
+        for leaf in leaves(state.spec.trigger)
+        if event.key == fire_event_key(state.ref, leaf.path)
+    ]
+    return can_run_at(decide(msgspec.structs.replace(view, deliveries=tuple(fires)), at), at)
+
+
+def _resumed(state: ScheduleState) -> tuple[Missing, ...]:
+    """Return what a suspended schedule needs first."""
+    command = f"tidegate schedules resume {state.ref}"
+    return (Missing(kind="held", what=f"it is suspended: `{command}`", at=state.spec.at),)
 
 
 def _nothing_waits(state: ScheduleState, failed: Job | None) -> str:
@@ -179,18 +211,17 @@ def _explain_alone(reader: EngineReader, job: Job, state: ScheduleState | None, 
         business_dates=_dates(view, decision),
         trigger=decision.trigger,
         constraints=decision.constraints,
-        next_check=_unless_never(decision.outcome.next_check, now)
-        if isinstance(decision.outcome, Wait)
-        else now,
+        next_check=decision.outcome.looked_at if isinstance(decision.outcome, Wait) else now,
+        discarded_at=_discarded_at(decision, now),
         can_run_at=can_run_at(decision, now),
         missing=missing(decision),
         history=history,
     )
 
 
-def _unless_never(check: datetime | None, now: datetime) -> datetime | None:
-    """Return a next check; None for the end of a timeout that never comes."""
-    return None if check is None or check > now + NEVER / 2 else check
+def _discarded_at(decision: Decision, now: datetime) -> datetime | Literal["never"] | None:
+    ends = decision.outcome.discarded_at if isinstance(decision.outcome, Wait) else None
+    return "never" if ends is not None and is_never(ends, now) else ends
 
 
 def _limit(reader: EngineReader, job: Job) -> str:
@@ -282,8 +313,10 @@ def late_text(job: Job) -> str:
 
 
 def waiting_line(job: Job) -> str:
-    """Describe one waiting job in one line: name, key, reason, next check."""
+    """Describe one waiting job in one line: name, key, reason.
+
+    When it is looked at next is left out: it may be the moment of its discard, which its schedule knows.
+    """
     name = f"{job.schedule}[{job.key}]" if job.key else job.schedule
     reason = job.reason or Reason.W_TRIGGER
-    until = "" if job.next_check_at is None else f", next check {instant_text(job.next_check_at)}"
-    return f"{name}: {reason} {reason.summary}{until}"
+    return f"{name}: {reason} {reason.summary}"

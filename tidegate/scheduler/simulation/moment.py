@@ -38,7 +38,8 @@ class Moment(Value, kw_only=True):
             and of `output_partition: current` the partitions that it writes.
         business_date, number: of the launch of an instance: its business date, and its backfill.
         work: of an operation on a table: its policy, and how it was started.
-        next_check: of a wait: when the scheduler looks again.
+        next_check: of a wait: when time may change the decision.
+        discarded_at: of a wait: when its timeout discards the job.
         text: the rest, for people.
     """
 
@@ -54,4 +55,5 @@ class Moment(Value, kw_only=True):
     args: dict[str, Any] = {}
     work: Work | None = None
     next_check: datetime | None = None
+    discarded_at: datetime | None = None
     text: str = ""

@@ -36,7 +36,6 @@ def moments_of(
         job = jobs.get(entry.job or "")
         if kind is None or job is None:
             continue
-        check = entry.data.get("next_check")
         name, key = subject_of(job)
         found.append(
             Moment(
@@ -46,12 +45,18 @@ def moments_of(
                 key=key,
                 job=job.id,
                 reason=entry.reason,
-                next_check=None if check is None else datetime.fromisoformat(check),
+                next_check=_instant(entry, "next_check"),
+                discarded_at=_instant(entry, "discarded_at"),
                 work=job.maintenance,
                 text=_text(entry),
             )
         )
     return found
+
+
+def _instant(entry: Entry, name: str) -> datetime | None:
+    found = entry.data.get(name)
+    return None if found is None else datetime.fromisoformat(found)
 
 
 def _deadline(entry: Entry, job: Job | None, name_of: Callable[[str], str]) -> Moment:

@@ -26,6 +26,7 @@ from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.leave import leaving, open_for
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.route import is_full
+from tidegate.scheduler.decision.timeout import is_never
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of, edges_of
 from tidegate.scheduler.model.deployed import APPS, ScheduleState
@@ -184,8 +185,16 @@ class Applier:
 
     def _wait(self, job: Job, wait: Wait, began: dict[str, Any]) -> None:
         if (wait.state, wait.reason) != (job.state, job.reason) or began:
-            check = None if wait.next_check is None else wait.next_check.isoformat()
-            data = {"next_check": check, "state": str(wait.state), **began}
+            instants = {"next_check": wait.looked_at, "discarded_at": wait.discarded_at}
+            data = {
+                **{
+                    name: value.isoformat()
+                    for name, value in instants.items()
+                    if value and not is_never(value, self._now)
+                },
+                "state": str(wait.state),
+                **began,
+            }
             job = self._record(job, self._entry(job, EntryKind.WAITING, wait.reason, data))
         check = wait.next_check
         if check is not None and check <= self._now:

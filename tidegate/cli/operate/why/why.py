@@ -181,7 +181,10 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         branch.add(Text(outcome_line(failed)))
         branch.add(Text(f"tidegate jobs retry {failed.id}   runs it again"))
     if explanation.next_check is not None:
-        tree.add(Text(f"next check: {instant(explanation.next_check)}"))
+        tree.add(Text(f"looked at: {instant(explanation.next_check)}"))
+    if explanation.discarded_at is not None:
+        ends = explanation.discarded_at
+        tree.add(Text(f"discarded at: {ends if ends == 'never' else instant(ends)}"))
     if explanation.can_run_at is not None:
         tree.add(Text(f"can run at: {instant(explanation.can_run_at)}"))
     if explanation.history:

@@ -65,5 +65,6 @@ def _outcome(
         state=JobState.PENDING_TRIGGER,
         reason=trigger.reason or Reason.W_UPSTREAM,
         next_check=earliest((trigger.next_check, ends)),
+        discarded_at=ends,
         blocked_on=trigger.blocked_on,
     )
