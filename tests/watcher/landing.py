@@ -83,11 +83,18 @@ class Landing:
         self.look = Look(found[self.dataset], site.place, self.said.append, site.clock, self.clock)
         return self.look
 
-    def land(self, name: str, content: str = "12345", folder: str = "day=2026-03-09/region=north") -> Path:
-        """Write a file, at a time of its own."""
+    def land(
+        self,
+        name: str,
+        content: str = "12345",
+        folder: str = "day=2026-03-09/region=north",
+        *,
+        whole: bool = True,
+    ) -> Path:
+        """Write a file, at a time of its own; what is not empty ends as a Parquet file does."""
         file = self.root / folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content)
+        file.write_text(f"{content}PAR1"[-max(len(content), 4) :] if whole and content else content)
         self.clock.let_pass(0.25)
         stamp = int(1_000_000_000 + self.clock.now * 1000) * 1_000_000
         os.utime(file, ns=(stamp, stamp))

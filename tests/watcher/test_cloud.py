@@ -76,28 +76,28 @@ def test_s3_with_what_spark_is_configured_with(tmp_path: Path, endpoint: str, bu
 
     assert landing.settled() == ()
     bucket.put_object(Bucket="lake", Key=f"project/landing/orders/{FOLDER}/", Body=b"")
-    put("a.parquet", b"123")
+    put("a.parquet", b"1PAR1")
     put("_hidden", b"123")
     bucket.put_object(Bucket="lake", Key="project/landing/orders2/day=2026-03-09/x", Body=b"1")
     assert landing.settled() == (NORTH,)
-    put("a.parquet", b"456")
+    put("a.parquet", b"4PAR1")
     assert landing.settled() == (NORTH,)
-    put("b.parquet", b"45")
+    put("b.parquet", b"PAR1")
     assert landing.settled() == (NORTH,)
     landing.restarted()
     assert landing.settled() == ()
-    assert landing.events() == [(NORTH, 3), (NORTH, 3), (NORTH, 5)]
+    assert landing.events() == [(NORTH, 5), (NORTH, 5), (NORTH, 9)]
 
 
 def test_more_objects_than_a_page_of_a_listing(tmp_path: Path, endpoint: str, bucket: Any) -> None:
     landing = landing_at(tmp_path, "s3a://lake", Place(KEYS, {"endpoint_url": endpoint}))
     held = s3_backends[DEFAULT_ACCOUNT_ID]["aws"]  # of the server, in this process: a thousand calls less
     for number in range(1_010):
-        held.put_object("lake", f"landing/orders/{FOLDER}/{number}.parquet", b"1")
+        held.put_object("lake", f"landing/orders/{FOLDER}/{number}.parquet", b"PAR1")
     assert bucket.list_objects_v2(Bucket="lake")["IsTruncated"]
 
     assert landing.settled() == (NORTH,)
-    assert landing.events() == [(NORTH, 1_010)]
+    assert landing.events() == [(NORTH, 4_040)]
 
 
 def test_a_bucket_that_does_not_exist_or_answer_is_a_problem(tmp_path: Path, endpoint: str) -> None:
@@ -121,14 +121,18 @@ def test_a_bucket_that_does_not_exist_or_answer_is_a_problem(tmp_path: Path, end
 def test_a_store_in_memory(tmp_path: Path) -> None:
     landing = landing_at(tmp_path, "memory://lake", Place({}, {}))
     files = fsspec.filesystem("memory")
-    files.pipe_file(f"/lake/landing/orders/{FOLDER}/a.parquet", b"12345")
+    files.pipe_file(f"/lake/landing/orders/{FOLDER}/a.parquet", b"1PAR1")
 
     assert landing.settled() == (NORTH,)
     assert landing.settled() == ()
     files.pipe_file(f"/lake/landing/orders/{FOLDER}/b.parquet.tmp", b"1")
-    files.pipe_file(f"/lake/landing/orders/{FOLDER}/c.parquet", b"1")
+    files.pipe_file(f"/lake/landing/orders/{FOLDER}/c.parquet", b"PAR1")
+    files.pipe_file(f"/lake/landing/orders/{FOLDER}/d.parquet", b"cut")
     assert landing.settled() == ()
     files.rm(f"/lake/landing/orders/{FOLDER}/b.parquet.tmp")
+    assert landing.settled() == ()
+    assert "d.parquet' is not a Parquet file, or was cut" in landing.said[-1]
+    files.rm(f"/lake/landing/orders/{FOLDER}/d.parquet")
     assert landing.settled() == (NORTH,)
     files.rm("/lake", recursive=True)
     assert landing.settled() == ()

@@ -17,15 +17,15 @@ def landing(tmp_path: Path) -> Landing:
 
 
 def test_files_that_stay_as_they_are_become_an_event_of_their_partition(landing: Landing) -> None:
-    landing.land("a.parquet", "123")
+    landing.land("a.parquet", "12345")
     landing.land("b.parquet", "4567")
-    landing.land("a.parquet", "1", SOUTHERN)
+    landing.land("a.parquet", "1234", SOUTHERN)
 
     assert landing.after() == ()
     assert landing.after(9) == ()
     assert landing.after(1) == (NORTH, SOUTH)
     assert landing.after() == ()
-    assert landing.events() == [(NORTH, 7), (SOUTH, 1)]
+    assert landing.events() == [(NORTH, 9), (SOUTH, 4)]
     with landing.store.reading() as reader:
         assert [job.key for job in reader.jobs()] == ["2026-03-09"]
         assert {event.detail for event in reader.events()} == {"reported by watch"}
@@ -42,9 +42,9 @@ def test_a_growing_file_waits_until_it_grows_no_more(landing: Landing) -> None:
 
 
 def test_a_file_of_the_same_size_that_is_written_again_waits_too(landing: Landing) -> None:
-    landing.land("a.parquet", "123")
+    landing.land("a.parquet", "12345")
     landing.after()
-    landing.land("a.parquet", "456")
+    landing.land("a.parquet", "45678")
 
     assert landing.after() == ()
     assert landing.after() == (NORTH,)
@@ -59,23 +59,23 @@ def test_one_look_never_suffices_however_late_it_is(landing: Landing) -> None:
 
 
 def test_late_files_are_another_event_of_all_that_the_partition_has(landing: Landing) -> None:
-    landing.land("a.parquet", "123")
+    landing.land("a.parquet", "12345")
     landing.settled()
-    landing.land("b.parquet", "45")
+    landing.land("b.parquet", "4567")
 
     assert landing.settled() == (NORTH,)
-    assert landing.events() == [(NORTH, 3), (NORTH, 5)]
+    assert landing.events() == [(NORTH, 5), (NORTH, 9)]
 
 
 def test_without_partitions_an_event_has_the_size_of_what_is_new(tmp_path: Path) -> None:
     landing = Landing(tmp_path, dataset="shop/flags")
-    landing.land("a.parquet", "123", ".")
+    landing.land("a.parquet", "12345", ".")
     assert landing.settled() == ("",)
-    landing.land("b.parquet", "45", ".")
+    landing.land("b.parquet", "4567", ".")
     landing.land("a.parquet", "6789", ".")
 
     assert landing.settled() == ("",)
-    assert landing.events() == [("", 3), ("", 6)]
+    assert landing.events() == [("", 5), ("", 8)]
 
 
 def test_files_that_go_are_no_event_and_none_when_they_come_back(landing: Landing, tmp_path: Path) -> None:
@@ -141,17 +141,17 @@ def test_a_failed_first_look_does_not_count_as_the_first(tmp_path: Path) -> None
 
 def test_a_marker_says_that_a_partition_is_complete_each_time_it_is_written(tmp_path: Path) -> None:
     landing = Landing(tmp_path, watch="{marker: _SUCCESS}")
-    landing.land("a.parquet", "123")
+    landing.land("a.parquet", "12345")
     assert landing.settled() == ()
     landing.land("_SUCCESS", "")
     assert landing.after() == (NORTH,)
-    landing.land("b.parquet", "45")
+    landing.land("b.parquet", "4567")
     assert landing.settled() == ()
     landing.land("_SUCCESS", "")
 
     assert landing.after(0) == (NORTH,)
     assert landing.after() == ()
-    assert landing.events() == [(NORTH, 3), (NORTH, 5)]
+    assert landing.events() == [(NORTH, 5), (NORTH, 9)]
 
 
 def test_a_file_that_is_being_written_holds_its_partition_back(landing: Landing) -> None:
@@ -162,7 +162,7 @@ def test_a_file_that_is_being_written_holds_its_partition_back(landing: Landing)
     (landing.root / "day=2026-03-09/region=north/b.parquet.tmp").rename(
         landing.root / "day=2026-03-09/region=north/b.parquet"
     )
-    empty.write_text("1")
+    empty.write_text("PAR1")
 
     assert landing.settled() == (NORTH, SOUTH)
     landing.land("d.parquet.tmp")
@@ -235,3 +235,30 @@ def test_a_dataset_that_is_watched_otherwise_by_now_is_neither_begun_nor_noted(l
     with landing.store.reading() as reader:
         assert reader.records(WATCHED_FOLDERS, project="") == ()
     assert landing.events() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (
+            "b.parquet",
+            "PAR1 and no end",
+            "or was cut: it does not end with PAR1 (partition 2026-03-09|south)",
+        ),
+        ("b.csv", "a,b", "its dataset has files that end with .parquet (partition 2026-03-09|south)"),
+    ],
+)
+def test_a_file_that_spark_cannot_read_holds_its_partition_back(
+    landing: Landing, name: str, content: str, said: str
+) -> None:
+    landing.land("a.parquet")
+    bad = landing.land(name, content, SOUTHERN, whole=False)
+
+    landing.settled()
+
+    assert [key for key, _ in landing.events()] == [NORTH]
+    assert f"{SOUTHERN}/{name}' is not a Parquet file" in landing.said[-1]
+    assert said in landing.said[-1]
+    bad.unlink()
+    landing.land("b.parquet", folder=SOUTHERN)
+    assert landing.settled() == (SOUTH,)

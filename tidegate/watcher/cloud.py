@@ -80,6 +80,21 @@ def list_cloud(folder: str, dimensions: int, options: Mapping[str, Any]) -> List
     return _listing(found, root.rstrip("/"), dimensions)
 
 
+def tail_in_cloud(folder: str, path: str, options: Mapping[str, Any], length: int) -> bytes:
+    """Return the last bytes of an object below a URL.
+
+    Raises:
+        WatchError: it cannot be read.
+    """
+    from fsspec.core import url_to_fs
+
+    try:
+        files, root = url_to_fs(folder, use_listings_cache=False, **options)
+        return files.tail(f"{root.rstrip('/')}/{path}", length)
+    except Exception as error:
+        raise _failed(folder, error) from error
+
+
 def _found(files: Any, root: str) -> dict[str, dict[str, Any]]:
     try:
         return files.find(root, detail=True)

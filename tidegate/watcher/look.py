@@ -6,8 +6,10 @@ times of files are those of other machines.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tidegate.domain.error import UserError
@@ -21,12 +23,13 @@ from tidegate.scheduler.intake.watched import (
     note_problem,
     take_complete,
 )
-from tidegate.scheduler.model.records.watched import WATCHED_PARTITIONS, Files
+from tidegate.scheduler.model.records.watched import WATCHED_PARTITIONS, Files, changed
 from tidegate.scheduler.store.protocol import Store
-from tidegate.spark_jobs.files.scheme import is_local
-from tidegate.watcher.cloud import list_cloud, options_of
+from tidegate.spark_jobs.files.scheme import is_local, local_path
+from tidegate.watcher.cloud import list_cloud, options_of, tail_in_cloud
 from tidegate.watcher.found import Listing, WatchError
 from tidegate.watcher.local import list_local
+from tidegate.watcher.parquet import MAGIC, fault_of, tail_of
 from tidegate.watcher.partitions import (
     FILES_PER_PARTITION_MAX,
     FoundPartition,
@@ -71,6 +74,9 @@ class Settling:
 
 Log = Callable[[str], None]
 
+TAILS_IN_CLOUD_MAX = 100
+"""Files of a partition whose ends are read from a cloud: some seconds of requests."""
+
 
 class Place:
     """Where the folders of a project are, and how their file system is reached.
@@ -100,6 +106,21 @@ class Place:
         listing = self.listing(watched)
         found = partitions_of(listing.files, watched.dataset.partitions, watched.watch, listing.notes)
         return found, listing.notes
+
+    def fault(self, watched: Watched, folder: str, names: Iterable[str]) -> str | None:
+        """Return what is wrong with the first bad file of a partition; None if all are Parquet."""
+        paths = [f"{folder}/{name}".removeprefix("/") for name in names if name != watched.watch.marker]
+        faults = (fault_of(path, partial(self._tail, watched, path, at)) for at, path in enumerate(paths))
+        return next((fault for fault in faults if fault is not None), None)
+
+    def _tail(self, watched: Watched, path: str, number: int) -> bytes:
+        """Return the end of a file; of further ones in a cloud, each of which is a request, a good one."""
+        if is_local(watched.folder):
+            return tail_of(Path(local_path(watched.folder)) / path)
+        if number >= TAILS_IN_CLOUD_MAX:
+            return MAGIC
+        options = options_of(watched.folder, self._spark_conf, self._options)
+        return tail_in_cloud(watched.folder, path, options, len(MAGIC))
 
 
 class Look:
@@ -147,6 +168,8 @@ class Look:
         complete = self._settling.complete(found, known, self.watched.watch, self._seconds())
         now, scheme = self._clock(), self.watched.dataset.partitions
         complete = [each for each in complete if not begins_later(each, scheme, now)]
+        faults = {each.key: self._fault(each, known.get(each.key, {})) for each in complete}
+        complete = [each for each in complete if faults[each.key] is None]
         reported: list[str] = []
         for start in range(0, len(complete), PARTITIONS_PER_TRANSACTION):
             chunk = complete[start : start + PARTITIONS_PER_TRANSACTION]
@@ -159,8 +182,15 @@ class Look:
             reported += taken
             # Of what another watcher has taken in meanwhile, the store knows the same files.
             known.update({each.key: each.files for each in chunk})
+        _refuse_bad([fault for fault in faults.values() if fault is not None])
         _refuse_large(found, known)
         return tuple(reported)
+
+    def _fault(self, found: FoundPartition, known: Files) -> str | None:
+        """Return what is wrong with the new files of a partition."""
+        names = sorted(changed(found.files, known))
+        fault = self._place.fault(self.watched, found.folder, names)
+        return fault and f"{fault} (partition {found.key})" if found.key else fault
 
     def _begin(self, store: Store, found: Mapping[str, FoundPartition]) -> dict[str, Files]:
         """Return the known files of each partition, as of the last look or from the store."""
@@ -200,6 +230,16 @@ class Look:
             self._log(f"watch of {self.watched.id}: {type(failed).__name__}: {failed}")
             return
         self._problem = problem
+
+
+def _refuse_bad(faults: Sequence[str]) -> None:
+    """Raise the first fault of the files of partitions, which are not reported until it is mended."""
+    if faults:
+        more = f", and {len(faults) - 1} more partitions" if len(faults) > 1 else ""
+        raise WatchError(
+            f"{faults[0]}{more}",
+            "land it again, or move it out of the folder: the partition is reported then",
+        )
 
 
 def _refuse_large(found: Mapping[str, FoundPartition], known: Mapping[str, Files]) -> None:

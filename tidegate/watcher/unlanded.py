@@ -1,7 +1,7 @@
-"""Which reported partitions of landed files have no files, as far as a look at local folders can say.
+"""What is wrong with reported partitions of landed files, as far as a look at local folders can say.
 
-The run that reads such a partition fails and names the folder (`spark_jobs.datasets.landed`); who reports
-hears of it at once.
+The run that reads a partition without files, or with other files, fails (`spark_jobs.datasets.landed`); who
+reports hears of it at once.
 """
 
 from collections.abc import Iterable
@@ -13,22 +13,39 @@ from tidegate.domain.model import App
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, bare_folder, dataset_ref
 from tidegate.spark_jobs.files.filesystem import is_data
 from tidegate.spark_jobs.files.scheme import is_local, local_path
+from tidegate.watcher.parquet import fault_of_local
+
+SHOWN_MAX = 10
+"""Partitions without files that are named."""
 
 LOOKED_AT_MAX = 1_000
 """Partitions of one report that are looked at."""
 
 
+def faults_of_report(app: App, dataset: str, keys: Iterable[str], warehouse: Warehouse) -> list[str]:
+    """Return why a report is most likely a mistake: one line each, the first ones of many.
+
+    The command line refuses such a report, the server answers with the lines beside it. Empty for a dataset
+    that has gone since it was reported.
+    """
+    if dataset not in app.datasets:
+        return []
+    ref = f"{app.name}/{dataset}"
+    writer = app.owners().get(dataset)
+    if writer is not None:
+        return [f"{ref}: program {writer} writes it, and its publishes are reported by themselves"]
+    found = without_files(app, dataset, keys, warehouse)
+    lines = [f"{f'{ref} {key}'.strip()}: {lack}" for key, lack in list(found.items())[:SHOWN_MAX]]
+    return lines + [f"{len(found) - SHOWN_MAX} more have none"] * (len(found) > SHOWN_MAX)
+
+
 def without_files(app: App, dataset: str, keys: Iterable[str], warehouse: Warehouse) -> dict[str, str]:
-    """Say of each partition that a reader would find without files what is wrong, by key.
+    """Say of each partition that has no files for a reader, or other files, what is wrong, by key.
 
     Empty for what programs of the app write, for what may be empty, and for folders that are not local.
     """
     found = app.datasets[dataset]
-    if (
-        found.path is None
-        or found.allow_empty
-        or any(dataset in each.writes for each in app.programs.values())
-    ):
+    if found.path is None or any(dataset in each.writes for each in app.programs.values()):
         return {}
     ref = dataset_ref(app.name, found)
     root = ref.root(warehouse)
@@ -36,7 +53,17 @@ def without_files(app: App, dataset: str, keys: Iterable[str], warehouse: Wareho
         return {}
     folder = Path(local_path(root))
     looked_at = sorted(set(keys))[:LOOKED_AT_MAX]
-    return {key: _lack(ref, folder, key) for key in looked_at if not _has_files(ref, folder, key)}
+    lacks: dict[str, str] = {}
+    for key in looked_at:
+        files = _files(ref, folder, key)
+        if files is None or (not files and found.allow_empty):
+            continue
+        marker = found.watch.marker if found.watch is not None else ""
+        faults = (fault_of_local(file) for file in files if file.name != marker)
+        fault = next((fault for fault in faults if fault is not None), None)
+        if fault is not None or not files:
+            lacks[key] = fault or _lack(ref, folder, key)
+    return lacks
 
 
 def _lack(ref: DatasetRef, root: Path, key: str) -> str:
@@ -44,7 +71,7 @@ def _lack(ref: DatasetRef, root: Path, key: str) -> str:
     for order in permutations(ref.parts(key).items()):
         for names in product(*(_names(*each) for each in order)):
             alone = root.joinpath(*names)
-            if ref.scheme is not None and _has_data(alone):
+            if ref.scheme is not None and _data_in(alone):
                 return bare_folder(ref.scheme, str(alone), key)
     return f"there are no files in {root / ref.partition_folder(key)}; a run that reads it fails"
 
@@ -55,17 +82,20 @@ def _names(dimension: str, value: str) -> list[str]:
     return [f"{dimension}={quoted}", *alone]
 
 
-def _has_files(ref: DatasetRef, root: Path, key: str) -> bool:
-    """Return whether a partition has a file; its folders may be in any order."""
+def _files(ref: DatasetRef, root: Path, key: str) -> list[Path] | None:
+    """Return the files of a partition, whose folders may be in any order; None if they are not readable."""
     names = [name for name in ref.partition_folder(key).split("/") if name]
-    return any(_has_data(root.joinpath(*order)) for order in permutations(names))
+    found = [_data_in(root.joinpath(*order)) for order in permutations(names)]
+    if any(each is None for each in found):
+        return None
+    return [file for each in found for file in each or ()]
 
 
-def _has_data(folder: Path) -> bool:
+def _data_in(folder: Path) -> list[Path] | None:
+    """Return the data files in a folder, by name; None if this user may not read it: the run may."""
     try:
-        return any(is_data(each.name) and each.is_file() for each in folder.iterdir())
+        return sorted(each for each in folder.iterdir() if is_data(each.name) and each.is_file())
     except (FileNotFoundError, NotADirectoryError):
-        return False
+        return []
     except OSError:
-        # What this user may not read, the run may.
-        return True
+        return None

@@ -80,6 +80,7 @@ def test_a_report_is_routed_before_it_is_answered(served: Served):
             },
         ],
         "repeated": False,
+        "warnings": [],
     }
     assert (second.key, second.rows, second.bytes) == ("partition:sales/raw", 7, 70)
     assert sorted(jobs(served)) == ["2026-03-08", "2026-03-09"]
@@ -295,3 +296,15 @@ def test_the_mapping_is_in_the_schema(server: Served):
         key = schemas[name]["properties"]["key"]
         assert {"string", "object"} <= {each["type"] for each in key["anyOf"]}
         assert "as in the YAML" in key["description"]
+
+
+def test_what_the_command_line_refuses_is_accepted_with_warnings(served: Served):
+    fill = {"run": "programs.fill", "writes": ["raw"]}
+    deployed(served, {**SPEC, "programs": {**SPEC["programs"], "fill": fill}})
+
+    answer = fetched(report(served, request="r1"), 202)
+
+    assert answer["warnings"] == [
+        "sales/raw: program fill writes it, and its publishes are reported by themselves"
+    ]
+    assert len(events(served)) == 2

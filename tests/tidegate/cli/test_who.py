@@ -16,7 +16,7 @@ def test_the_journal_has_the_user_and_the_reason_of_every_command(deployed: Proj
         ("overrides", "revert", "report_daily"),
         ("apps", "hold", "sales"),
         ("apps", "release", "sales"),
-        ("report", "orders", "--key", "2026-03-10"),
+        ("report", "orders", "--key", "2026-03-10", "--anyway"),
         ("gauge", "set", "cpu", "20"),
         ("token", "create", "ops", "--role", "read"),
         ("token", "revoke", "ops"),

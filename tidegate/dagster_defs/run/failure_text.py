@@ -2,6 +2,8 @@
 
     ValueError: no fares for day 2013-01-07 (programs/clean_fares.py:17)
 
+Of a failure in Spark it is the innermost cause (`spark_jobs.java.cause`).
+
 The place is the deepest one in code of the user's own: neither Tidegate, nor an installed package, nor
 Python itself. Of a function that failed in a Python worker of Spark, both are the worker's. The line is in
 Dagster's failure, in `tidegate jobs list` and `show`, and in `tidegate why`.
@@ -27,6 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.domain.error import UserError
+from tidegate.spark_jobs.java.cause import innermost_cause
 
 _BEGINS = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^ {2,}File "(?P<file>[^"]+)", line (?P<line>\d{1,9})(?:,|$)')
@@ -116,9 +119,11 @@ def _deepest(frames: Iterable[tuple[Path, int]]) -> tuple[Path, int] | None:
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if type(error).__name__ == "Py4JJavaError" and len(lines) > 1:
-        # Its first line names the call of Java, its second what Java has thrown.
-        return lines[1].removeprefix(": ")
+    if type(error).__module__.partition(".")[0] in ("py4j", "pyspark"):
+        # An exception that Spark knows has the stack of Java beside its text.
+        cause = innermost_cause(f"{error}\n{getattr(error, '_stackTrace', None) or ''}")
+        if cause is not None:
+            return cause
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 

@@ -41,6 +41,8 @@ class Accepted(Value, kw_only=True):
         partitions: as they were accepted.
         request: the caller's key of the report; None for a report without one.
         repeated: the report was accepted before, and this call changed nothing.
+        warnings: why the report may be a mistake: a program writes the dataset, or its local folder has no
+            files of the partition, or bad ones.
     """
 
     app: str
@@ -48,9 +50,17 @@ class Accepted(Value, kw_only=True):
     request: str | None
     partitions: list[AcceptedPartition]
     repeated: bool = False
+    warnings: list[str] = []
 
 
-def accepted(report: PartitionsReport, app: str, dataset: str, request: str, repeated: bool) -> Accepted:
+def accepted(
+    report: PartitionsReport,
+    app: str,
+    dataset: str,
+    request: str,
+    repeated: bool,
+    warnings: Sequence[str] = (),
+) -> Accepted:
     """Return the answer to a report.
 
     Args:
@@ -66,6 +76,7 @@ def accepted(report: PartitionsReport, app: str, dataset: str, request: str, rep
             for each in report.partitions
         ],
         repeated=repeated,
+        warnings=list(warnings),
     )
 
 

@@ -10,10 +10,14 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from tidegate.compiler.scenarios.model.maintenance import (
+    DisablePolicy,
     ExpectDebt,
     ExpectDiscardedOperation,
     ExpectDue,
     ExpectMaintain,
+    MaintainByHand,
+    OperationEnds,
+    TableWritten,
 )
 from tidegate.compiler.scenarios.model.scenario import (
     Expectation,
@@ -26,7 +30,14 @@ from tidegate.compiler.scenarios.model.scenario import (
     ExpectWaiting,
     Scenario,
 )
-from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
+from tidegate.compiler.scenarios.model.tasks import (
+    ActOnInstance,
+    CancelBackfill,
+    ExpectInstance,
+    ExpectInstances,
+    ReportInstances,
+    StartBackfill,
+)
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import Work
@@ -44,6 +55,24 @@ JUDGED: dict[MomentKind, tuple[type[Expected], ...]] = {
     "late": (ExpectLate,),
 }
 """Kinds of moments that must be expected (`_must_be_expected`), and the expectations of each kind."""
+
+_OF_THEM = (
+    ActOnInstance,
+    ReportInstances,
+    StartBackfill,
+    CancelBackfill,
+    TableWritten,
+    OperationEnds,
+    MaintainByHand,
+    DisablePolicy,
+    ExpectInstance,
+    ExpectInstances,
+    ExpectMaintain,
+    ExpectDue,
+    ExpectDebt,
+    ExpectDiscardedOperation,
+)
+"""What names a task, a table or a policy."""
 
 ExpectedMoment = (
     ExpectLaunch | ExpectMaintain | ExpectDiscarded | ExpectDiscardedOperation | ExpectRefused | ExpectLate
@@ -71,14 +100,18 @@ def judge(
     snapshots: Mapping[datetime, Snapshot],
     zone: str,
     states: Mapping[int, Observed] | None = None,
+    tasks: frozenset[str] = frozenset(),
 ) -> tuple[Failure, ...]:
     """Return all failures of a scenario, by position.
 
     Args:
         states: what was observed for each expectation of instances and tables, by its place in the list.
         zone: time zone of the instants in the texts.
+        tasks: the names of tasks, which start by themselves.
     """
     wording = Wording(zone)
+    if not _names_tasks_or_tables(scenario, tasks):
+        moments = [each for each in moments if each.work is None and each.schedule not in tasks]
     failures: list[Failure] = []
     for kind, expects in JUDGED.items():
         observed = [moment for moment in moments if moment.kind == kind]
@@ -94,6 +127,20 @@ def judge(
         if failure is not None:
             failures.append(failure)
     return tuple(sorted(failures, key=lambda failure: (failure.at.line, failure.at.column)))
+
+
+def _names_tasks_or_tables(scenario: Scenario, tasks: frozenset[str]) -> bool:
+    """Return whether an example is about tasks or tables: it names one, or a policy.
+
+    In any other example of their app they start beside what it is about, and are not judged; `expect_only`
+    names what is.
+    """
+    told = [each.action for each in scenario.given] + [each.expected for each in scenario.expect]
+    if scenario.expect_only is not None or any(isinstance(each, _OF_THEM) for each in told):
+        return True
+    named = {getattr(each, field, "") for each in told for field in ("schedule", "name")}
+    updated = {name for each in told for name in getattr(each, "changes", ())}
+    return not tasks.isdisjoint(named | updated)
 
 
 def _must_be_expected(moment: Moment, scenario: Scenario) -> bool:

@@ -186,7 +186,10 @@ def play(
         failures = (Failure(at=scenario.at, expected="an end", observed=str(limit)),)
     if judged and not failures:
         named = with_names_of_tables(scenario, simulation)
-        failures = judge(named, simulation.moments, snapshots, app.timezone, states)
+        with simulation.store.reading() as reader:
+            deployed = [state for state in reader.schedules() if state.spec.task is not None]
+        tasks = frozenset(simulation.name_of(state.ref) for state in deployed)
+        failures = judge(named, simulation.moments, snapshots, app.timezone, states, tasks)
     return Performance(
         scenario=scenario,
         app=app.name,

@@ -16,12 +16,15 @@ from tidegate.scheduler.intake.report_partitions import (
     RequestUsed,
     report_partitions,
 )
+from tidegate.scheduler.tick.load import load_app
 from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import contract, json_answer
 from tidegate.server.problem import Problem
 from tidegate.server.routes.task_reports import Request
 from tidegate.server.service import Here, Service
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.watcher.unlanded import faults_of_report
 
 router = APIRouter(prefix="/events", tags=["events"])
 
@@ -134,10 +137,15 @@ def _taken_in(
                 caller.by(wanted.reason),
                 wanted.request or uuid4().hex,
             )
+            deployed = load_app(transaction, wanted.app)
     except RequestUsed as error:
         raise Problem(409, error.message, hint=error.hint) from error
     except ReportRefused as error:
         found = [msgspec.to_builtins(each) for each in error.wrong]
         raise Problem(400, error.message, hint=error.hint, diagnostics=found) from error
-    answer = accepted(report, wanted.app, wanted.dataset, wanted.request or "", repeated)
+    keys = [each.key for each in report.partitions]
+    places = Warehouse(path=service.settings.warehouse, project=service.settings.paths_from)
+    # The app may have gone since the first call.
+    faults = [] if deployed is None else faults_of_report(deployed, wanted.dataset, keys, places)
+    answer = accepted(report, wanted.app, wanted.dataset, wanted.request or "", repeated, faults)
     return json_answer(answer, 200 if repeated else 202)

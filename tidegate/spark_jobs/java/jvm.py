@@ -34,6 +34,8 @@ from py4j.protocol import (
     get_return_value,
 )
 
+from tidegate.spark_jobs.java.cause import innermost_cause
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -124,7 +126,7 @@ def java_message(error: Py4JError) -> str:
 
 def failure_text(error: Exception) -> str:
     """Return a failure as one short text for people."""
-    text = java_message(error) if isinstance(error, Py4JError) else str(error)
+    text = innermost_cause(str(error)) or java_message(error) if isinstance(error, Py4JError) else str(error)
     return f"{type(error).__name__}: {text}"[:FAILURE_CHARACTERS]
 
 

@@ -20,16 +20,12 @@ from tidegate.scheduler.model.deployed import APPS
 
 if TYPE_CHECKING:
     from tidegate.domain.model import App
-    from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.intake.report import Accepted
     from tidegate.scheduler.intake.report_partitions import Landed
     from tidegate.scheduler.model.journal import By
 
 SIZE_MAX = 2**63 - 1
 """The largest number that every database stores."""
-
-SHOWN_MAX = 10
-"""Partitions without files that are named."""
 
 Sizes = list[int] | None
 
@@ -78,6 +74,10 @@ def report(
         str | None, typer.Option("--from", help="In place of times: the first one.", metavar="TIME")
     ] = None,
     to: Annotated[str | None, typer.Option("--to", help="The last one, included.", metavar="TIME")] = None,
+    anyway: Annotated[
+        bool,
+        typer.Option("--anyway", help="Also where files lack or are bad, or a program writes it."),
+    ] = False,
     request: Annotated[
         str, typer.Option(help="A key of yours: a second call with it does nothing.", metavar="KEY")
     ] = "",
@@ -94,7 +94,8 @@ def report(
         )
     by = by_hand(reason)
     if of_dataset or (not of_task and _is_dataset(name)):
-        _report_partitions(name, _landed(key or [None], rows, bytes_, at), request, by, format)
+        landed = _landed(key or [None], rows, bytes_, at)
+        _report_partitions(name, landed, request, by, format, anyway=anyway)
         return
     if bool(keys) == (from_ is not None or to is not None):
         raise typer.BadParameter("give scheduled times, or a range with --from and --to")
@@ -144,12 +145,19 @@ def _landed(keys: list[str] | list[None], rows: Sizes, sizes: Sizes, at: str | N
     ]
 
 
-def _report_partitions(name: str, landed: "list[Landed]", request: str, by: "By", format: Format) -> None:
+def _report_partitions(
+    name: str, landed: "list[Landed]", request: str, by: "By", format: Format, *, anyway: bool
+) -> None:
+    """Report partitions; one that is most likely a mistake is refused, unless it is meant."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.domain.error import UserError
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.names import find_dataset
     from tidegate.scheduler.intake.report import accepted
     from tidegate.scheduler.intake.report_partitions import report_partitions
+    from tidegate.scheduler.tick.load import load_app
+    from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+    from tidegate.watcher.unlanded import faults_of_report
 
     settings = load_settings()
     with opened_store(settings) as store, store.transaction() as transaction:
@@ -164,33 +172,36 @@ def _report_partitions(name: str, landed: "list[Landed]", request: str, by: "By"
             by,
             request or uuid4().hex,
         )
-        (deployed,) = transaction.records(APPS, name=[app])
-    _warn(deployed.app, dataset, [each.key for each in found.partitions], settings)
-    answer = accepted(found, app, dataset, request, repeated)
+        deployed = load_app(transaction, app)
+        assert deployed is not None, "its dataset was found"
+        keys = [each.key for each in found.partitions]
+        places = Warehouse(path=settings.warehouse, project=settings.paths_from)
+        faults = faults_of_report(deployed, dataset, keys, places)
+        if faults and not anyway and not repeated:
+            raise UserError("; ".join(faults), _hint(deployed, dataset))
+    _warn(deployed, dataset, faults)
+    answer = accepted(found, app, dataset, request, repeated, faults)
     if format is Format.JSON:
         print_json(answer)
         return
     _print_partitions(answer)
 
 
-def _warn(app: "App", dataset: str, keys: list[str], settings: "Settings") -> None:
-    """Warn of partitions that a run would find without files, and of a report of what is watched."""
-    from tidegate.project.spark import warehouse
-    from tidegate.watcher.unlanded import without_files
+def _hint(app: "App", dataset: str) -> str:
+    if dataset in app.owners():
+        return "let the program run, or add --anyway"
+    return "put the files there, write `allow_empty: true` for the dataset, or add --anyway"
 
+
+def _warn(app: "App", dataset: str, faults: list[str]) -> None:
+    """Warn of what is reported anyway, and of a report of what is watched."""
     if app.datasets[dataset].watch is not None:
         text = (
             "its folder is watched, so that complete partitions are reported already; this report counts too"
         )
         print_line(f"warning: {app.name}/{dataset}: {text}", err=True)
-    missing = without_files(app, dataset, keys, warehouse(settings))
-    for key, lack in list(missing.items())[:SHOWN_MAX]:
-        name = f"{app.name}/{dataset} {key}".strip()
-        print_line(f"warning: {name}: {lack}", err=True)
-    if len(missing) > SHOWN_MAX:
-        print_line(f"warning: {len(missing) - SHOWN_MAX} more have none", err=True)
-    if missing:
-        typer.echo("hint: put the files there, or write `allow_empty: true` for the dataset", err=True)
+    for fault in faults:
+        print_line(f"warning: {fault}", err=True)
 
 
 def _print_partitions(answer: "Accepted") -> None:

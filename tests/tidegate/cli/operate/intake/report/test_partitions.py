@@ -19,6 +19,7 @@ def test_days_are_reported_with_their_sizes_and_routed_at_once(deployed: Project
     printed = deployed.run(
         *("report", "sales/orders", "--key", "2026-03-08", "--key", "2026-03-09"),
         *("--rows", "1200", "--rows", "7", "--at", "2026-03-10T01:00:00+02:00", "--reason", "landed by hand"),
+        "--anyway",
     )
 
     assert printed == (
@@ -36,10 +37,15 @@ def test_days_are_reported_with_their_sizes_and_routed_at_once(deployed: Project
 
 
 def test_a_request_counts_once_and_is_another_with_other_keys(deployed: Project) -> None:
-    first = deployed.json("report", "orders", "--key", "2026-03-08", "--bytes", "5", "--request", "r1")
-    again = deployed.json("report", "orders", "--key", "2026-03-08", "--bytes", "5", "--request", "r1")
+    first = deployed.json(
+        "report", "orders", "--key", "2026-03-08", "--bytes", "5", "--request", "r1", "--anyway"
+    )
+    again = deployed.json(
+        "report", "orders", "--key", "2026-03-08", "--bytes", "5", "--request", "r1", "--anyway"
+    )
 
     assert first["partitions"][0]["bytes"] == 5
+    assert "there are no files in" in first["warnings"][0]
     assert again == {**first, "repeated": True}
     assert len(deployed.json("events", "list")) == 1
     assert (
