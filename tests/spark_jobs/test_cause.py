@@ -46,7 +46,8 @@ ROWS = [
     (
         "the file of the cause around",
         caused(WRITE, WRITE, COLUMN, "x.NotSupported: column: [id], physicalType: BINARY"),
-        "x.NotSupported: column: [id], physicalType: BINARY, in file:///l/day=2026-11-20/p-0.c000.snappy.parquet"
+        "x.NotSupported: column: [id], physicalType: BINARY, in"
+        " file:///l/day=2026-11-20/p-0.c000.snappy.parquet"
         " (partition 2026-11-20)",
     ),
     ("a cause without a message", caused(WRITE, WRITE, COLUMN, "java.io.EOFException"), None),

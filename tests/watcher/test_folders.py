@@ -64,7 +64,7 @@ def test_links_are_not_followed(landing: Landing, tmp_path: Path) -> None:
 def test_names_are_data(landing: Landing, name: bytes) -> None:
     folder = landing.root / "day=2026-03-09" / "region=north"
     folder.mkdir(parents=True)
-    Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_text("12345")
+    Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_text("1PAR1")
 
     assert landing.settled() == (NORTH,)
     landing.restarted()

@@ -8,6 +8,7 @@ from tidegate.listings.jobs import Job
 from tidegate.listings.queries.jobs import public_job
 from tidegate.listings.shown_job import JournalLine
 from tidegate.scheduler.explain.explanation import Explained, Explanation
+from tidegate.scheduler.model import job as engine
 
 
 class ShownExplanation(Explained, kw_only=True):
@@ -33,9 +34,18 @@ def shown_explanation(explanation: Explanation, address: str, alive: Sequence[st
     job, failed = explanation.job, explanation.failed
     return ShownExplanation(
         **{name: getattr(explanation, name) for name in Explained.__struct_fields__},
-        job=None if job is None else public_job(job),
+        job=None if job is None else _public(job, explanation),
         failed=None if failed is None else public_job(failed),
         history=msgspec.convert(explanation.history, tuple[JournalLine, ...], from_attributes=True),
         run_address=address,
         scheduler=tuple(alive),
     )
+
+
+def _public(job: engine.Job, explanation: Explanation) -> Job:
+    """Return the explained job; when it waits, the explanation knows its moments."""
+    found = public_job(job)
+    if not job.waiting or job.maintenance is not None:
+        return found
+    ends = explanation.discarded_at
+    return msgspec.structs.replace(found, next_check_at=explanation.next_check, discarded_at=ends)

@@ -9,7 +9,7 @@ from tidegate.listings.events import CollectedEvent
 from tidegate.listings.jobs import Job
 from tidegate.listings.listing import Instant
 from tidegate.listings.queries.jobs import public_job
-from tidegate.scheduler.explain.history import NEWEST_MAX, Attempt, attempts, history_of
+from tidegate.scheduler.explain.history import NEWEST_MAX, Attempt, attempts, history_of, published_nothing
 from tidegate.scheduler.model import job as engine
 from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.store.listing_reader import ListingReader
@@ -112,6 +112,7 @@ class ShownJob(Value, kw_only=True):
         work: what makes it an operation on a table; null for any other job.
         operation_run: what the run of an operation has come to; null before it.
         attempts: the run of each, and one that waits for the end of a pause.
+        published_nothing: all that its run has published has 0 rows.
         events: how many it has collected.
         collected: the newest of them, oldest first.
         history: its newest entries of the journal, oldest first.
@@ -126,6 +127,7 @@ class ShownJob(Value, kw_only=True):
     work: OperationOfJob | None
     operation_run: OperationRun | None
     attempts: tuple[Attempt, ...]
+    published_nothing: bool
     events: int
     collected: tuple[Collected, ...]
     history: tuple[JournalLine, ...]
@@ -145,6 +147,7 @@ def shown_job(reader: ListingReader, job: engine.Job, limit: int | None = NEWEST
         "work": job.maintenance,
         "operation_run": next(iter(reader.operation_runs(jobs=[job.id])), None),
         "attempts": tuple(attempts(reader, job)),
+        "published_nothing": published_nothing(reader, job),
         "events": events,
         "collected": reader.newest_deliveries(job.id, events if limit is None else limit),
         "history": history_of(reader, job, limit),

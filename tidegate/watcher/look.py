@@ -7,6 +7,7 @@ times of files are those of other machines.
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -116,7 +117,10 @@ class Place:
     def _tail(self, watched: Watched, path: str, number: int) -> bytes:
         """Return the end of a file; of further ones in a cloud, each of which is a request, a good one."""
         if is_local(watched.folder):
-            return tail_of(Path(local_path(watched.folder)) / path)
+            # A name that is not UTF-8 is known in its printed form only.
+            with suppress(OSError, ValueError):
+                return tail_of(Path(local_path(watched.folder)) / path)
+            return MAGIC
         if number >= TAILS_IN_CLOUD_MAX:
             return MAGIC
         options = options_of(watched.folder, self._spark_conf, self._options)
@@ -233,7 +237,7 @@ class Look:
 
 
 def _refuse_bad(faults: Sequence[str]) -> None:
-    """Raise the first fault of the files of partitions, which are not reported until it is mended."""
+    """Raise the first fault of the files of partitions, which are not reported until it is repaired."""
     if faults:
         more = f", and {len(faults) - 1} more partitions" if len(faults) > 1 else ""
         raise WatchError(

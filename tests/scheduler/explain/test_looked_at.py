@@ -74,7 +74,7 @@ def test_an_instance_without_a_timeout_is_never_discarded():
     world = TaskWorld(start="09:30")
     world.tick("10:10")
     found = world.why("10:11", "clean", "2026-03-10-10:00")
-    assert (found.next_check, found.discarded_at) == (None, "never")
+    assert (found.next_check, found.discarded_at, found.never_discarded) == (None, None, True)
     with world.store.reading() as reader:
         shown = public_jobs(reader, reader.jobs(schedules=["a/clean"]))
     assert {(job.next_check_at, job.discarded_at) for job in shown if job.reason == "W-UPSTREAM"} == {

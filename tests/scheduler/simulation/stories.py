@@ -47,6 +47,7 @@ class Judged(NamedTuple):
     snapshots: Any
     zone: str
     states: Any
+    tasks: Any = frozenset()
 
 
 class Played(NamedTuple):

@@ -253,6 +253,8 @@ def _fields(shown: "ShownJob", address: str) -> Iterator[list[str]]:
     if job.run_id is not None:
         attempt = "its publish was finished by recovery" if shown.recovered else f"attempt {job.attempt}"
         yield ["run", f"{job.run_id} ({attempt})"]
+    if shown.published_nothing:
+        yield ["published", "0 rows"]
     if address:
         yield ["address", address]
     if shown.work is not None:

@@ -1,7 +1,6 @@
 """Explanation: what `why` says of one job, schedule or operation, as values for the command and for JSON."""
 
 from datetime import datetime
-from typing import Literal
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.explain.instances.awaited import Awaited
@@ -83,7 +82,8 @@ class Explained(Value, kw_only=True):
         constraints: the conditions beside it; empty for a job that no longer waits.
         next_check: when the scheduler looks at it again without a new event; None where time alone leads to
             nothing but its discard.
-        discarded_at: when its timeout discards it; "never" without a timeout, None while none counts.
+        discarded_at: when its timeout discards it; None for never, and while no timeout counts.
+        never_discarded: it has no timeout, so that it waits without end.
         can_run_at: the next instant at which it can run if only time is missing; else None.
         missing: the missing conditions, each with its line of the YAML; all of them are needed, but of
             an `any` or `at_least` only as many as it requires.
@@ -108,7 +108,8 @@ class Explained(Value, kw_only=True):
     trigger: Verdict | None = None
     constraints: tuple[Verdict, ...] = ()
     next_check: datetime | None = None
-    discarded_at: datetime | Literal["never"] | None = None
+    discarded_at: datetime | None = None
+    never_discarded: bool = False
     can_run_at: datetime | None = None
     missing: tuple[Missing, ...] = ()
     blocked: tuple[BlockedDataset, ...] = ()

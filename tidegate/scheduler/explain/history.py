@@ -8,9 +8,14 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.event import partition_event_key
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.tick.load import load_app
+
+PUBLISHED_MAX = 1_000
+"""The newest events of an output that are looked at for those of one run."""
 
 
 class Attempt(Value, kw_only=True):
@@ -54,6 +59,25 @@ def attempts(reader: EngineReader, job: Job) -> Iterator[Attempt]:
             started=job.retry_at,
             because="not earlier than this",
         )
+
+
+def published_nothing(reader: EngineReader, job: Job) -> bool:
+    """Return whether a job has succeeded and all that its run has published has 0 rows.
+
+    Only the newest events of each output are looked at; of an older run nothing is known.
+    """
+    if job.state is not JobState.SUCCEEDED or job.launch is None or job.run_id is None:
+        return False
+    app = load_app(reader, job.app)
+    program = None if app is None else app.programs.get(job.launch.program)
+    keys = () if program is None else [partition_event_key(job.app, name) for name in program.writes]
+    found = [
+        event.rows
+        for key in keys
+        for event in reader.events(key_prefix=key, limit=PUBLISHED_MAX)
+        if event.key == key and event.run_id == job.run_id
+    ]
+    return bool(found) and not any(rows is None or rows for rows in found)
 
 
 def failure_texts(reader: EngineReader, job: Job) -> dict[str | None, str]:

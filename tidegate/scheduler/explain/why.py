@@ -6,7 +6,6 @@ it was then, see `scheduler.explain.past`.
 """
 
 from datetime import datetime
-from typing import Literal
 
 import msgspec
 
@@ -21,7 +20,7 @@ from tidegate.scheduler.decision.timeout import is_never
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of
 from tidegate.scheduler.explain.explanation import Explanation
-from tidegate.scheduler.explain.history import failure_texts, history_of
+from tidegate.scheduler.explain.history import failure_texts, history_of, published_nothing
 from tidegate.scheduler.explain.instances.awaited import awaited, upstream_of
 from tidegate.scheduler.explain.instances.roots import roots
 from tidegate.scheduler.explain.instant_text import instant_text
@@ -194,6 +193,7 @@ def _explain_alone(reader: EngineReader, job: Job, state: ScheduleState | None, 
             headline=_asked_for(job)
             + outcome_line(job)
             + run_line(reader, job)
+            + ("; it published 0 rows" if published_nothing(reader, job) else "")
             + _limit(reader, job)
             + late_text(job),
             job=job,
@@ -202,6 +202,8 @@ def _explain_alone(reader: EngineReader, job: Job, state: ScheduleState | None, 
         )
     view = _view(reader, job, now)
     decision = decide(view, now)
+    ends = decision.outcome.discarded_at if isinstance(decision.outcome, Wait) else None
+    never = ends is not None and is_never(ends, now)
     return Explanation(
         schedule=job.schedule,
         at=now,
@@ -212,16 +214,12 @@ def _explain_alone(reader: EngineReader, job: Job, state: ScheduleState | None, 
         trigger=decision.trigger,
         constraints=decision.constraints,
         next_check=decision.outcome.looked_at if isinstance(decision.outcome, Wait) else now,
-        discarded_at=_discarded_at(decision, now),
+        discarded_at=None if never else ends,
+        never_discarded=never,
         can_run_at=can_run_at(decision, now),
         missing=missing(decision),
         history=history,
     )
-
-
-def _discarded_at(decision: Decision, now: datetime) -> datetime | Literal["never"] | None:
-    ends = decision.outcome.discarded_at if isinstance(decision.outcome, Wait) else None
-    return "never" if ends is not None and is_never(ends, now) else ends
 
 
 def _limit(reader: EngineReader, job: Job) -> str:

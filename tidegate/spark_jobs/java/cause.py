@@ -1,7 +1,7 @@
 """The innermost cause of a failure in Spark, from the text of its exception, and the file that it is about.
 
 Spark wraps what went wrong: "Job aborted", "[TASK_WRITE_FAILED]", "Exception thrown in awaitResult" say where
-Spark was, not what to mend. The text of the exception has each cause on a line of its own:
+Spark was, not what to repair. The text of the exception has each cause on a line of its own:
 
     : org.apache.spark.SparkException: Job aborted due to stage failure: … executor driver): CLASS: message
         at …

@@ -16,7 +16,6 @@ import typer
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_line
 from tidegate.domain.part_name import Ref
-from tidegate.scheduler.model.deployed import APPS
 
 if TYPE_CHECKING:
     from tidegate.domain.model import App

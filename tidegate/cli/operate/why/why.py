@@ -182,9 +182,9 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         branch.add(Text(f"tidegate jobs retry {failed.id}   runs it again"))
     if explanation.next_check is not None:
         tree.add(Text(f"looked at: {instant(explanation.next_check)}"))
-    if explanation.discarded_at is not None:
-        ends = explanation.discarded_at
-        tree.add(Text(f"discarded at: {ends if ends == 'never' else instant(ends)}"))
+    if explanation.discarded_at is not None or explanation.never_discarded:
+        ends = "never" if explanation.discarded_at is None else instant(explanation.discarded_at)
+        tree.add(Text(f"discarded at: {ends}"))
     if explanation.can_run_at is not None:
         tree.add(Text(f"can run at: {instant(explanation.can_run_at)}"))
     if explanation.history:
