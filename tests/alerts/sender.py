@@ -8,7 +8,7 @@ import signal
 import sys
 
 from tests.alerts.samples import NOON
-from tidegate.alerts import calls as module
+from tidegate.alerts import deliver as module
 from tidegate.alerts.channel import Channel, Webhook
 from tidegate.alerts.deliver import deliver
 from tidegate.scheduler.model.records.alert import Alert

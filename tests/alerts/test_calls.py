@@ -6,9 +6,9 @@ from threading import Event
 import pytest
 
 from tests.alerts.samples import alert
-from tidegate.alerts import calls as module
-from tidegate.alerts.calls import Calls
+from tidegate.alerts import deliver as module
 from tidegate.alerts.channel import Channel, NotSent, Webhook
+from tidegate.alerts.deliver import Calls
 from tidegate.scheduler.model.records.alert import Alert
 
 HOOK = Webhook(url="http://127.0.0.1:9/")

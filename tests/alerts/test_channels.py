@@ -11,8 +11,8 @@ from tests.alerts.receivers import Mailbox, Web, mail_server, raw_server, web_se
 from tests.alerts.samples import alert, message
 from tidegate.alerts import command as command_module
 from tidegate.alerts import webhook as webhook_module
-from tidegate.alerts.calls import send
 from tidegate.alerts.channel import Apprise, Command, Mail, NotSent, Webhook
+from tidegate.alerts.deliver import send
 from tidegate.alerts.mail import mail_of
 from tidegate.alerts.texts import lines, title
 from tidegate.alerts.webhook import send_webhook

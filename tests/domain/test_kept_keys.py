@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidegate.domain.kept_keys import keeps_keys
+from tidegate.compiler.plan.part_change import keeps_keys
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension
 
 DAY = TimeDimension(name="day", cycle="day", start="2013-01-01")

@@ -18,7 +18,7 @@ from tidegate.spark_jobs.datasets.landed import files_below, landed_folders, ref
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.parquet.new_rows import new_files
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.watcher.local import list_local
+from tidegate.watcher.look import list_local
 
 DAYS = DatasetRef(app="test", name="landed", path="landing", scheme=DAILY)
 GOOD, BAD = "2026-03-08", "2026-03-09"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tidegate.cli.by_hand import yaml_option
 from tidegate.cli.operate.schedule_changes import _given
-from tidegate.cli.yaml_option import yaml_option
 from tidegate.domain.error import WrongUsage
 
 

@@ -219,7 +219,7 @@ def test_too_many_files_are_refused_with_a_remedy(landing: Landing, monkeypatch:
     assert "more than 2 files" in landing.said[-1]
     assert landing.events() == [(SOUTH, 5)]
 
-    monkeypatch.setattr("tidegate.watcher.local.FILES_MAX", 3)
+    monkeypatch.setattr("tidegate.watcher.look.FILES_MAX", 3)
     landing.after()
     assert "more than 200,000 files" in landing.said[-1]
 

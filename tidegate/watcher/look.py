@@ -5,8 +5,9 @@ again: a partition is reported later, and never too early. Times are of a clock 
 times of files are those of other machines.
 """
 
+import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -28,8 +29,7 @@ from tidegate.scheduler.model.records.watched import WATCHED_PARTITIONS, Files, 
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.files.scheme import is_local, local_path
 from tidegate.watcher.cloud import list_cloud, options_of, tail_in_cloud
-from tidegate.watcher.found import Listing, WatchError
-from tidegate.watcher.local import list_local
+from tidegate.watcher.found import FILES_MAX, FoundFile, Listing, WatchError, note, too_many
 from tidegate.watcher.parquet import MAGIC, fault_of, tail_of
 from tidegate.watcher.partitions import (
     FILES_PER_PARTITION_MAX,
@@ -38,6 +38,54 @@ from tidegate.watcher.partitions import (
     partitions_of,
     waits_for,
 )
+
+
+def list_local(folder: str, dimensions: int) -> Listing:
+    """Return the files below a folder; see `listing.list_folder`."""
+    root = local_path(folder)
+    if not Path(root).is_dir():
+        raise WatchError(
+            f"there is no folder {root}", "create it, mount it, or correct `path` of the dataset"
+        )
+    notes: list[str] = []
+    files: list[FoundFile] = []
+    for file in _walk(root, (), dimensions, notes):
+        files.append(file)
+        if len(files) > FILES_MAX:
+            raise too_many(root)
+    return Listing(files, notes)
+
+
+def _walk(folder: str, folders: tuple[str, ...], dimensions: int, notes: list[str]) -> Iterator[FoundFile]:
+    try:
+        with os.scandir(folder) as entries:
+            found = list(entries)
+    except FileNotFoundError:
+        if not folders:
+            raise WatchError(f"there is no folder {folder}", "create it, or mount it") from None
+        # It was removed while the others were listed.
+        return
+    except OSError as error:
+        raise WatchError(
+            f"{_printable(folder)} cannot be listed: {error.strerror}", "check its permissions"
+        ) from error
+    for entry in found:
+        if entry.is_symlink():
+            note(notes, f"{_printable(entry.path)} is a link, which is not followed")
+        elif entry.is_dir(follow_symlinks=False):
+            if dimensions:
+                yield from _walk(entry.path, (*folders, _printable(entry.name)), dimensions - 1, notes)
+        elif entry.is_file(follow_symlinks=False) and not dimensions:
+            try:
+                stat = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            yield FoundFile(folders, _printable(entry.name), stat.st_size, str(stat.st_mtime_ns))
+
+
+def _printable(name: str) -> str:
+    """Return a name that every database stores: bytes that are not UTF-8 are escaped."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 class Settling:

@@ -22,7 +22,7 @@ from dagster._daemon.run_coordinator.queued_run_coordinator_daemon import Queued
 
 from tests.dagster_defs.conftest import KEPT, ONE_FILE, in_postgres, kept_storage
 from tests.databases import POSTGRES
-from tidegate.dagster_defs.coordinator import turn
+from tidegate.dagster_defs.coordinator import coordinator as turn
 from tidegate.dagster_defs.coordinator.coordinator import DEQUEUE_SECONDS, LaunchingCoordinator
 from tidegate.dagster_defs.coordinator.daemon import noted_daemon
 from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError

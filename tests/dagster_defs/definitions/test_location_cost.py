@@ -16,7 +16,8 @@ from dagster._core.remote_representation.external_data import JobDataSnap, Repos
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, deploy, location_of
 from tests.doubles.reference.store import ReferenceStore
-from tidegate.dagster_defs.definitions import definitions, program_asset
+from tidegate.dagster_defs.definitions import assets as program_asset
+from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.internals.op_definition import ResourceRequirement
 from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
 

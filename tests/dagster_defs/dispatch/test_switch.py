@@ -13,13 +13,14 @@ from tests.dagster_defs.sample import NOW
 from tests.doubles.dump import dump
 from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
-from tidegate.dagster_defs.dispatch import parking
-from tidegate.dagster_defs.dispatch.parking import PARKED_AT, is_parked
+from tidegate.dagster_defs.dispatch import switch as parking
 from tidegate.dagster_defs.dispatch.switch import (
+    PARKED_AT,
     Action,
     Switch,
     Switched,
     decide_switch,
+    is_parked,
     sync_switches,
 )
 from tidegate.dagster_defs.internals.cron import schedule_execution_time_iterator

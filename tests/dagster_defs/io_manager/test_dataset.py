@@ -16,8 +16,7 @@ from dagster import (
     WeeklyPartitionsDefinition,
 )
 
-from tidegate.dagster_defs.io_manager.dataset import dataset_of
-from tidegate.dagster_defs.io_manager.scheme import scheme_of
+from tidegate.dagster_defs.io_manager.dataset import dataset_of, scheme_of
 from tidegate.dagster_defs.io_manager.step_outputs import bounded
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError

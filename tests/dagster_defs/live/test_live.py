@@ -23,7 +23,7 @@ from tests.effort import much
 from tests.tally import reach
 from tests.worlds.by import CLI
 from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY
-from tidegate.dagster_defs.dispatch.parking import is_parked
+from tidegate.dagster_defs.dispatch.switch import is_parked
 from tidegate.dagster_defs.internals.instigators import InstigatorState, InstigatorType
 from tidegate.domain.model import Dataset
 from tidegate.processes.alive import DagsterState, dagster_state

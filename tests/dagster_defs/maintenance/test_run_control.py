@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.dagster_defs.maintenance.shop import Shop
-from tidegate.dagster_defs.maintenance.control import ASK_SECONDS, RunControl
+from tidegate.dagster_defs.maintenance.operation_run import ASK_SECONDS, RunControl
 from tidegate.domain.model import Priority
 from tidegate.scheduler.launch.run_report import end_operation
 from tidegate.scheduler.model.job import Job, JobState

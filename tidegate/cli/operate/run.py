@@ -17,9 +17,8 @@ from uuid import uuid4
 
 import typer
 
-from tidegate.cli.by_hand import by_hand
+from tidegate.cli.by_hand import by_hand, yaml_option
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, print_json, print_line, print_table
-from tidegate.cli.yaml_option import yaml_option
 from tidegate.domain.error import UserError
 from tidegate.scheduler.model.deployed import APPS
 

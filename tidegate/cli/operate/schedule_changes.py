@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
+from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of, yaml_option
 from tidegate.cli.printing import ReasonOption, print_line
-from tidegate.cli.yaml_option import yaml_option
 from tidegate.domain.error import UserError, WrongUsage
 
 if TYPE_CHECKING:

@@ -16,11 +16,17 @@ from tidegate.compiler.plan.consequence import Action, Consequence, Effect, cons
 from tidegate.compiler.plan.left_behind import LeftBehind
 from tidegate.compiler.plan.override_change import OverrideChange
 from tidegate.compiler.plan.ownership import TakenApp
-from tidegate.compiler.plan.part_change import FieldChange, PartChange, field_changes, form_of, part_changes
+from tidegate.compiler.plan.part_change import (
+    FieldChange,
+    PartChange,
+    field_changes,
+    form_of,
+    keeps_keys,
+    part_changes,
+)
 from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.business_date import BY_THE_CLOCK
-from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import (
     App,
     PartitionScheme,

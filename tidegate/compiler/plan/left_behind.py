@@ -7,7 +7,7 @@ Watermarks belong to names and partition keys: a program or source that is renam
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tidegate.domain.kept_keys import keeps_keys
+from tidegate.compiler.plan.part_change import keeps_keys
 from tidegate.domain.model import App, Dataset, PartitionScheme
 from tidegate.domain.model.others import part_of
 from tidegate.domain.part_name import Ref, app_of, name_of, whole_name

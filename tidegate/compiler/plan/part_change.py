@@ -1,12 +1,31 @@
-"""The changes of an app besides its schedules and tasks: of what a deployment replaces as a whole. Pure."""
+"""The changes of an app besides its schedules and tasks: of what a deployment replaces as a whole. Pure.
+
+Whether collected partition keys keep their meaning when the partitions of a dataset change. A dimension
+that gains or loses keys, and another `start`, leave the other keys as they are. Another cycle, zone or
+dimension changes what a key means, even where its text stays valid. Pure.
+"""
 
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
+import msgspec
+
 from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.plan.forms import maintenance_form, policy_form, task_form
-from tidegate.domain.model import App, Maintenance, Policy, Schedule
+from tidegate.domain.model import App, Maintenance, PartitionScheme, Policy, Schedule
 from tidegate.domain.value import Value
+
+
+def keeps_keys(before: PartitionScheme | None, after: PartitionScheme | None) -> bool:
+    """Return whether each key of both schemes names the same partition in both."""
+    if before is None or after is None:
+        return before is after
+    same_static = (None if before.static is None else before.static.name) == (
+        None if after.static is None else after.static.name
+    )
+    if before.time is None or after.time is None:
+        return same_static and before.time is after.time
+    return same_static and msgspec.structs.replace(before.time, start=after.time.start) == after.time
 
 
 class FieldChange(Value, kw_only=True):

@@ -7,7 +7,7 @@ earlier is not a reason again: only what this deployment itself removes, changes
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from tidegate.domain.kept_keys import keeps_keys
+from tidegate.compiler.plan.part_change import keeps_keys
 from tidegate.domain.model import App, Dataset, Schedule, leaves
 from tidegate.domain.model.others import part_of, parts_of_others
 from tidegate.domain.part_name import SEPARATOR, app_of, is_of_other, name_in, whole_name

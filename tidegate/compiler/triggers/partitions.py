@@ -1,15 +1,44 @@
 """The `partitions` trigger: `count`, `keys` or `complete` over the partitions of a dataset.
 
 A dataset without partitions can be waited for too: each of its updates is one event.
+
+The rule for `complete`: the partitions of the dataset must make up the period. Minutes make up hours, hours
+make up days, days make up weeks, months and years, and months make up years. Weeks do not make up months or
+years, which begin in the middle of a week.
 """
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.triggers.complete import check_complete
 from tidegate.compiler.triggers.kind import TriggerKind, Written
-from tidegate.domain.model import Dataset, PartitionScheme, PartitionsTrigger
+from tidegate.domain.model import Cycle, Dataset, PartitionScheme, PartitionsTrigger
 from tidegate.domain.partition_key import PartitionKeyError, join_key, validate_key
-from tidegate.domain.wording import shown
+from tidegate.domain.time.cycle import CYCLES, nests_in
+from tidegate.domain.wording import shown, with_article
+
+
+def check_complete(period: Cycle, dataset: Dataset, place: Node, scope: Scope) -> bool:
+    """Return whether a trigger's period can be completed by its dataset; reports why not."""
+    time = dataset.partitions.time if dataset.partitions else None
+    if time is None:
+        scope.findings.add(
+            "L403",
+            place,
+            f'`complete: {period}` needs a time dimension, got "{dataset.name}" without one',
+            "name the keys with `keys: [...]`",
+        )
+        return False
+    if not nests_in(time.cycle, period):
+        longer = [cycle for cycle in CYCLES if nests_in(time.cycle, cycle)]
+        scope.findings.add(
+            "L403",
+            place,
+            f"{with_article(period)} is not made of the partitions of {dataset.name},"
+            f" got one for each {time.cycle}",
+            f"write one of {', '.join(longer)}",
+        )
+        return False
+    return True
+
 
 _WAYS = ("count", "keys", "complete")
 

@@ -3,20 +3,135 @@
 An external dataset is a plain spec; the datasets that a program writes are one multi-asset
 whose op is the program. An input is a dependency without data: programs read tables
 themselves. Each spec carries its position in the YAML.
+
+The op of a program, and the assets that it materialises. The result is that of Dagster's decorator
+`multi_asset`, at a fraction of its cost: a code location may have ten thousand programs, and what all of
+them have in common is made once.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from inspect import signature
 from typing import Any
 
-from dagster import AssetDep, AssetsDefinition, AssetSpec, MetadataValue, TextMetadataValue
+from dagster import (
+    AssetDep,
+    AssetExecutionContext,
+    AssetsDefinition,
+    AssetSpec,
+    BackfillPolicy,
+    Field,
+    In,
+    MaterializeResult,
+    MetadataValue,
+    Nothing,
+    OpDefinition,
+    Out,
+    Permissive,
+    ResourceDefinition,
+    TextMetadataValue,
+)
 
-from tidegate.dagster_defs.definitions.program_asset import function_of, program_asset
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import asset_key
 from tidegate.dagster_defs.deployed.partitions import mapping_between, partitions_of
+from tidegate.dagster_defs.deployed.tags import PROGRAM
+from tidegate.dagster_defs.internals.op_definition import (
+    ResourceRequirement,
+    convert_user_facing_definition_config_schema,
+)
+from tidegate.dagster_defs.run.program_op import run_op
 from tidegate.domain.model import At
+
+ARGS_HELP = "arguments of a manual run; the default is the arguments of the program's schedule"
+
+CONFIG = convert_user_facing_definition_config_schema(
+    {"args": Field(Permissive(), is_required=False, description=ARGS_HELP)}
+)
+"""The schema of the configuration of a run by hand."""
+
+ONLY_A_DEPENDENCY = In(dagster_type=Nothing)
+"""The input of an op for a dataset that its program reads by itself."""
+
+ONLY_AN_EVENT = Out(ONLY_A_DEPENDENCY.dagster_type, is_required=False)
+"""The output of an op for a dataset that its program writes by itself. Its type is that of the input, which
+is resolved already."""
+
+Program = Callable[[AssetExecutionContext, Mapping[str, Any]], Iterator[MaterializeResult[Any]]]
+"""The function of an op, as Dagster calls it: with the values of the inputs, of which a program has none."""
+
+
+class ProgramOp(OpDefinition):
+    """The op of a program."""
+
+    @cached_property
+    def _requirements(self) -> tuple[ResourceRequirement, ...]:
+        every = super().get_resource_requirements(None, None)
+        return tuple({getattr(each, "key", each): each for each in every}.values())
+
+    def get_resource_requirements(self, *_: Any, **__: Any) -> Iterator[ResourceRequirement]:
+        """Yield each resource that the op needs once, in place of once for each input and output.
+
+        Dagster asks several times for each op. All inputs and outputs need its default IO manager, which
+        every job has, and which no program uses.
+        """
+        yield from self._requirements
+
+
+class ProgramAsset(AssetsDefinition):
+    """The assets of a program."""
+
+    def with_resources(self, resource_defs: Mapping[str, ResourceDefinition]) -> "ProgramAsset":
+        """Return the same assets: Dagster's copy has the default IO manager, which its job has anyway."""
+        return self
+
+
+def function_of(programs: Mapping[str, ProgramAssets], location: Location) -> Program:
+    """Return the function of all ops, which runs the program of the op that calls it.
+
+    Dagster inspects the function of each op. One function that carries its signature makes that cheap.
+
+    Args:
+        programs: by the name of their op.
+    """
+
+    def program(
+        context: AssetExecutionContext, _inputs: Mapping[str, Any]
+    ) -> Iterator[MaterializeResult[Any]]:
+        yield from run_op(context, programs[context.op_execution_context.op_def.name], location)
+
+    program.__signature__ = signature(program)
+    return program
+
+
+def program_asset(assets: ProgramAssets, specs: Sequence[AssetSpec], function: Program) -> AssetsDefinition:
+    """Build the assets of a program.
+
+    Args:
+        specs: of the assets that it owns, or of its own one.
+    """
+    inputs = {key.to_python_identifier(): key for key in assets.reads}
+    outputs = {spec.key.to_python_identifier(): spec.key for spec in specs}
+    op = ProgramOp(
+        compute_fn=function,
+        name=assets.op,
+        ins=dict.fromkeys(inputs, ONLY_A_DEPENDENCY),
+        outs=dict.fromkeys(outputs, ONLY_AN_EVENT),
+        config_schema=CONFIG,
+        tags={PROGRAM: assets.ref},
+    )
+    return ProgramAsset(
+        keys_by_input_name=inputs,
+        keys_by_output_name=outputs,
+        node_def=op,
+        specs=specs,
+        # Dagster allows outputs with and without partitions in one op only with can_subset.
+        can_subset=len({spec.partitions_def for spec in specs}) > 1,
+        backfill_policy=BackfillPolicy.single_run() if assets.scheme is not None else None,
+    )
+
 
 SPARK = "spark"
 

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from dagster import DagsterInstance, RunRequest
 
-from tidegate.dagster_defs.coordinator.places import places_of
+from tidegate.dagster_defs.coordinator.coordinator import places_of
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan

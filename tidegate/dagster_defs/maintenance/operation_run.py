@@ -1,6 +1,4 @@
-"""
-
-The run of an operation on a table: claim, operate, report the end.
+"""The run of an operation on a table: claim, operate, report the end.
 
     claim (job, attempt) ──lost──► the run succeeds without doing anything
           └──won──► tidegate.spark_jobs.maintenance ─► end in the store ─► numbers in Dagster
@@ -14,9 +12,19 @@ run. If another process is at one of them for long, that is a conflict: the oper
 Iceberg table needs none of that: a publish into it is computed for the table as it is then.
 A dataset of the project whose table does not exist was never published, so there is nothing to do. Any other
 table that does not exist is gone, which is reported too.
+
+Control: what a running operation asks between its commits, answered by the store.
+
+    should_stop     its time is over, or its job has ended without it
+    should_yield    a ready job of high priority lacks a slot that the operation holds
+
+The store is asked at most once a second, whatever the number of commits. While it is away the last answer
+counts: the run knows the end of its time by itself.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +34,6 @@ from dagster import DagsterInstance, Failure, OpExecutionContext
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.deployed.tags import JobTag, job_of
-from tidegate.dagster_defs.maintenance.control import RunControl
 from tidegate.dagster_defs.maintenance.observation import observation_of
 from tidegate.dagster_defs.maintenance.targets import ELSEWHERE, target_of
 from tidegate.dagster_defs.run.commit_events import CommitEvents
@@ -36,9 +43,11 @@ from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.domain.model import App, HealthRules
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.intake.tables import report_gone
-from tidegate.scheduler.launch.run_report import claim, end_operation, goes_on
+from tidegate.scheduler.launch.run_report import claim, end_operation, goes_on, should_yield
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.maintenance import Ended, Ending
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patiently
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -54,6 +63,68 @@ from tidegate.spark_jobs.maintenance.request import (
     TableTarget,
 )
 from tidegate.spark_jobs.session.session import session
+
+ASK_SECONDS = 1.0
+"""From one question to the store to the next."""
+
+
+class RunControl:
+    """The `Control` of one run; also called from a second thread."""
+
+    def __init__(
+        self,
+        open_store: Callable[[], Store],
+        job: str,
+        attempt: int,
+        closes_at: datetime,
+        now: Callable[[], datetime],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Args:
+        closes_at: when the timeout of the operation is over.
+        clock: paces the questions.
+        """
+        self._closes_at = closes_at
+        self._now = now
+        self._yields = _Paced(open_store, lambda reader: should_yield(reader, job), clock)
+        self._is_over = _Paced(open_store, lambda reader: not goes_on(reader, job, attempt), clock)
+
+    def should_yield(self) -> bool:
+        return self._yields.ask()
+
+    def should_stop(self) -> bool:
+        return self._now() >= self._closes_at or self._is_over.ask()
+
+
+class _Paced:
+    """A question to the store, asked at most each `ASK_SECONDS`. Once the answer is yes, it stays yes."""
+
+    def __init__(
+        self,
+        open_store: Callable[[], Store],
+        question: Callable[[EngineReader], bool],
+        clock: Callable[[], float],
+    ) -> None:
+        self._open_store = open_store
+        self._question = question
+        self._clock = clock
+        self._asked_at: float | None = None
+        self._answer = False
+        self._lock = threading.Lock()
+
+    def ask(self) -> bool:
+        with self._lock:
+            now = self._clock()
+            early = self._asked_at is not None and now - self._asked_at < ASK_SECONDS
+            if not (self._answer or early):
+                self._asked_at = now
+                try:
+                    with self._open_store().reading() as reader:
+                        self._answer = self._question(reader)
+                except StoreAway:
+                    pass
+            return self._answer
+
 
 BY_HAND = (
     "a run of this job is started for an operation that the engine has decided; to start one by hand:"

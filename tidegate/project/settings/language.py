@@ -12,8 +12,16 @@ import msgspec
 from tidegate.domain.error import UserError
 from tidegate.domain.model.table_format import FORMATS
 from tidegate.domain.wording import listed
-from tidegate.project.settings.section import Section, Table, key_of, text_of
-from tidegate.project.settings.services import AlertsSection, LintSection, ServeSection, WatchSection
+from tidegate.project.settings.services import (
+    AlertsSection,
+    LintSection,
+    Section,
+    ServeSection,
+    Table,
+    WatchSection,
+    key_of,
+    text_of,
+)
 
 DEFAULT_FORMATS = ("auto", *sorted(FORMATS))
 if TYPE_CHECKING:

@@ -1,8 +1,27 @@
 """The sections of what works beside the engine: the watcher, the server, alerts and the rules of lint."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from tidegate.project.settings.section import Section, Table, key_of, text_of
+import msgspec
+
+Table = dict[str, Any]
+"""Settings of another program, by their own names."""
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One section of the file."""
+
+
+def key_of(
+    rule: str, example: str, description: str, least: int | None = None, most: int | None = None
+) -> msgspec.Meta:
+    """Return what a key says of itself: its rule, an example in TOML, and its description."""
+    return msgspec.Meta(title=rule, examples=[example], description=description, ge=least, le=most)
+
+
+def text_of(example: str, description: str) -> msgspec.Meta:
+    """Return what a key of text says of itself."""
+    return key_of("a text in quotes", f'"{example}"', description)
 
 
 class WatchSection(Section, frozen=True, kw_only=True):

@@ -4,10 +4,10 @@
     its operation on a table has had its timeout     ─┴─► journaled, asked ──► its end is observed, without
                                                               ▲──pause──┘      effect on the job
 
-A run of an instance is fenced (`scheduler.store.commits.fence`): it works, but publishes nothing any more. A
-run of an operation stops by itself between two of its commits, if it can. The dispatcher ends both in Dagster
-(`dagster_defs.dispatch.steps`), so that they do not work for nothing. It asks once, and again with growing
-pauses as long as the run is active.
+A run of an instance is fenced (`scheduler.store.commits.recovery_states`): it works, but publishes
+nothing any more. A run of an operation stops by itself between two of its commits, if it can. The dispatcher
+ends both in Dagster (`dagster_defs.dispatch.steps`), so that they do not work for nothing. It asks once, and
+again with growing pauses as long as the run is active.
 """
 
 from collections.abc import Collection, Mapping

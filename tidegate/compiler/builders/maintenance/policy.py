@@ -3,20 +3,124 @@
 from datetime import timedelta
 from typing import Any
 
-from tidegate.compiler.builders.maintenance.conditions import build_conditions, refuse_both, value_of
 from tidegate.compiler.constraints.window import build_window
+from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
 from tidegate.compiler.scope.scope import Scope
+from tidegate.compiler.values.fields import read_value
 from tidegate.compiler.values.texts import cron_of, duration_at, size_at, zone_of
 from tidegate.domain.duration import duration_text
+from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.maintenance.pattern import PatternError, parse_pattern
-from tidegate.domain.model import HealthRules, Operation, OperationPlan, Policy, WindowConstraint
+from tidegate.domain.model import (
+    Budget,
+    Conditions,
+    DebtWeights,
+    HealthRules,
+    Maintenance,
+    MaintenanceBackOff,
+    Operation,
+    OperationPlan,
+    Policy,
+    Threshold,
+    Throttle,
+    WindowConstraint,
+)
 from tidegate.domain.model.maintenance import OPERATION_TIMEOUT
 from tidegate.domain.model.operation import Kind, Option, Values
 from tidegate.domain.part_name import SEPARATOR
 from tidegate.domain.size import size_text
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import shown
+
+
+def build_conditions(node: MappingNode | None, scope: Scope) -> Conditions | None:
+    """Build the conditions of an operation; None without any."""
+    if node is None or not node.values:
+        return None
+    refuse_both(node, "any", "all", "`when` needs any or all of its thresholds", scope)
+    if list(node.values) == ["at_latest"]:
+        scope.findings.add(
+            "V209",
+            node.keys["at_latest"],
+            "`at_latest` forces what thresholds or `min_interval` hold back,"
+            f" got {shown(node.text('at_latest'))} alone",
+            "add for example any: [{small_file_percent: 20}], or delete `when`: it runs whenever it is due",
+        )
+    return Conditions(
+        mode="any" if "any" in node.values else "all",
+        thresholds=tuple(
+            threshold
+            for member in (*node.items("any"), *node.items("all"))
+            if isinstance(member, MappingNode)
+            for threshold in _thresholds(member, scope)
+        ),
+        min_interval=duration_at(node.get("min_interval"), scope),
+        at_latest=duration_at(node.get("at_latest"), scope),
+    )
+
+
+def _thresholds(node: MappingNode, scope: Scope) -> list[Threshold]:
+    """Return the threshold of a mapping; none after reporting a wrong value."""
+    values = {name: value_of(name, value, scope) for name, value in node.values.items()}
+    return [Threshold(measure=name, at_least=value) for name, value in values.items() if value is not None]
+
+
+def value_of(measure: str, node: Node, scope: Scope) -> float | None:
+    """Return the value of a measure in its unit; None after reporting a wrong one."""
+    unit = MEASURES[measure].unit if measure in MEASURES else None
+    if unit == "bytes":
+        size = size_at(node, scope)
+        return None if size is None else float(size)
+    if unit == "seconds":
+        age = duration_at(node, scope)
+        return None if age is None else age.total_seconds()
+    value = node.value if isinstance(node, ScalarNode) else None
+    return float(value) if unit is not None and isinstance(value, int | float) else None
+
+
+def refuse_both(mapping: MappingNode, one: str, other: str, rule: str, scope: Scope) -> None:
+    """Report two keys of a mapping that exclude each other, at the second one."""
+    if one not in mapping.keys or other not in mapping.keys:
+        return
+    first, second = sorted((mapping.keys[one], mapping.keys[other]), key=lambda key: (key.line, key.column))
+    scope.findings.add(
+        "V251",
+        second,
+        f"{rule}, got `{first.value}` and `{second.value}`",
+        "delete one of the two",
+        (Related(at=scope.at(first), note=f"`{first.value}` is here"),),
+    )
+
+
+MIN_POLL = timedelta(seconds=1)
+"""Polls that follow more closely would find nothing more and cost as much."""
+
+_SECTIONS = {"budget": Budget, "backoff": MaintenanceBackOff, "throttle": Throttle, "debt": DebtWeights}
+
+
+def build_maintenance(root: MappingNode, scope: Scope) -> Maintenance | None:
+    """Build the settings at `maintenance`; None without them. Wrong values are reported, and left out."""
+    node = root.mapping("maintenance")
+    if node is None:
+        return None
+    written = {name: node.mapping(name) for name in _SECTIONS}
+    sections: dict[str, Any] = {
+        name: read_value(_SECTIONS[name], section, scope) or _SECTIONS[name]()
+        for name, section in written.items()
+        if section is not None
+    }
+    pools = node.mapping("auto_pools")
+    return Maintenance(
+        poll=duration_at(node.get("poll"), scope, minimum=MIN_POLL) or Maintenance().poll,
+        auto_pools={} if pools is None else _auto_pools(pools, scope),
+        at=scope.at(root.keys["maintenance"]),
+        **sections,
+    )
+
+
+def _auto_pools(node: MappingNode, scope: Scope) -> dict[str, int]:
+    return {name: node.number(name, 1) for name, key in node.keys.items() if scope.group(key)}
 
 
 def build_options(operation: Operation, node: MappingNode | None, scope: Scope) -> Values:
@@ -104,12 +208,12 @@ def build_health(policy: MappingNode, scope: Scope) -> HealthRules | None:
     return HealthRules(
         small_file=small,
         large_file=large,
-        thresholds=_thresholds(node.mapping("thresholds"), scope),
+        thresholds=_limits(node.mapping("thresholds"), scope),
         sample=node.number("sample", 1) if "sample" in node.values else None,
     )
 
 
-def _thresholds(node: MappingNode | None, scope: Scope) -> dict[str, tuple[float, float]]:
+def _limits(node: MappingNode | None, scope: Scope) -> dict[str, tuple[float, float]]:
     pairs = {
         measure: _pair(measure, limits, scope)
         for measure, limits in (node.values.items() if node is not None else ())

@@ -3,6 +3,14 @@
 A new action is one entry in `ACTIONS` and in the JSON Schema, its value in
 `compiler.scenarios.model.scenario`, and what it does in `scheduler.simulation`. The schema has
 checked the shapes, so that a reader only checks names, keys and times.
+
+Reads the actions of `given:` on tables: `table`, `operation_ends`, `maintain` and `disable`. Names are
+taken as they are written, but for the dataset that `table` or `operation_ends` names. A table or policy
+that does not exist is refused when the example is played, so that `refused` can expect it.
+
+Reads the actions of `given:` on tasks: `instance`, `report`, `backfill` and `cancel_backfill`. Names and
+times are taken as they are written. One that does not exist is refused when the example is played, so that
+`refused` can expect it.
 """
 
 from collections.abc import Callable
@@ -10,9 +18,13 @@ from typing import Any
 
 import msgspec
 
-from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
-from tidegate.compiler.scenarios.given.maintenance import disable, maintain, operation_ends, table
-from tidegate.compiler.scenarios.given.tasks import backfill, cancel_backfill, instance, report
+from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
+from tidegate.compiler.scenarios.model.maintenance import (
+    DisablePolicy,
+    MaintainByHand,
+    OperationEnds,
+    TableWritten,
+)
 from tidegate.compiler.scenarios.model.scenario import (
     Action,
     Delete,
@@ -30,8 +42,109 @@ from tidegate.compiler.scenarios.model.scenario import (
     TriggerByHand,
     Update,
 )
-from tidegate.compiler.scenarios.scope import ExampleScope, read_fields, text_of
+from tidegate.compiler.scenarios.model.tasks import (
+    ActOnInstance,
+    CancelBackfill,
+    ReportInstances,
+    StartBackfill,
+)
+from tidegate.compiler.scenarios.scope import ExampleScope, read_fields, text_of, texts
+from tidegate.domain.maintenance.measures import MEASURES
+from tidegate.domain.part_name import name_in
 from tidegate.domain.wording import shown
+
+
+def table(node: MappingNode, scope: ExampleScope) -> Action | None:
+    """Return the writing of a table, or its end; `health` and `gone` are beside its name."""
+    name = scope.table(node.values["table"])
+    gone = node.flag("gone", False)
+    if gone and "health" in node.values:
+        summary = "a table that is gone has no health, got `gone` and `health`"
+        scope.findings.add("S110", node.keys["health"], summary, "delete one of the two")
+        return None
+    if node.text("health"):
+        return None if name is None else TableWritten(table=name, health=None)
+    found = node.mapping("health")
+    health = {} if found is None else _health(found, scope)
+    if name is None or health is None:
+        return None
+    return TableWritten(table=name, health=health, gone=gone)
+
+
+def _health(node: MappingNode, scope: ExampleScope) -> dict[str, float] | None:
+    """Return what is measured, each measure in its unit; None after a mistake was reported."""
+    found: dict[str, float] = {}
+    for name, value in node.values.items():
+        match MEASURES[name].unit:
+            case "bytes":
+                number = scope.size(value)
+            case "seconds":
+                age = scope.duration(value)
+                number = None if age is None else age.total_seconds()
+            case _:
+                number = node.decimal(name, 0)
+        if number is not None:
+            found[name] = float(number)
+    return found if len(found) == len(node.values) else None
+
+
+def operation_ends(node: MappingNode, scope: ExampleScope) -> Action | None:
+    """Return how the coming runs of an operation go; one end may be given without a list."""
+    one = node.text("ends")
+    ends = (one,) if one else texts(node, "ends")
+    return read_fields(OperationEnds, node, scope, {"table": scope.table(node.values["table"]), "ends": ends})
+
+
+def maintain(node: MappingNode, scope: ExampleScope) -> Action | None:
+    """Return a run by hand."""
+    return read_fields(MaintainByHand, node, scope, {"table": scope.any_table(node.values["table"])})
+
+
+def disable(node: ScalarNode, _scope: ExampleScope) -> Action:
+    """Return the deployment that disables a policy."""
+    return DisablePolicy(policy=text_of(node))
+
+
+def instance(node: MappingNode, scope: ExampleScope) -> Action | None:
+    """Return an action of a person on an instance."""
+    return read_fields(ActOnInstance, node, scope, _task(node, scope))
+
+
+def report(node: MappingNode, scope: ExampleScope) -> Action | None:
+    """Return a report of instances; one scheduled time may be given without a list."""
+    read, scheduled = _task(node, scope), node.get("scheduled")
+    if scheduled is not None:
+        several = isinstance(scheduled, SequenceNode)
+        read["scheduled"] = texts(node, "scheduled") if several else (text_of(scheduled),)
+    return read_fields(ReportInstances, node, scope, read)
+
+
+def backfill(node: MappingNode, scope: ExampleScope) -> Action | None:
+    """Return the start of a backfill of a task, or of the whole app."""
+    if not _own_app(node, scope):
+        return None
+    only = tuple(name_in(scope.app.name, name) for name in texts(node, "only"))
+    return read_fields(StartBackfill, node, scope, {**_task(node, scope), "only": only})
+
+
+def cancel_backfill(node: MappingNode, scope: ExampleScope) -> Action | None:
+    """Return the cancelling of a backfill."""
+    return read_fields(CancelBackfill, node, scope, _task(node, scope)) if _own_app(node, scope) else None
+
+
+def _task(node: MappingNode, scope: ExampleScope) -> dict[str, Any]:
+    task = node.get("task")
+    return {} if task is None else {"task": name_in(scope.app.name, text_of(task))}
+
+
+def _own_app(node: MappingNode, scope: ExampleScope) -> bool:
+    """Return whether the app, if one is named, is the one of the example; report another one."""
+    app = node.get("app")
+    if app is None or text_of(app) == scope.app.name:
+        return True
+    summary = f"an example is about its own app, got a backfill of {shown(text_of(app))}"
+    scope.findings.add("S105", app, summary, f"write app: {scope.app.name}")
+    return False
 
 
 def read_given(node: MappingNode, scope: ExampleScope) -> Given | None:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, insert, select
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.model.work_of_job import work_of_commit
-from tidegate.scheduler.store.commits.deed import Deed
+from tidegate.scheduler.store.commits.recovery_states import Deed
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.tables import jobs

@@ -29,9 +29,7 @@ from tidegate.scheduler.store.commits import abandoned as commit_abandoned
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import recovery_states
 from tidegate.scheduler.store.commits import watermarks as commit_watermarks
-from tidegate.scheduler.store.commits.deed import Deed
-from tidegate.scheduler.store.commits.fence import is_fenced
-from tidegate.scheduler.store.commits.former_names import refuse_former_names
+from tidegate.scheduler.store.commits.recovery_states import Deed, is_fenced, refuse_former_names
 from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
 from tidegate.scheduler.store.sql.commit_tables import commit_datasets, commit_sequences
 
