@@ -25,6 +25,8 @@ COMMANDS = {
     "schedules": ("schedules", "list"),
     "tables": ("maintenance", "tables"),
     "tasks": ("tasks", "list"),
+    "gauges": ("gauge", "list"),
+    "watermarks": ("watermarks", "list"),
     "backfills": ("backfill", "status"),
 }
 """The command of each list."""

@@ -5,6 +5,7 @@ from tidegate.listings.backfills import BACKFILLS
 from tidegate.listings.commits import COMMITS
 from tidegate.listings.deployments import DEPLOYMENTS
 from tidegate.listings.events import EVENTS
+from tidegate.listings.gauges import GAUGES
 from tidegate.listings.instances import INSTANCES
 from tidegate.listings.jobs import JOBS
 from tidegate.listings.late import LATE
@@ -14,6 +15,7 @@ from tidegate.listings.overrides import OVERRIDES
 from tidegate.listings.schedules import SCHEDULES
 from tidegate.listings.tables import TABLES
 from tidegate.listings.tasks import TASKS
+from tidegate.listings.watermarks import WATERMARKS
 
 LISTINGS: dict[str, Listing] = {
     each.name: each
@@ -23,6 +25,7 @@ LISTINGS: dict[str, Listing] = {
         COMMITS,
         DEPLOYMENTS,
         EVENTS,
+        GAUGES,
         INSTANCES,
         JOBS,
         LATE,
@@ -31,6 +34,7 @@ LISTINGS: dict[str, Listing] = {
         SCHEDULES,
         TABLES,
         TASKS,
+        WATERMARKS,
     )
 }
 """By name."""

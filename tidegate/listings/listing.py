@@ -117,26 +117,35 @@ class Action(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listing:
-    """A list.
+class Ordered:
+    """What can be read page by page.
 
     Attributes:
         name: of the list in paths and cursors.
-        title: of its page.
-        help: what it lists and in which order, one sentence.
         item: the struct of a line: the answer of REST and of `--format json`.
-        query: "module:function" of `(asked)`, which returns the items that match; `listings.read` says which.
         order: the fields by which the items are ordered, together different for each; falling after a "-".
     """
 
     name: str
+    item: type[Value]
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing(Ordered):
+    """A list.
+
+    Attributes:
+        title: of its page.
+        help: what it lists and in which order, one sentence.
+        query: "module:function" of `(asked)`, which returns the items that match; `listings.read` says which.
+    """
+
     title: str
     help: str
-    item: type[Value]
     query: str
     filters: tuple[Filter, ...]
     columns: tuple[Column, ...]
-    order: tuple[str, ...]
     actions: tuple[Action, ...] = ()
     role: RoleName = "read"
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from tidegate.domain.error import UserError
-from tidegate.listings.listing import Listing
+from tidegate.listings.listing import Ordered
 
 Place = tuple[Any, ...]
 """The values of the fields by which a list is ordered."""
@@ -30,7 +30,7 @@ class ForeignCursor(UserError):
 
 
 def cut(
-    listing: Listing, items: Iterable[Any], after: Place | None, limit: int
+    listing: Ordered, items: Iterable[Any], after: Place | None, limit: int
 ) -> tuple[list[Any], str | None]:
     """Return the first items behind a place, in the order of the list, and the cursor of the next page."""
     rest = [each for each in items if after is None or _is_behind(listing, _place(listing, each), after)]
@@ -41,7 +41,7 @@ def cut(
     return found, _cursor(listing, found[-1]) if len(rest) > limit else None
 
 
-def place_of(listing: Listing, cursor: str) -> Place:
+def place_of(listing: Ordered, cursor: str) -> Place:
     """Return the place of a cursor.
 
     Raises:
@@ -62,12 +62,12 @@ def place_of(listing: Listing, cursor: str) -> Place:
     return found
 
 
-def _cursor(listing: Listing, item: Any) -> str:
+def _cursor(listing: Ordered, item: Any) -> str:
     text = msgspec.json.encode([listing.name, *_place(listing, item)])
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def _place(listing: Listing, item: Any) -> Place:
+def _place(listing: Ordered, item: Any) -> Place:
     return tuple(getattr(item, name.removeprefix("-")) for name in listing.order)
 
 
@@ -76,7 +76,7 @@ def _rank(value: Any) -> tuple[bool, Any]:
     return value is not None, value
 
 
-def _is_behind(listing: Listing, place: Place, after: Place) -> bool:
+def _is_behind(listing: Ordered, place: Place, after: Place) -> bool:
     for name, mine, other in zip(listing.order, map(_rank, place), map(_rank, after), strict=True):
         if mine != other:
             return mine < other if name.startswith("-") else mine > other

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Generator
 from contextlib import contextmanager, suppress
 
-from tidegate.domain.part_name import SEPARATOR, app_of, namespace_and_app, without_namespace
+from tidegate.domain.part_name import SEPARATOR, app_of, without_namespace
 from tidegate.scheduler.explain.names import find_job, in_namespace
 from tidegate.scheduler.model.job import SHORT_DIGITS, Job
 from tidegate.scheduler.model.refused import AmbiguousName, UnknownName
@@ -55,19 +55,6 @@ def name_seen(reader: EngineReader, caller: Caller, name: str) -> str:
     if SEPARATOR in whole:
         caller.check_app(app_of(whole))
     return in_namespace(reader, name)
-
-
-def known_app(service: Service, reader: EngineReader, caller: Caller, name: str) -> str:
-    """Return the app of a filter, "app" or "namespace/app", for which the caller may ask.
-
-    Raises:
-        Problem: 400 for an unknown app or another namespace, 403 for an app of another token.
-    """
-    namespace, app = namespace_and_app(name)
-    caller.check_app(app)
-    if namespace not in ("", service.namespace) or app not in own_apps(service, reader):
-        raise Problem(400, f'there is no app "{name:.100}"')
-    return app
 
 
 @contextmanager

@@ -34,7 +34,9 @@ def test_a_suspended_task_has_no_start_on_the_time_line(nightly: Served):
 
 
 def test_the_page_of_the_task_has_the_next_starts(nightly: Served):
-    fires = shown(nightly, "/board/schedules/sales/nightly")["next_fires"]
+    view = shown(nightly, "/board/schedules/sales/nightly")
+    assert view["state"]["next_fire_at"] == START
+    fires = view["next_fires"]
     assert fires[:2] == [START, "2026-03-12T03:00:00Z"]
     html = nightly.client.get("/board/schedules/sales/nightly", headers={"Accept": "text/html"}).text
     assert "Next start" in html and "22:00" not in html.partition("<h2>")[0]

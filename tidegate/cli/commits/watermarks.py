@@ -12,7 +12,9 @@ import msgspec
 import typer
 
 from tidegate.cli.commits.project import opened_project
+from tidegate.cli.listing import Part, Parts, list_command
 from tidegate.cli.printing import (
+    NUMBER_MAX,
     Format,
     ListFormatOption,
     ReasonOption,
@@ -25,13 +27,10 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.domain.part_name import Ref
 from tidegate.domain.suggest import did_you_mean
+from tidegate.listings.queries.watermarks import positions_of
+from tidegate.listings.watermarks import WATERMARKS
 from tidegate.scheduler.store.commits.noted import NotedAction
-from tidegate.spark_jobs.commit.positions import (
-    incremental_read,
-    known_watermarks,
-    position_of,
-    set_watermarks,
-)
+from tidegate.spark_jobs.commit.positions import known_watermarks, set_watermarks
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 
@@ -48,19 +47,13 @@ ConsumerArgument = Annotated[str, typer.Argument(help='The reading program, as "
 SourceArgument = Annotated[str, typer.Argument(help='The dataset that it reads, as "app/dataset".')]
 
 
-@app.command("list")
-def list_watermarks(wide: WideOption = False, format: ListFormatOption = Format.TEXT) -> None:
-    """List the incremental reads, with the number of parts that have a watermark."""
-    with opened_project() as project:
-        rows = [incremental_read(project.commits, *pair) for pair in project.commits.followers()]
-    if format is not Format.TEXT:
-        print_for_tools(rows, format)
-    elif not rows:
-        typer.echo("no watermarks: no program has read incrementally")
-    else:
-        columns = ("CONSUMER", "SOURCE", "PARTS", "UNFINISHED COMMITS")
-        cells = [(row.consumer, row.source, str(row.parts), ", ".join(row.moving) or "-") for row in rows]
-        print_table(columns, cells, right=("PARTS",), wide=wide)
+app.command("list")(
+    list_command(
+        WATERMARKS,
+        lambda given, _: Parts([Part("", given)], "no watermarks: no program has read incrementally"),
+        limit=NUMBER_MAX,
+    )
+)
 
 
 @app.command()
@@ -73,15 +66,12 @@ def show(
     """Show how far a program has read each part of a dataset."""
     with opened_project() as project:
         consumer, source = project.named(consumer), project.named(source)
-        marks = known_watermarks(project.commits, consumer, source)
+        rows = positions_of(known_watermarks(project.commits, consumer, source))
     if format is not Format.TEXT:
-        print_for_tools([position_of(part, mark) for part, mark in marks.items()], format)
+        print_for_tools(rows, format)
         return
     columns = ("PART", "MOVES", "POSITION", "MOVED BY")
-    cells = [
-        (part or "(all of it)", str(mark.number), _short(mark.position), mark.commit)
-        for part, mark in marks.items()
-    ]
+    cells = [(row.part or "(all of it)", str(row.moves), _short(row.position), row.commit) for row in rows]
     print_table(columns, cells, right=("MOVES",), wide=wide)
 
 

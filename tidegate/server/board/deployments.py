@@ -158,7 +158,7 @@ def show_page(
         changed = [
             each for each in changes_of(found) if app in ("", each.app) and action in ("", each.action)
         ]
-        items, cursor = page_of.of(changed, lambda each: (each.app, each.section, each.name))
+        items, cursor = page_of.of(changed, Changed, "app", "section", "name")
         difference = change_of(reader, found.number, {each.app for each in items})
         refs = [f"{each.app}/{each.name}" for each in items if each.is_schedule]
         view = Shown(

@@ -108,7 +108,7 @@ def _query(given: dict[str, Any], cursor: str) -> list[tuple[str, str]]:
     return [*found, ("cursor", cursor)]
 
 
-for _name in ("jobs", "instances", "late", "overrides", "commits", "tasks"):
+for _name in ("jobs", "instances", "late", "overrides", "commits", "tasks", "gauges", "watermarks"):
     add_page(LISTINGS[_name])
 add_page(LISTINGS["backfills"], template="backfills")
 add_page(LISTINGS["events"], template="events")

@@ -41,6 +41,8 @@ PAGES = (
     ("/board/maintenance", "Maintenance"),
     ("/board/late", "Late"),
     ("/board/commits", "Commits"),
+    ("/board/watermarks", "Watermarks"),
+    ("/board/gauges", "Gauges"),
     ("/board/alerts", "Alerts"),
     ("/board/overrides", "Overrides"),
     ("/board/deployments", "Deployments"),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import yaml
 from fastapi import APIRouter, Depends, Request, Response
+from msgspec.structs import replace
 
 from tidegate.compiler.render.written import written_schedule
 from tidegate.domain.tasks.grid import real_slots_after
@@ -98,7 +99,7 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
         state = schedule_of(service, reader, app, s)
         found = explained(service.store, reader, lambda store, at: explain(store, state.ref, at), now)
         view = Shown(
-            state=state,
+            state=replace(state, next_fire_at=state.next_start(now)),
             yaml=yaml.safe_dump({state.name: written_schedule(state.spec)}, sort_keys=False),
             place="" if state.spec.at is None else f"{state.spec.at.file}:{state.spec.at.line}",
             explanations=found,

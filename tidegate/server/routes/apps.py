@@ -116,7 +116,6 @@ def list_apps(service: Here, caller: Called, page: Annotated[Page, Depends(Page)
     with service.store.reading() as reader:
         found = [each for each in deployed_apps(service, reader) if caller.sees(each.name)]
         holds = {each.app: each for each in held(reader, caller.sees)}
-    items, cursor = page.of(found, lambda each: (each.name,))
     lines = [
         AppLine(
             namespace=service.namespace,
@@ -125,9 +124,9 @@ def list_apps(service: Here, caller: Called, page: Annotated[Page, Depends(Page)
             description=each.app.description,
             hold=holds.get(each.name),
         )
-        for each in items
+        for each in found
     ]
-    return listed(lines, cursor)
+    return listed(*page.of(lines, AppLine, "app"))
 
 
 @router.get("/{app}", dependencies=[READ], **contract(DeployedSpec, errors=(409,)))

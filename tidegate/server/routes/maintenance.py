@@ -23,7 +23,7 @@ from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import contract, json_answer, listed, page_of
 from tidegate.server.listing import add_route
-from tidegate.server.page import Page, WholeNumber, before_instant, instant_key
+from tidegate.server.page import Page, WholeNumber
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
 from tidegate.server.tables import TablesSeen, table_at, table_named
@@ -204,6 +204,9 @@ def plan(
     return listed(list(found), None)
 
 
+NEWEST_RUNS = ("-started_at", "-job")
+
+
 @router.get("/maintenance/history", dependencies=[READ], **contract(page_of(OperationRun), errors=(409,)))
 def history(
     service: Here,
@@ -219,8 +222,10 @@ def history(
         names = TablesSeen(service, reader, caller).names(reader)
         if table:
             names = (_with_runs(service, reader, caller, table, names),)
-        runs = reader.operation_runs(tables=names, before=before_instant(page), limit=page.limit + 1)
-    return listed(*page.cut(list(runs[::-1]), lambda run: instant_key(run.started_at, run.job)))
+        place = page.after(OperationRun, *NEWEST_RUNS)
+        before = None if place is None else (place[0], place[1])
+        runs = reader.operation_runs(tables=names, before=before, limit=page.limit + 1)
+    return listed(*page.of(runs, OperationRun, *NEWEST_RUNS))
 
 
 def _with_runs(

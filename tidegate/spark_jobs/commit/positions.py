@@ -1,6 +1,6 @@
-"""Watermarks as all faces show them: who reads what incrementally, and how far.
+"""The watermarks of incremental reads: how far one has come, and how they are moved without a publish.
 
-Moves watermarks without a publish, as a person does who resets them. Such a move is a commit sequence too:
+A person who resets them moves them without a publish. Such a move is a commit sequence too:
 it excludes runs that would move the same watermarks, and each of them shows its commit id.
 """
 
@@ -10,7 +10,6 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Watermark
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
-from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.publish import publish
@@ -33,48 +32,6 @@ def set_watermarks(store: CommitStepStore, context: CommitContext, steps: Sequen
         publish(sequence, store, context)
 
 
-class IncrementalRead(Value, kw_only=True):
-    """A program that reads a dataset incrementally.
-
-    Attributes:
-        consumer: "app/program".
-        source: "app/dataset".
-        parts: how many have a watermark.
-        moving: the unfinished commits that move them.
-    """
-
-    consumer: str
-    source: str
-    parts: int
-    moving: tuple[str, ...]
-
-
-class Position(Value, kw_only=True):
-    """How far a program has read a part of a dataset.
-
-    Attributes:
-        part: of the dataset; "" for all of it.
-        moves: how often it has moved.
-        position: as `watermarks reset --to` takes it.
-        commit: that moved it last.
-    """
-
-    part: str
-    moves: int
-    position: str
-    commit: str
-
-
-def incremental_read(commits: CommitStepStore, consumer: str, source: str) -> IncrementalRead:
-    """Return what a program has read of a dataset."""
-    return IncrementalRead(
-        consumer=consumer,
-        source=source,
-        parts=len(commits.watermarks(consumer, source)),
-        moving=tuple(commits.list_unfinished(watermark_resource(consumer, source))),
-    )
-
-
 def known_watermarks(commits: CommitStepStore, consumer: str, source: str) -> Mapping[str, Watermark]:
     """Return the watermarks of a program in a dataset, by part, sorted.
 
@@ -87,8 +44,3 @@ def known_watermarks(commits: CommitStepStore, consumer: str, source: str) -> Ma
         hint = did_you_mean(f"{consumer} {source}", known, "watermarks")
         raise UserError(f"{consumer} has no watermark in {source}", hint)
     return dict(sorted(marks.items()))
-
-
-def position_of(part: str, mark: Watermark) -> Position:
-    """Return the position of a part."""
-    return Position(part=part, moves=mark.number, position=mark.position, commit=mark.commit)

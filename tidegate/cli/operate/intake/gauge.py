@@ -9,16 +9,9 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.printing import (
-    Format,
-    ListFormatOption,
-    ReasonOption,
-    WideOption,
-    instant,
-    print_for_tools,
-    print_table,
-)
-from tidegate.scheduler.model.run import GAUGES
+from tidegate.cli.listing import Part, Parts, list_command
+from tidegate.cli.printing import NUMBER_MAX, ReasonOption
+from tidegate.listings.gauges import GAUGES
 
 app = typer.Typer(no_args_is_help=True, help="Report and list the gauges of `load` constraints.")
 
@@ -46,35 +39,13 @@ def set_gauge(
         typer.echo(f"no deployed schedule waits for a gauge {name}; {hint}")
 
 
-@app.command("list")
-def list_gauges(wide: WideOption = False, format: ListFormatOption = Format.TEXT) -> None:
-    """List the last report of each gauge and the schedules that wait for it."""
-    from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.gauge import gauge_limits
-
-    with opened_store() as store, store.reading() as reader:
-        reported = {gauge.name: gauge for gauge in reader.records(GAUGES)}
-        limits = gauge_limits(reader)
-    names = sorted(reported.keys() | limits.keys())
-    if format is not Format.TEXT:
-        found = [
-            {
-                "name": name,
-                "value": reported[name].value if name in reported else None,
-                "reported_at": reported[name].reported_at if name in reported else None,
-                "limits": limits.get(name, {}),
-            }
-            for name in names
-        ]
-        print_for_tools(found, format)
-        return
-    if not names:
-        typer.echo("No gauges are reported, and no deployed schedule waits for one.")
-        return
-    rows: list[list[str]] = []
-    for name in names:
-        gauge = reported.get(name)
-        waiting = ", ".join(f"{schedule} <= {limit:g}" for schedule, limit in limits.get(name, {}).items())
-        value = "never reported" if gauge is None else f"{gauge.value:g}"
-        rows.append([name, value, instant(None if gauge is None else gauge.reported_at), waiting])
-    print_table(["gauge", "value", "reported", "limits"], rows, right=["value"], wide=wide)
+app.command("list")(
+    list_command(
+        GAUGES,
+        lambda given, _: Parts(
+            [Part("", {"reported": False, **given})],
+            "No gauges are reported, and no deployed schedule waits for one.",
+        ),
+        limit=NUMBER_MAX,
+    )
+)
