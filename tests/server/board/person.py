@@ -78,7 +78,7 @@ def switch_a_schedule(person: Person) -> None:
     page = person.page
     person.open("/")
     page.get_by_role("link", name="Schedules", exact=True).click()
-    page.get_by_label("App").select_option("sales")
+    page.get_by_label("App").fill("sales")
     page.get_by_role("button", name="Show").click()
     page.get_by_role("link", name="sales/each_day").click()
     for button, done in (("Suspend", "is suspended"), ("Resume", "is active"), ("Suspend", "is suspended")):
