@@ -1,31 +1,23 @@
-"""What an expiry does: a command that the clock gives, which the tick calls without knowing the commands.
+"""What an expiry does: a command that the clock gives, which the tick calls by name.
 
 Reverting takes all that a change by hand takes: a difference with its consequences, `on_update` and
 `on_suspend`. Those are commands, which advance the engine themselves before they change anything; this one is
-called when that is done (docs/adr/0041-an-override-reverts-as-a-command-at-its-instant.md). So the package
-registers it here, as `spark_jobs` registers the commit steps of the formats.
+called when that is done (docs/adr/0041-an-override-reverts-as-a-command-at-its-instant.md). `tick` does not
+import commands, so their module is named here, and loaded when something expires.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidegate.scheduler.model.records.override import Override
     from tidegate.scheduler.store.protocol import EngineTransaction
 
-Revert: TypeAlias = "Callable[[EngineTransaction, Sequence[Override], datetime], None]"
-"""Reverts the overrides that expire at the same instant."""
-
-_loaders: list[Callable[[], Revert]] = []
-
-
-def revert_with(load: Callable[[], Revert]) -> None:
-    """Set the function that loads the command."""
-    _loaders[:] = [load]
+REVERTS = "tidegate.scheduler.commands.reverts"
 
 
 def end_expired(transaction: "EngineTransaction", expired: "Sequence[Override]", now: datetime) -> None:
     """Revert overrides that expire at the same instant."""
-    revert = _loaders[0]()
-    revert(transaction, expired, now)
+    import_module(REVERTS).end_expired(transaction, expired, now)
