@@ -14,15 +14,22 @@ A tick is one transaction: events, jobs, slots, journal, fire times and timers c
 not at all. A crash before the commit leaves the old state, and the next tick does the same again;
 a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox` offers until a run is
 observed. The cost of a tick depends on due rows and new events, not on the number of schedules.
+
+What an expiry does: a command that the clock gives, which the tick calls by name. Reverting takes all that
+a change by hand takes: a difference with its consequences, `on_update` and `on_suspend`. Those are
+commands, which advance the engine themselves before they change anything; this one is called when that is
+done (docs/adr/0041-an-override-reverts-as-a-command-at-its-instant.md). `tick` does not import commands, so
+their module is named here, and loaded when something expires.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.expired import end_expired
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -37,6 +44,19 @@ from tidegate.scheduler.tick.maintenance.poll import maintain, next_poll
 from tidegate.scheduler.tick.missed import fire_missed
 from tidegate.scheduler.tick.set_back import set_back
 from tidegate.scheduler.tick.working_set import WorkingSet
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.model.records.override import Override
+    from tidegate.scheduler.store.protocol import EngineTransaction
+
+
+REVERTS = "tidegate.scheduler.commands.reverts"
+
+
+def end_expired(transaction: "EngineTransaction", expired: "Sequence[Override]", now: datetime) -> None:
+    """Revert overrides that expire at the same instant."""
+    import_module(REVERTS).end_expired(transaction, expired, now)
+
 
 CLOCK = "clock"
 """Name of the cursor that holds the engine's clock, in ISO 8601."""

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Depends, Response
 from tidegate.listings.alerts import ALERTS
 from tidegate.scheduler.model.records.alert import AlertState
 from tidegate.server.access import OPERATE, Called, Caller
-from tidegate.server.board.back import back
 from tidegate.server.board.listing import add_page
-from tidegate.server.board.page import PageRoute
+from tidegate.server.board.page import PageRoute, back
 from tidegate.server.body import read_form
 from tidegate.server.routes.alerts import send_again
 from tidegate.server.service import Here, Service

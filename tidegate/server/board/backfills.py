@@ -17,8 +17,7 @@ from tidegate.project.local_time import common_zone
 from tidegate.scheduler.commands.tasks.backfills import progress
 from tidegate.scheduler.model.instance import Status
 from tidegate.server.access import OPERATE, READ, Called
-from tidegate.server.board.back import back
-from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.page import PageRoute, back, page
 from tidegate.server.body import as_form, read_form
 from tidegate.server.listing import read_seen
 from tidegate.server.page import LIMIT, Cursor, Limit

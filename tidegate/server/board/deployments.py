@@ -29,9 +29,8 @@ from tidegate.scheduler.commands.deployment.deployments import (
 )
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import ADMIN, READ, Called
-from tidegate.server.board.back import back
 from tidegate.server.board.listing import add_page
-from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.page import PageRoute, back, page
 from tidegate.server.body import read_form
 from tidegate.server.page import Page
 from tidegate.server.problem import Problem, refused_as

@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Response
 
 from tidegate.server.access import OPERATE, Called
-from tidegate.server.board.back import back
-from tidegate.server.board.page import PageRoute
+from tidegate.server.board.page import PageRoute, back
 from tidegate.server.body import read_form
 from tidegate.server.routes.holds import switched
 from tidegate.server.service import Here

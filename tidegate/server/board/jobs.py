@@ -25,8 +25,7 @@ from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
-from tidegate.server.board.back import back
-from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.page import PageRoute, back, page
 from tidegate.server.body import read_form
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.instances import ACTIONS as OF_INSTANCES

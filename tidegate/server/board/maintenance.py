@@ -16,8 +16,7 @@ from tidegate.scheduler.explain.operations.maintenance import OperationStatus, o
 from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.server.access import OPERATE, READ, Called
-from tidegate.server.board.back import back
-from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.page import PageRoute, back, page
 from tidegate.server.body import read_form
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here

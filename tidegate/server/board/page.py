@@ -3,15 +3,22 @@
 /board/jobs               HTML, complete on the server, nothing from elsewhere; one script of our own
                           reads the same page again and replaces its parts marked `data-live`
 /board/jobs?format=json   the same value
+
+The answer to a button: back to its page, which says what was done. The text is in the address, and signed:
+a link of another author shows nothing.
 """
 
+import hashlib
+import hmac
+import secrets
 from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import UNSET
@@ -21,7 +28,6 @@ from tidegate.project.local_time import in_zone, local_instant
 from tidegate.scheduler.explain.operations.measure_text import age_text, value_text
 from tidegate.scheduler.model.reason import Reason
 from tidegate.server.access import COOKIE
-from tidegate.server.board.back import DONE, SIGNATURE, done_text
 from tidegate.server.contract import json_answer
 from tidegate.server.hints import for_page
 from tidegate.server.problem import Problem, malformed
@@ -185,3 +191,31 @@ def _problem_page(request: Request, problem: Problem) -> Response:
         view["next"] = request.url.path
         return rendered(request, service.namespace, "sign_in", "Sign in", view, None, problem.status)
     return rendered(request, service.namespace, "problem", "Problem", view, None, problem.status)
+
+
+SEE_OTHER = 303
+DONE, SIGNATURE = "done", "signed"
+
+_KEY = secrets.token_bytes(32)
+"""Of this process: after a restart an address in a browser shows its text no more."""
+
+
+def back(path: str, done: str, **query: str) -> Response:
+    """Return the way back to a page.
+
+    Args:
+        query: of the page.
+    """
+    said = {**query, DONE: done, SIGNATURE: _signature(done)}
+    return RedirectResponse(f"{quote(path)}?{urlencode(said)}", SEE_OTHER)
+
+
+def done_text(request: Request) -> str:
+    """Return what the address says was done; "" unless `back` has written it."""
+    done, signature = (request.query_params.get(name, "") for name in (DONE, SIGNATURE))
+    known = hmac.compare_digest(_signature(done).encode(), signature.encode("utf-8", "replace"))
+    return done if known else ""
+
+
+def _signature(done: str) -> str:
+    return hmac.new(_KEY, done.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]

@@ -29,9 +29,8 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.records.token import Role
 from tidegate.server.access import OPERATE, READ, Called, Caller
-from tidegate.server.board.back import back
 from tidegate.server.board.listing import add_page
-from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.page import PageRoute, back, page
 from tidegate.server.body import read_form
 from tidegate.server.deployed import own_apps, schedule_of
 from tidegate.server.forms.override import until_of

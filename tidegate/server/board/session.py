@@ -10,8 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from tidegate.scheduler.model.records.token import TOKENS
 from tidegate.server.access import COOKIE, FORWARDED, count, refuse_foreign_page, token_of
-from tidegate.server.board.back import SEE_OTHER
-from tidegate.server.board.page import PageRoute, rendered
+from tidegate.server.board.page import SEE_OTHER, PageRoute, rendered
 from tidegate.server.body import read_form
 from tidegate.server.browser_session import KEPT_FOR, make_value
 from tidegate.server.problem import Problem

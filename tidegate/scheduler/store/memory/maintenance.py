@@ -6,8 +6,7 @@ from typing import Unpack
 
 from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.maintenance import MAINTENANCE_RECORDS, OperationRun
-from tidegate.scheduler.store.memory.stored import as_stored
-from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.memory.tables import Tables, as_stored
 from tidegate.scheduler.store.wanted import OperationRunsWanted
 
 

@@ -21,14 +21,13 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import GAUGES, Launched, Run
 from tidegate.scheduler.model.set_back import OF_JOBS, fields_set_back, not_ahead
 from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.memory.by_key import RecordWriter
 from tidegate.scheduler.store.memory.jobs import JobWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
-from tidegate.scheduler.store.memory.records.by_key import RecordWriter
-from tidegate.scheduler.store.memory.records.tallies import TallyWriter
 from tidegate.scheduler.store.memory.rename import rename_tables
-from tidegate.scheduler.store.memory.stored import as_stored
-from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
+from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables, as_stored
+from tidegate.scheduler.store.memory.tallies import TallyWriter
 from tidegate.scheduler.store.renamed_records import rename_records
 
 

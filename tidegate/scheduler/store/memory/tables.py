@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
+import msgspec
+
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event
@@ -22,6 +24,12 @@ from tidegate.scheduler.model.records.tally import KeptTally
 from tidegate.scheduler.model.run import Run
 
 V = TypeVar("V", bound=Value)
+
+
+def as_stored(value: V) -> V:
+    """Return a value after a round trip through JSON: tuples in its plain data become lists."""
+    return msgspec.json.decode(msgspec.json.encode(value), type=type(value))
+
 
 DeliveryKey = tuple[str, str, str]
 """Event id, schedule, leaf: the key of a delivery within its job."""

@@ -10,17 +10,18 @@ from functools import cache
 from typing import Any, Unpack
 
 import msgspec
-from sqlalchemy import Column, bindparam, func, select
+from sqlalchemy import Column, Text, bindparam, func, or_, select, type_coerce
 
+from tidegate.domain.model import Constraint, Schedule
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.run import ENDED, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
+from tidegate.scheduler.store.engine_reader import constraints_of
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Codec
+from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Codec, Row, as_held
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
-from tidegate.scheduler.store.sql.constraints import ConstraintReader
 from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.deliveries import DeliveryReader
 from tidegate.scheduler.store.sql.event_pages.reader import EventPageReader
@@ -33,18 +34,43 @@ from tidegate.scheduler.store.sql.queues import QueueReader
 from tidegate.scheduler.store.sql.records.alerts import AlertReader
 from tidegate.scheduler.store.sql.records.by_key import RecordReader
 from tidegate.scheduler.store.sql.records.expected import ExpectedReader
-from tidegate.scheduler.store.sql.records.specifications import SpecificationReader
+from tidegate.scheduler.store.sql.records.tables import SpecificationReader
 from tidegate.scheduler.store.sql.records.tallies import TallyReader
 from tidegate.scheduler.store.sql.retention.reader import RetentionReader
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
 from tidegate.scheduler.store.sql.statements.filters import Filters
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Statement, every
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every, readable
 from tidegate.scheduler.store.sql.statements.rows import (
     EVENTS,
     RUNS,
     SCHEDULES,
 )
 from tidegate.scheduler.store.wanted import SchedulesWanted
+
+PLACE = {"sqlite": func.instr, "postgresql": func.strpos}
+"""Where a text has another one; 0 if it has not."""
+
+
+class ConstraintReader(Queries):
+    def constraints(
+        self, kinds: Collection[type[Constraint]], *, app: str | None = None
+    ) -> tuple[tuple[str, Constraint], ...]:
+        schedule = tables.schedules.c
+        text = type_coerce(schedule.spec, Text)
+        tags = (f'"{kind.__struct_config__.tag}"' for kind in kinds)
+        found = select(schedule.ref, as_held(schedule.spec)).where(
+            or_(*(PLACE[self._dialect](text, tag) > 0 for tag in tags))
+        )
+        if app is not None:
+            found = found.where(schedule.app == app)
+        rows = self._connection.execute(found.order_by(schedule.ref)).all()
+        return constraints_of(kinds, (value for value, _ in readable(found, _of, rows)))
+
+
+def _of(row: Row) -> tuple[str, Schedule]:
+    kind: Any = tables.schedules.c.spec.type
+    return row[0], kind.restored(row[1])
+
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 ENDED_RUNS = tuple(status for status in RunStatus if status in ENDED)

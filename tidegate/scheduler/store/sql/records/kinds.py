@@ -19,7 +19,7 @@ from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PA
 from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.sql.columns import Codec
 from tidegate.scheduler.store.sql.maintenance import rows as maintenance
-from tidegate.scheduler.store.sql.records import alerts, expected, partitions_reports, specifications, tables
+from tidegate.scheduler.store.sql.records import alerts, expected, tables
 from tidegate.scheduler.store.sql.statements import rows
 
 V = TypeVar("V", bound=Value)
@@ -35,8 +35,8 @@ CODECS: dict[Kind[Any], Codec[Any]] = {
     MAINTAINED_TABLES: maintenance.TABLES,
     MAINTENANCE_RECORDS: maintenance.RECORDS,
     OVERRIDES: tables.OVERRIDES,
-    PARTITIONS_REPORTS: partitions_reports.REPORTS,
-    SPECIFICATIONS: specifications.SPECIFICATIONS,
+    PARTITIONS_REPORTS: tables.REPORTS,
+    SPECIFICATIONS: tables.SPECIFICATIONS,
     SUBSCRIPTIONS: rows.SUBSCRIPTIONS,
     TOKENS: tables.TOKENS,
     WATCHED_FOLDERS: tables.WATCHED_FOLDERS,
@@ -47,7 +47,7 @@ CODECS: dict[Kind[Any], Codec[Any]] = {
 _ALERTS, _PERIODS, _REPORTS = (
     alerts.alerts.c,
     expected.expected_periods.c,
-    partitions_reports.partitions_reports.c,
+    tables.partitions_reports.c,
 )
 OVER: dict[Kind[Any], tuple[Column[Any], ColumnElement[bool]]] = {
     ALERTS: (_ALERTS.ended_at, _ALERTS.next_at.is_(None)),

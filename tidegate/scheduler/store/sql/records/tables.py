@@ -1,13 +1,18 @@
 """The tables of records that are read by their key alone, and when they are due."""
 
-from sqlalchemy import Column, Index, Table, Text
+from collections.abc import Collection
+
+from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text, bindparam, func, select
 
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.model.records.override import Override
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
+from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
-from tidegate.scheduler.store.sql.columns import Codec, Coded, Instant, Json, Name
+from tidegate.scheduler.store.sql.columns import Bytes, Codec, Coded, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata, partial_index
+from tidegate.scheduler.store.sql.statements.queries import Queries, every
 
 TOKENS = Codec(
     Table(
@@ -66,3 +71,50 @@ overrides = Table(
 Index("ix_overrides_app", overrides.c.app)
 partial_index("ix_overrides_expires", overrides.c.expires_at, where=overrides.c.expires_at.is_not(None))
 OVERRIDES = Codec(overrides, Override, derived={"app": lambda each: each.app})
+
+
+partitions_reports = Table(
+    "partitions_reports",
+    metadata,
+    Column("id", Name, primary_key=True),
+    Column("project", Name, nullable=False),
+    Column("dataset", Name, nullable=False),
+    Column("asked", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("partitions", Json(tuple[ReportedPartition, ...]), nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("owed_since", Instant),
+    Column("sent", Integer, nullable=False),
+)
+Index("ix_partitions_reports_at", partitions_reports.c.at)
+Index("ix_partitions_reports_owed", partitions_reports.c.project, partitions_reports.c.owed_since)
+
+REPORTS = Codec(partitions_reports, PartitionsReport)
+
+
+specifications = Table(
+    "specifications",
+    metadata,
+    Column("ref", Name, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("content", Bytes(), nullable=False),
+    Column("app", Name, nullable=False),
+)
+Index("ix_specifications_app", specifications.c.app, specifications.c.number)
+Index("ix_specifications_number", specifications.c.number)
+
+SPECIFICATIONS = Codec(specifications, Specification, derived={"app": lambda each: each.app})
+_TABLE = specifications.c
+_OTHER = specifications.alias("later")
+_UNTIL = bindparam("until", type_=BigInteger)
+_NEWEST = (
+    select(func.max(_OTHER.c.number))
+    .where(_OTHER.c.ref == _TABLE.ref, _OTHER.c.number <= _UNTIL)
+    .scalar_subquery()
+)
+UNTIL = every(SPECIFICATIONS).where(_TABLE.number == _NEWEST).order_by(_TABLE.ref)
+
+
+class SpecificationReader(Queries):
+    def specifications(self, until: int, *, apps: Collection[str] | None = None) -> tuple[Specification, ...]:
+        return tuple(self._all(UNTIL, SPECIFICATIONS.value, {_TABLE.app: apps}, until=until))

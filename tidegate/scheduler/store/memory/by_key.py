@@ -1,4 +1,4 @@
-"""Records of every kind in memory, and the two questions about them that are not by key."""
+""""""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -9,8 +9,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.kind import Key, Kind, whole
 from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS, ExpectedPeriod
 from tidegate.scheduler.model.records.specification import SPECIFICATIONS, Specification
-from tidegate.scheduler.store.memory.stored import as_stored
-from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.memory.tables import Tables, as_stored
 from tidegate.scheduler.store.wanted import LateWanted
 
 V = TypeVar("V", bound=Value)

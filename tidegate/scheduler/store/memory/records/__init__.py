@@ -1,1 +1,0 @@
-"""Rows beside those of apps, events and jobs, in memory."""
