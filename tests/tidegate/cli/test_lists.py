@@ -24,7 +24,7 @@ def is_list(path: Path, project: Project) -> bool:
     return isinstance(found, list)
 
 
-@pytest.mark.parametrize("path", LISTS.keys() - NONE_OF_ITEMS - DOCUMENTS, ids=" ".join)
+@pytest.mark.parametrize("path", sorted(LISTS.keys() - NONE_OF_ITEMS - DOCUMENTS), ids=" ".join)
 @pytest.mark.parametrize("columns", ["40", "80", "200", ""])
 def test_a_list_has_all_forms(
     filled: Project, monkeypatch: pytest.MonkeyPatch, path: Path, columns: str
