@@ -2,7 +2,12 @@
 
 import tomllib
 
+import pytest
+
+from tests.test_tidy import PRODUCT, sources
+from tests.tidy.circles import MIN_FILE_LINES, SMALL, check_floor
 from tests.tidy.figures import ROOT, STORE, Lines, count_lines, loaded_modules, rows, store_methods
+from tests.tidy.finding import Source
 
 NOT_FOR_LISTS = (
     "tidegate.scheduler.decision",
@@ -56,6 +61,25 @@ def test_the_store_stays_small() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (floors,) = (each["layers"] for each in contracts if each.get("containers") == [STORE])
     assert len(floors) <= STORE_FLOORS_MAX
+
+
+def test_small_files_have_two_users_or_are_kinds_and_the_others_become_fewer() -> None:
+    of_product = [source for source in sources() if source.package == PRODUCT]
+    assert {finding.path for finding in check_floor(of_product)} == SMALL
+
+
+@pytest.mark.parametrize(
+    ("path", "importers", "found"),
+    [
+        ("tidegate/domain/x.py", ["tidegate/domain/y.py"], 1),
+        ("tidegate/domain/x.py", ["tidegate/domain/y.py", "tidegate/cli/z.py"], 0),
+        ("tidegate/domain/model/triggers/x.py", ["tidegate/domain/y.py"], 0),
+    ],
+)
+def test_the_floor_catches_a_small_file_of_one_user(path: str, importers: list[str], found: int) -> None:
+    module = path.removesuffix(".py").replace("/", ".")
+    users = [Source(path=each, text=f"import {module}\n" * MIN_FILE_LINES) for each in importers]
+    assert len([*check_floor([Source(path=path, text="x = 1\n"), *users])]) == found
 
 
 def test_the_modules_are_those_that_a_command_has_loaded() -> None:

@@ -1,4 +1,4 @@
-"""A rule on imports: among the files and folders of one folder they form no circle.
+"""Rules on imports: among the files and folders of one folder they form no circle.
 
 A folder counts as one with all that is below it, so an arrow into any of its files is an arrow into it. Lazy
 imports and those for types count too: a reader of the one side has to know the other.
@@ -10,6 +10,37 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from tests.tidy.finding import Finding, Source
+
+MIN_FILE_LINES = 40
+REGISTERED = (
+    "tidegate/cli/",
+    "tidegate/compiler/constraints/",
+    "tidegate/compiler/render/diagnostics/",
+    "tidegate/compiler/triggers/",
+    "tidegate/dagster_defs/internals/",
+    "tidegate/demo/",
+    "tidegate/domain/model/triggers/",
+    "tidegate/listings/",
+    "tidegate/project/starter/",
+    "tidegate/scheduler/decision/constraints/",
+    "tidegate/scheduler/decision/triggers/",
+    "tidegate/scheduler/store/sql/migrations/",
+    "/steps/",
+)
+"""Folders of commands, lists and kinds, which have a file each: a table names them."""
+
+SMALL = frozenset(
+    {
+        "tidegate/compiler/render/catalogue_markdown.py",
+        "tidegate/definitions.py",
+        "tidegate/processes/interrupts.py",
+        "tidegate/server/board/alerts.py",
+        "tidegate/server/board/assets.py",
+        "tidegate/server/board/holds.py",
+        "tidegate/server/routes/lists.py",
+    }
+)
+"""Small files of one user: the list only becomes shorter."""
 
 Arrows = dict[str, dict[str, tuple[str, int]]]
 """Who imports whom, with the file and line of one such import."""
@@ -28,6 +59,22 @@ def check_circles(sources: Iterable[Source]) -> Iterator[Finding]:
                 entries.setdefault(other, {})
     for _, entries in sorted(folders.items()):
         yield from _circle(entries)
+
+
+def check_floor(sources: Iterable[Source]) -> Iterator[Finding]:
+    """Yield each small file with importers in fewer than two folders, unless it is a kind."""
+    by_module = {source.module: source for source in sources}
+    folders: dict[str, set[str]] = {}
+    for module, source in by_module.items():
+        for target, _ in _imports(source, by_module):
+            if target != module:
+                folders.setdefault(target, set()).add(source.path.rpartition("/")[0])
+    for module, source in by_module.items():
+        size, users = len(source.lines), len(folders.get(module, ()))
+        exempt = source.path.endswith("/__init__.py") or any(each in source.path for each in REGISTERED)
+        if size < MIN_FILE_LINES and users < 2 and not exempt:
+            text = f"{size} lines for one user; join it with its neighbour of the same idea"
+            yield Finding(path=source.path, line=1, message=text)
 
 
 def _imports(source: Source, known: Mapping[str, Source]) -> Iterator[tuple[str, int]]:
