@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "deploy": ("PUT /apps/{app}", "a deployment"),
     "deployments log": ("GET /deployments", "the page Deployments"),
     "instances list": ("GET /instances", "the page Day"),
+    "instances show": ("GET /instances/{task}/{scheduled}", "the page of the instance"),
     "instances pause": ("POST /instances/{task}/{scheduled}/pause", "the button Pause"),
     "instances rerun": ("POST /instances/{task}/{scheduled}/rerun", "the button Rerun"),
     "jobs cancel": ("POST /jobs/{id}/cancel", "the button Cancel"),
@@ -28,7 +29,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schedules list": ("GET /apps/{app}/schedules", "the page Schedules"),
     "schedules show": ("GET /apps/{app}/schedules/{s}", "the page of the schedule"),
     "schedules trigger": ("POST /apps/{app}/schedules/{s}/trigger", "the button Trigger of the schedule"),
-    "tasks list": ("GET /tasks", "the page Schedules"),
+    "tasks list": ("GET /tasks", "the page Tasks"),
+    "why": ("GET /jobs/{id}/why", "the page of the job"),
 }
 """By command: the call that does the same, below the namespace, and what does it on the board."""
 
