@@ -120,6 +120,8 @@ def test_the_run_of_an_instance_has_its_times_as_tags(
         "tidegate/scheduled": KEY,
         "tidegate/business_date": YESTERDAY,
         "tidegate/kind": "periodic",
+        "tidegate/origin": "task",
+        "tidegate/key": "2023-03-10",
     }
 
 

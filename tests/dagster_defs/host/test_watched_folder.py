@@ -40,7 +40,7 @@ def land(world: HostWorld, name: str) -> None:
     for origin in ORIGINS:
         file = world.live.folder / "landing/raw" / f"day={DAY}" / f"origin={origin}" / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("12345")
+        file.write_text("1PAR1")
 
 
 def looping(host: Host, holds: Callable[[], bool]) -> None:

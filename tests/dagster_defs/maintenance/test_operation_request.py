@@ -28,6 +28,8 @@ def test_a_due_operation_is_requested_with_tags_that_say_what_it_does(shop: Shop
         "tidegate/table": SALES,
         "tidegate/operation": "rewrite_data_files",
         "tidegate/policy": "shop/tidy",
+        "tidegate/origin": "policy",
+        "tidegate/key": "shop/sales rewrite_data_files",
     }
 
 

@@ -66,6 +66,7 @@ def test_its_tags_say_whose_run_it_is_and_why() -> None:
         "tidegate/job": "flights.s-123",
         "tidegate/attempt": "2",
         "tidegate/reason": "3 partitions of raw",
+        "tidegate/origin": "schedule",
         "dagster/priority": "10",
     }
 

@@ -91,7 +91,10 @@ STEPS: list[tuple[str, Step]] = [
 def essence(tables: Mapping[str, Any]) -> list[Any]:
     """What exists, without how often it was offered or asked for."""
     jobs = [[job["id"], job["state"], job["reason"]] for job in tables["jobs"]]
-    return [jobs, *(tables[name] for name in ("maintained", "records", "operation_runs", "slots"))]
+    return [
+        jobs,
+        *(tables[name] for name in ("maintained_tables", "maintenance_records", "operation_runs", "slots")),
+    ]
 
 
 def world_on(store: FaultyStore) -> TableWorld:

@@ -49,11 +49,12 @@ QUESTION = """
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a new project, which is the working folder."""
-    create_project(tmp_path, "1.0", iceberg=False)
+    folder = tmp_path / "shop"
+    create_project(folder, "1.0", iceberg=False)
     for name in ELSEWHERE:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    monkeypatch.chdir(folder)
+    return folder
 
 
 @pytest.fixture
