@@ -74,3 +74,14 @@ def test_the_demo_finds_its_example_and_lands_it(installed: Installed, tmp_path:
 
     assert "ok: 1 app" in installed.run("tidegate", "lint", cwd=tmp_path / "demo")
     assert "landed raw_flights" in installed.run("tidegate", "land", cwd=tmp_path / "demo")
+
+
+def test_its_page_has_what_a_checkout_is_not_needed_for(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        page = archive.read(metadata).decode()
+    readme = (ROOT / "README.md").read_text()
+
+    assert "make demo" in readme and "make test" in readme
+    assert "\n# Tidegate" in page and "tidegate demo" in page and "## What you see" in page
+    assert "## Two commands" not in page and "\nmake " not in page and "`make" not in page
