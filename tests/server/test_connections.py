@@ -115,8 +115,8 @@ def test_a_connection_is_kept_for_further_requests(process: ServerProcess) -> No
             kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             answer = b""
             # Header and body may come one after the other.
-            while not answer.endswith(b"}"):
-                answer += kept.recv(1000)
+            while not answer.endswith(b"}") and (part := kept.recv(1000)):
+                answer += part
             assert answer.startswith(b"HTTP/1.1 200 OK")
             time.sleep(FEW_SECONDS / 2)
         kept.sendall(b"GET /healthz HTTP/1.1\r\n")
