@@ -61,7 +61,7 @@ def _name(source: Source) -> Iterator[Finding]:
 
 
 def _docstring(source: Source) -> Iterator[Finding]:
-    if source.text.strip() and ast.get_docstring(source.tree) is None:
+    if source.text.strip() and not (ast.get_docstring(source.tree, clean=False) or "").partition("\n")[0]:
         yield source.finding(1, "no docstring; say what the module is and where it sits")
     for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -3,6 +3,7 @@
 from tests.tidy.finding import Source
 from tests.tidy.internals import check_internals
 from tests.tidy.kinds import check_operations
+from tests.tidy.shape import check_shape
 
 DOC = '"""What it is."""\n'
 
@@ -31,3 +32,9 @@ def test_a_test_for_an_operation_is_caught() -> None:
     assert [str(one) for one in check_operations(Source(path="tidegate/scheduler/x.py", text=text))] == [
         "tidegate/scheduler/x.py:2: error: names REWRITE_MANIFESTS; ask the operation for a fact"
     ]
+
+
+def test_a_docstring_without_a_summary_is_none() -> None:
+    for text in ('""\n', '"""\n\nMore.\n"""\nx = 1\n'):
+        (found,) = check_shape(Source(path="tidegate/scheduler/x.py", text=text))
+        assert "no docstring" in str(found)

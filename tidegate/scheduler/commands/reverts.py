@@ -1,7 +1,6 @@
-"""
+"""Revert: what an override has changed becomes what it was, by the same paths as a change by hand.
 
-Revert: what an override has changed becomes what it was, by the same paths as a change by hand. Expire:
-overrides whose time has come revert, as if a person had reverted them at that instant. The tick calls it
+Overrides whose time has come revert as if a person had reverted them at that instant. The tick calls that
 when all instants before are done (`scheduler.tick.tick.expire`). What cannot be reverted stays without an
 expiry, and the journal says why: the engine never stops for it.
 """

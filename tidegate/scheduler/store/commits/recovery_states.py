@@ -13,6 +13,10 @@ is waited for, and one that begins later waits for the put. SQLite has one write
 Runs that were started before a rename: they must not publish under the former name. A deployment renames
 only while no run has an open attempt. A run that begins later with the names of the earlier deployment
 would move watermarks that belong to another name now, so its attempt is refused.
+
+The owner that finishes an unfinished sequence, its lease, and its failures. A lease only saves work: steps
+are idempotent, so an owner that continues after its lease does no harm. A sequence that was never taken has
+no row here.
 """
 
 import json

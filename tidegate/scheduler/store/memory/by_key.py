@@ -1,4 +1,4 @@
-""""""
+"""Records of every kind in memory, and the two questions about them that are not by key."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime

@@ -1,4 +1,4 @@
-""""""
+"""The kept counts of waiting jobs in memory."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
