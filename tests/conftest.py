@@ -9,7 +9,7 @@ import gc
 import os
 import signal
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,6 +169,20 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.write_line(line)
     if is_whole(config):
         terminalreporter.write_line(tally.closing_line(reached), red=bool(tally.missing_parts(reached)))
+
+
+@pytest.fixture(autouse=True)
+def _own_settings() -> Iterator[None]:
+    """Undo what a test leaves in the variables of the project.
+
+    `--project` and `--env` put them into the environment of the process, and here that of all later tests.
+    """
+    before = {name: value for name, value in os.environ.items() if name.startswith("TIDEGATE_")}
+    yield
+    for name in [name for name in os.environ if name.startswith("TIDEGATE_")]:
+        if name not in before:
+            del os.environ[name]
+    os.environ.update(before)
 
 
 @pytest.fixture
