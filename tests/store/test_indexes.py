@@ -132,6 +132,8 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("bytes of an hour", lambda tx: tx.bytes_rewritten(NOON, NOON)),
     ("keys of a dataset", lambda tx: tx.keys_written("a/d")),
     ("newest events of partitions", lambda tx: tx.partition_states("a/d", ["", "k", "m"])),
+    ("what landed last of datasets", lambda tx: tx.landings(["a/d"])),
+    ("the newest jobs of schedules", lambda tx: tx.newest_jobs(["a/s"])),
     ("first and last partitions", lambda tx: tx.partition_ends("a/d", ["", "k|"])),
     ("reports of partitions", lambda tx: tx.partition_reports("a/d", ["", "k", "m"], 10)),
     ("due data", lambda tx: tx.due_records(EXPECTED_DATA, NOON, 100)),

@@ -1,10 +1,12 @@
 """Every store reads long lists a page at a time."""
 
+from typing import Any
+
 import pytest
 
 from tests.worlds.samples import at, entry, job, schedule
 from tidegate.domain.model import Schedule, SizeTrigger
-from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.answers import JobCount
@@ -98,6 +100,37 @@ def test_jobs_are_counted_by_app_state_and_reason(jobs: Store) -> None:
             JobCount(app="a", state=FAILED, reason=Reason.F_RUN, jobs=1, oldest=at(2)),
         )
         assert reader.job_counts([]) == ()
+
+
+def test_the_newest_job_of_each_schedule_in_each_state_is_found(store: Store) -> None:
+    def of(id: str, hours: float, state: JobState, schedule: str = "a/s", **fields: Any) -> Job:
+        return job(id, schedule, key=id, opened_at=at(hours), state=state, **fields)
+
+    ended = {"ended_at": at(9)}
+    with store.transaction() as transaction:
+        transaction.put_jobs(
+            [
+                of("old", 1, FAILED, **ended),
+                of("new", 3, FAILED, **ended),
+                of("good", 2, JobState.SUCCEEDED, **ended),
+                of("gone", 4, JobState.DISCARDED),
+                of("begun", 4, JobState.PENDING_TRIGGER, reason=Reason.W_UPSTREAM),
+                of("ahead", 5, JobState.PENDING_TRIGGER, reason=Reason.W_TIME),
+                of("theirs", 6, FAILED, "a/t", **ended),
+                of("another's", 6, FAILED, "a/u", **ended),
+            ]
+        )
+    with store.reading() as reader:
+        found = [(each.schedule, each.state, each.key) for each in reader.newest_jobs(["a/t", "a/s"])]
+        assert found == [
+            ("a/s", FAILED, "new"),
+            ("a/s", JobState.PENDING_TRIGGER, "begun"),
+            ("a/s", JobState.SUCCEEDED, "good"),
+            ("a/t", FAILED, "theirs"),
+        ]
+        (theirs,) = reader.newest_jobs(["a/t"])
+        assert (theirs.opened_at, theirs.ended_at) == (at(6), at(9))
+        assert reader.newest_jobs([]) == ()
 
 
 @pytest.mark.parametrize(

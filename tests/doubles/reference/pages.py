@@ -18,6 +18,8 @@ from tidegate.scheduler.store.answers import (
     Counts,
     Damage,
     JobCount,
+    Landing,
+    NewestJob,
     PartitionState,
     counts_order,
     of_event_key,
@@ -107,6 +109,25 @@ class PageReader(MemoryReader):
             if key in keys:
                 newest[key] = event
         return tuple(self._state(key, newest[key]) for key in sorted(newest))
+
+    def landings(self, datasets: Collection[str]) -> tuple[Landing, ...]:
+        found = (
+            Landing(dataset=dataset, partition=last.partition or WHOLE, at=last.arrived)
+            for dataset in sorted(set(datasets))
+            if (last := max(self._events(dataset), key=lambda each: (each.arrived, each.id), default=None))
+        )
+        return tuple(found)
+
+    def newest_jobs(self, schedules: Collection[str]) -> tuple[NewestJob, ...]:
+        found: dict[tuple[str, JobState], Job] = {}
+        for job in sorted(self._tables.jobs.values(), key=lambda each: (each.opened_at, each.id)):
+            counts = job.state is not JobState.DISCARDED and job.reason is not Reason.W_TIME
+            if job.schedule in schedules and counts:
+                found[job.schedule, job.state] = job
+        return tuple(
+            NewestJob(schedule=ref, state=state, key=job.key, opened_at=job.opened_at, ended_at=job.ended_at)
+            for (ref, state), job in sorted(found.items())
+        )
 
     def partition_ends(self, dataset: str, prefixes: Collection[str]) -> tuple[tuple[str, str], ...]:
         landed = [event.partition for event in self._events(dataset) if event.partition is not None]

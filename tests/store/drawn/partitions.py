@@ -13,6 +13,7 @@ def answers(reader: EngineReader) -> list[Any]:
         reader.partition_states("a/d", KEYS),
         reader.partition_states("a/dd", ["k"]),
         reader.partition_states("a/d", []),
+        reader.landings(["a/dd", "a/d", "a/none"]),
         reader.partition_ends("a/d", ["", "k", "x"]),
         reader.partition_ends("a/dd", ["ä"]),
         reader.partition_reports("a/d", KEYS, 2),

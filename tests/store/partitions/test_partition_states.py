@@ -4,7 +4,7 @@ from tests.worlds.samples import at, delivery, event, job
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.store.answers import PartitionState
+from tidegate.scheduler.store.answers import Landing, PartitionState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import Store
 
@@ -37,6 +37,19 @@ def test_the_newest_event_of_each_partition_is_found(store: Store) -> None:
             PartitionState(key="m", event="e4", at=at(2), published=True),
         )
         assert reader.partition_states("a/none", ["k"]) == ()
+
+
+def test_what_landed_last_of_each_dataset_is_found(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.add_events([landed("e1", 1, "k"), landed("e2", 3, "a"), landed("e3", 3, "b")])
+        transaction.add_events([landed("w", 2, None, key="partition:a/whole")])
+        transaction.add_events([landed("o", 9, "k", key="partition:a/other")])
+    with store.reading() as reader:
+        assert reader.landings(["a/whole", "a/d", "a/none"]) == (
+            Landing(dataset="a/d", partition="b", at=at(3)),
+            Landing(dataset="a/whole", partition="", at=at(2)),
+        )
+        assert reader.landings([]) == ()
 
 
 def test_of_events_of_one_instant_the_last_id_is_the_newest(store: Store) -> None:

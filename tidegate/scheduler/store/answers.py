@@ -182,6 +182,29 @@ def of_event_key(key: str) -> tuple[str, str]:
     return app_of(rest), kind
 
 
+class Landing(Value, kw_only=True):
+    """What landed last of a dataset.
+
+    Attributes:
+        dataset: "app/name".
+        partition: its key; `WHOLE` for a dataset without partitions.
+    """
+
+    dataset: str
+    partition: str
+    at: datetime
+
+
+class NewestJob(Value, kw_only=True):
+    """The newest job of a schedule in a state, by when it was opened."""
+
+    schedule: str
+    state: JobState
+    key: str
+    opened_at: datetime
+    ended_at: datetime | None
+
+
 class PartitionState(Value, kw_only=True):
     """A partition that has landed, by its newest event.
 

@@ -19,6 +19,8 @@ from tidegate.scheduler.store.answers import (
     Counts,
     Damage,
     JobCount,
+    Landing,
+    NewestJob,
     PartitionState,
     Position,
     TableSize,
@@ -58,6 +60,17 @@ class ListingReader(EngineReader, Protocol):
 
     def partition_reports(self, dataset: str, keys: Collection[str], most: int) -> dict[str, int]:
         """How often each of these partitions has landed, counted up to `most`. Every key has an entry."""
+        ...
+
+    def landings(self, datasets: Collection[str]) -> tuple[Landing, ...]:
+        """What arrived last of each of these datasets ("app/name"), of those with anything, by dataset."""
+        ...
+
+    def newest_jobs(self, schedules: Collection[str]) -> tuple[NewestJob, ...]:
+        """The newest job of each of these schedules in each state but DISCARDED, by schedule, then state.
+
+        An instance whose start time has not come (`W-TIME`) is left out: it is made a day before.
+        """
         ...
 
     def late_jobs(self) -> dict[str, int]:

@@ -8,17 +8,17 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Text, bindparam, func, select, true
+from sqlalchemy import Text, bindparam, func, select
 from sqlalchemy.sql.selectable import TableValuedAlias
 
 from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.retention import PrunedKind
-from tidegate.scheduler.store.answers import WHOLE, PartitionState
+from tidegate.scheduler.store.answers import WHOLE, Landing, PartitionState
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.retention.tables import pruned
-from tidegate.scheduler.store.sql.statements.bulk import given, listed
+from tidegate.scheduler.store.sql.statements.bulk import given, listed, newest_of
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement
 
 _EVENTS, _TAKEN, _JOBS = tables.events.c, tables.deliveries.c, tables.jobs.c
@@ -47,21 +47,17 @@ TAKEN = (
 def _newest(dialect: str) -> Statement:
     """Return the query for the newest event of each key."""
     wanted = given(dialect, "keys")
-    newest = (
-        select(*_SHOWN)
-        .where(*_among(wanted))
-        .order_by(_EVENTS.arrived.desc(), _EVENTS.id.desc())
-        .limit(1)
-        .correlate(wanted)
+    return newest_of(dialect, wanted, _SHOWN, _among(wanted), by=_EVENTS.arrived)
+
+
+@cache
+def _landings(dialect: str) -> Statement:
+    """Return the query for the newest event of each dataset."""
+    wanted = given(dialect, "keys")
+    same = (_EVENTS.key == wanted.c.value,)
+    return newest_of(
+        dialect, wanted, (_EVENTS.id, _EVENTS.partition, _EVENTS.arrived), same, by=_EVENTS.arrived
     )
-    if dialect == "postgresql":
-        # It would join the whole table of events to their ids.
-        each = newest.lateral("newest")
-        return select(wanted.c.value, *each.c).join_from(wanted, each, true())
-    # SQLite has no LATERAL.
-    id_ = newest.with_only_columns(_EVENTS.id).scalar_subquery()
-    found = select(wanted.c.value, id_.label("event")).cte("found").prefix_with("MATERIALIZED")
-    return select(found.c.value, *_SHOWN).join_from(found, tables.events, _EVENTS.id == found.c.event)
 
 
 @cache
@@ -104,6 +100,15 @@ class PartitionReader(Queries):
             taken.setdefault(event, set()).add(state)
         found_states = (_state(row, taken.get(row[1], set())) for row in rows)
         return tuple(sorted(found_states, key=lambda each: each.key))
+
+    def landings(self, datasets: Collection[str]) -> tuple[Landing, ...]:
+        keys = listed(self._dialect, [f"{PARTITION_KEY}{dataset}" for dataset in datasets])
+        rows = self._connection.execute(_landings(self._dialect), {"keys": keys}).all()
+        found = (
+            Landing(dataset=key.removeprefix(PARTITION_KEY), partition=partition or WHOLE, at=at)
+            for key, _, partition, at in rows
+        )
+        return tuple(sorted(found, key=lambda each: each.dataset))
 
     def partition_ends(self, dataset: str, prefixes: Collection[str]) -> tuple[tuple[str, str], ...]:
         rows = self._connection.execute(_ends(self._dialect), self._bound(dataset, prefixes)).all()

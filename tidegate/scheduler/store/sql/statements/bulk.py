@@ -15,16 +15,19 @@ from typing import Any, Literal
 import msgspec
 from sqlalchemy import (
     ARRAY,
+    Column,
     ColumnElement,
     Connection,
     Dialect,
     ScalarSelect,
+    Select,
     Table,
     Text,
     any_,
     bindparam,
     func,
     select,
+    true,
 )
 from sqlalchemy.sql.selectable import TableValuedAlias
 
@@ -82,6 +85,34 @@ def given(dialect: str, parameter: str) -> TableValuedAlias:
         values = func.unnest(bindparam(parameter, type_=ARRAY(Text)))
         return values.table_valued("value", name="given").render_derived()
     return func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="given")
+
+
+def newest_of(
+    dialect: str,
+    wanted: TableValuedAlias,
+    shown: Sequence[Column[Any]],
+    where: Sequence[ColumnElement[bool]],
+    *,
+    by: Column[Any],
+) -> Select[*tuple[Any, ...]]:
+    """Return the query for the newest row of each value, of those with any: the value, then the columns.
+
+    Args:
+        wanted: the values, see `given`.
+        shown: the columns; the first one is the id of a row.
+        where: which rows are those of a value.
+        by: the instant of a row; of rows of one instant the last id counts.
+    """
+    id_ = shown[0]
+    newest = select(*shown).where(*where).order_by(by.desc(), id_.desc()).limit(1).correlate(wanted)
+    if dialect == "postgresql":
+        # It would join the whole table to the ids.
+        each = newest.lateral("newest")
+        return select(wanted.c.value, *each.c).join_from(wanted, each, true())
+    # SQLite has no LATERAL.
+    of_value = newest.with_only_columns(id_).scalar_subquery()
+    found = select(wanted.c.value, of_value.label("id")).cte("found").prefix_with("MATERIALIZED")
+    return select(found.c.value, *shown).join_from(found, id_.table, id_ == found.c.id)
 
 
 def listed(dialect: str, values: Iterable[str]) -> str | list[str]:
