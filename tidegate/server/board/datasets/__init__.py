@@ -1,6 +1,6 @@
 """*Datasets*: the graph of datasets and programs, and the partitions of one dataset.
 
-edges.py ─► picture.py ─┐
-                        ├─► pages.py
-partitions.py ──────────┘
+states.py, edges.py ─► graph.py ─┐
+                                 ├─► pages.py
+partitions.py ───────────────────┘
 """

@@ -1,12 +1,15 @@
-"""The edges of the graph of an app: what programs read and write, and what schedules start them."""
+"""The edges of the graph: what programs read and write, and what schedules start them."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from tidegate.domain.model import Program
 from tidegate.domain.model.triggers.tree import leaves
 from tidegate.domain.part_name import name_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import ScheduleState
+
+TRIGGER = "trigger"
 
 
 class Edge(Value, frozen=True, kw_only=True):
@@ -50,11 +53,36 @@ def triggers(states: Sequence[ScheduleState]) -> list[Edge]:
             target=target,
             label="; ".join(f"{name_of(ref)}: {line}" for ref, line in heard[:LINES_MAX])
             + (f"; and {len(heard) - LINES_MAX} more" if len(heard) > LINES_MAX else ""),
-            kind="trigger",
+            kind=TRIGGER,
             schedules=tuple(dict.fromkeys(ref for ref, _ in heard)),
         )
         for (source, target), heard in found.items()
     ]
+
+
+class Ends(NamedTuple):
+    """What edges lead from and to each dataset: the programs that write it and read it, and the schedules
+    that its partitions start.
+    """
+
+    writers: dict[str, list[str]]
+    readers: dict[str, list[str]]
+    starts: dict[str, list[str]]
+
+
+def ends_of(edges: Iterable[Edge]) -> Ends:
+    """Return what edges lead from and to each dataset, by its whole name."""
+    found = Ends({}, {}, {})
+    for edge in edges:
+        (kind, _, source), (_, _, target) = edge.source.partition(":"), edge.target.partition(":")
+        if edge.kind == TRIGGER:
+            if kind == "dataset":
+                found.starts.setdefault(source, []).extend(edge.schedules)
+        elif kind == "dataset":
+            found.readers.setdefault(source, []).append(target)
+        else:
+            found.writers.setdefault(target, []).append(source)
+    return found
 
 
 LINES_MAX = 10

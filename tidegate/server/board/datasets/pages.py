@@ -1,12 +1,12 @@
-"""*Datasets*: the datasets of an app with their graph, and one with its partitions."""
+"""*Datasets*: the graph of all datasets, and one dataset with its partitions."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
 from tidegate.domain.model import Dataset
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.listings.late import Late
 from tidegate.listings.queries.late import lateness
@@ -15,12 +15,11 @@ from tidegate.scheduler.store.answers import WHOLE
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import READ, Called
 from tidegate.server.board.datasets.dates import Calendar, Wanted, dated
-from tidegate.server.board.datasets.edges import Edge, flows, triggers
+from tidegate.server.board.datasets.graph import Asked, read_graph
 from tidegate.server.board.datasets.partitions import Listed as Partitions
 from tidegate.server.board.datasets.partitions import listed
-from tidegate.server.board.datasets.picture import Drawn, drawn
 from tidegate.server.board.page import PageRoute, page
-from tidegate.server.deployed import check_name, deployed_app, own_apps
+from tidegate.server.deployed import check_name, deployed_app, deployed_apps
 from tidegate.server.problem import Problem
 from tidegate.server.service import Here
 
@@ -31,35 +30,6 @@ LATE_READ = 100
 
 ROWS_MAX = 10_000_000
 """More partitions than a page of any calendar has."""
-
-SCHEDULES_READ = 500
-"""Schedules of one app whose triggers are in the graph."""
-
-
-class Known(Value, kw_only=True):
-    """A dataset in the list."""
-
-    name: str
-    format: str
-    partitions: str
-    written_by: tuple[str, ...]
-    read_by: tuple[str, ...]
-
-
-class Listed(Value, kw_only=True):
-    """The datasets of an app with their graph.
-
-    Attributes:
-        triggers: what starts the programs of the app.
-        whole: whether the triggers of all schedules are in the graph.
-    """
-
-    apps: tuple[str, ...]
-    app: str | None
-    datasets: tuple[Known, ...]
-    graph: Drawn | None
-    triggers: tuple[Edge, ...]
-    whole: bool
 
 
 class Shown(Value, kw_only=True):
@@ -80,23 +50,33 @@ class Shown(Value, kw_only=True):
 
 
 @router.get("", dependencies=[READ])
-def list_page(request: Request, service: Here, caller: Called, app: str = "") -> Response:
-    """Show the datasets and programs of an app, with what triggers what."""
+def list_page(
+    request: Request,
+    service: Here,
+    caller: Called,
+    app: Annotated[tuple[str, ...], Query()] = (),
+    q: str = "",
+    at: str = "",
+    after: str = "",
+) -> Response:
+    """Show the datasets of all apps, the state of each, and what leads from one to another.
+
+    Args:
+        app: the apps whose datasets are shown; the others are one card each.
+        q: what the names of the datasets contain.
+        at: the dataset whose lineage the script lights, "app/name"; its app is open.
+        after: the dataset behind which the page begins.
+    """
+    asked = Asked(apps=tuple(name for name in app if name), first=app_of(at), search=q, after=after)
+    named = {name for name in (*asked.apps, asked.first) if name}
+    for name in sorted(named):
+        caller.check_app(name)
     with service.store.reading() as reader:
-        apps = tuple(sorted(each for each in own_apps(service, reader) if caller.sees(each)))
-        chosen = app or (apps[0] if apps else None)
-        datasets: tuple[Known, ...] = ()
-        graph, starts, whole = None, list[Edge](), True
-        if chosen is not None:
-            caller.check_app(chosen)
-            deployed = deployed_app(service, reader, chosen)
-            states = reader.schedules(app=chosen, limit=SCHEDULES_READ + 1)
-            whole = len(states) <= SCHEDULES_READ
-            reads, writes = flows(deployed.app.programs.values(), chosen)
-            starts = triggers(states[:SCHEDULES_READ])
-            graph = drawn([*reads, *writes, *starts])
-            datasets = tuple(_known(each, chosen, reads, writes) for each in deployed.app.datasets.values())
-    view = Listed(apps=apps, app=chosen, datasets=datasets, graph=graph, triggers=tuple(starts), whole=whole)
+        deployed = [each for each in deployed_apps(service, reader) if caller.sees(each.name)]
+        unknown = named - {each.name for each in deployed}
+        if unknown:
+            raise Problem(404, f'there is no app "{min(unknown):.100}"')
+        view = read_graph(reader, deployed, asked, service.clock())
     return page(request, service, "datasets", "Datasets", view)
 
 
@@ -144,14 +124,3 @@ def _partitions(
     keys = scheme.static.keys if scheme is not None and scheme.static is not None else (WHOLE,)
     states = {each.key: each for each in reader.partition_states(name, keys)}
     return None, listed(reader, name, keys, states, wanted.row, missing=scheme is not None)
-
-
-def _known(dataset: Dataset, app: str, reads: Sequence[Edge], writes: Sequence[Edge]) -> Known:
-    own, scheme = f"dataset:{app}/{dataset.name}", dataset.partitions
-    return Known(
-        name=f"{app}/{dataset.name}",
-        format=dataset.format,
-        partitions="none" if scheme is None else " and ".join(scheme.dimension_names()),
-        written_by=tuple(edge.source.partition(":")[2] for edge in writes if edge.target == own),
-        read_by=tuple(edge.target.partition(":")[2] for edge in reads if edge.source == own),
-    )
