@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tidegate.demo import feed as flights_feed
-from tidegate.demo.commands.demo import demo
+from tidegate.demo.commands import demo
 from tidegate.demo.feed import Chunk, FeedError, chunk_key, days_from, feed_plan, land
 from tidegate.spark_jobs.iceberg.catalog.runtime import RUNTIME_WHEEL
 

@@ -32,7 +32,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tidegate.cli.develop.fmt:fmt", "Format the YAML: order of keys, indentation; keeps comments."
         ),
         "schema": Entry(
-            "tidegate.cli.develop.schema:schema", "Print the JSON Schema of the YAML, for editors."
+            "tidegate.cli.develop.reference:schema", "Print the JSON Schema of the YAML, for editors."
         ),
         "test": Entry("tidegate.cli.develop.test:test", "Run the examples of the YAML on a virtual clock."),
         "simulate": Entry(
@@ -46,11 +46,13 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tidegate.cli.develop.dev:dev", "Run Dagster on the project; redeploy when the YAML changes."
         ),
         "demo": Entry(
-            "tidegate.demo.commands.demo:demo",
+            "tidegate.demo.commands:demo",
             "Run the example project on real flights, from landing to report.",
         ),
-        "land": Entry("tidegate.demo.commands.land:land", "Land the next day of the example's feeds."),
-        "docs": Entry("tidegate.cli.develop.docs:docs", "List the documentation, or print a page of it."),
+        "land": Entry("tidegate.demo.commands:land", "Land the next day of the example's feeds."),
+        "docs": Entry(
+            "tidegate.cli.develop.reference:docs", "List the documentation, or print a page of it."
+        ),
         "completion": Entry(
             "tidegate.cli.develop.completion:completion",
             "Print the script that completes commands, options and names in a shell.",
@@ -81,7 +83,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "Explain why a schedule, job or instance waits, and what helps.",
         ),
         "explain": Entry(
-            "tidegate.cli.develop.explain:explain",
+            "tidegate.cli.develop.reference:explain",
             "Say what a code means, what has led to it, and what to do.",
         ),
         "late": Entry(
@@ -162,11 +164,11 @@ GROUPS: dict[str, dict[str, Entry]] = {
         ),
         "token": Entry("tidegate.cli.operate.tokens:app", "Create, list and revoke the tokens of callers."),
         "store": Entry(
-            "tidegate.cli.store.group:app",
+            "tidegate.cli.store:app",
             "Show the size of the schedule store, prune it, export its journal.",
         ),
         "doctor": Entry(
-            "tidegate.cli.operate.health.doctor:doctor",
+            "tidegate.cli.operate.health.status:doctor",
             "Check the store, the host, Dagster's daemon, database and code location; say what to do.",
         ),
     },

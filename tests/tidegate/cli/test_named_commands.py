@@ -116,7 +116,7 @@ def test_pages_that_messages_and_docstrings_name_exist() -> None:
         for page in re.findall(r"(?<!/)docs/([a-z-]+)\.md|tidegate docs ([a-z-]+)(?!/)\b", text)
         if not (ROOT / "docs" / f"{page[0] or page[1]}.md").is_file()
     }
-    assert found <= {("tidegate/cli/develop/docs.py", ("", "adr"))}, "the records are pages of a folder"
+    assert found <= {("tidegate/cli/develop/reference.py", ("", "adr"))}, "the records are pages of a folder"
 
 
 def test_calls_are_found_and_faults_in_them() -> None:

@@ -5,17 +5,21 @@ changes, 2 with changes, 1 on errors and if `tidegate deploy` would refuse the c
 CI pipeline can use it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from tidegate.cli.checked_yaml import check_yaml, end_unless_ok
 from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.domain.error import UserError
+from tidegate.domain.wording import plural
+from tidegate.scheduler.explain.operations.coverage import Coverage, Moved, PolicyCoverage
 from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.maintenance import Untouched
 
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
@@ -23,8 +27,8 @@ if TYPE_CHECKING:
     from tidegate.domain.model import App
     from tidegate.domain.model.table_format import DatasetFormat
     from tidegate.project.settings.settings import Settings
-    from tidegate.scheduler.explain.operations.coverage import Coverage
     from tidegate.scheduler.store.engine_reader import EngineReader
+
 
 EXIT_REFUSED = 1
 EXIT_CHANGES = 2
@@ -197,7 +201,6 @@ def print_difference(
         detected: the apps of which the detected upstream tasks are printed too.
         covered: what it changes for the tables of the policies; None where nothing is deployed by it.
     """
-    from tidegate.cli.develop.coverage_text import coverage_json, coverage_lines
     from tidegate.compiler.plan.stages import STAGES
     from tidegate.compiler.render.detected import detected_json, detected_lines
     from tidegate.compiler.render.diff_json import diff_json
@@ -216,3 +219,62 @@ def print_difference(
                 typer.echo(line)
             if not (difference.empty or difference.refused):
                 typer.echo(f"order: {', '.join(STAGES)}")
+
+
+TABLES_NAMED = 5
+"""So many tables are named in a line."""
+
+
+def coverage_lines(coverage: Coverage) -> Iterator[str]:
+    """Yield the lines that follow the difference; none where nothing changes for any table."""
+    moved = [each for each in coverage.moved if each.before is not None]
+    if coverage.policies or moved:
+        yield ""
+        yield "Tables of the policies:"
+    for policy in coverage.policies:
+        yield from _policy(policy)
+    for each in moved:
+        yield f"  {_moved(each)}"
+    if coverage.unmatched:
+        yield ""
+    for each in coverage.unmatched:
+        yield f"warning: policy {each.policy}: no known table matches the exact pattern {each.pattern}"
+
+
+def coverage_json(coverage: Coverage) -> dict[str, Any]:
+    """Return the coverage as builtin values."""
+    return msgspec.to_builtins(coverage)
+
+
+def _policy(policy: PolicyCoverage) -> Iterator[str]:
+    counts = [plural(policy.tables, "table")]
+    counts += [
+        f"{len(names)} {word}" for word, names in (("new", policy.new), ("lost", policy.lost)) if names
+    ]
+    yield f"  policy {policy.policy}: {', '.join(counts)}"
+    for word, names in (("new", policy.new), ("lost", policy.lost)):
+        if names:
+            yield f"      {word}: {_named(names)}"
+    for why, names in (
+        (Untouched.NEVER_PUBLISHED, policy.never_published),
+        (Untouched.LANDED, policy.landed),
+    ):
+        if names:
+            yield f"      {why}, nothing is started on {_them(names)}: {_named(names)}"
+    if policy.discarded:
+        are = "is" if policy.discarded == 1 else "are"
+        yield f"      -> {plural(policy.discarded, 'waiting job')} {are} discarded with D-DELETED"
+
+
+def _them(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _moved(each: Moved) -> str:
+    by = "by no policy" if each.after is None else f"by policy {each.after}"
+    return f"{each.operation} of {_named(each.tables)}: {by}, before by {each.before}"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - TABLES_NAMED
+    return ", ".join(names[:TABLES_NAMED]) + (f" and {more:,} more" if more > 0 else "")

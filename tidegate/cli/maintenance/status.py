@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.maintenance.arguments import TableArgument
+from tidegate.cli.maintenance.tables import TableArgument
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 from tidegate.scheduler.decision.maintenance.health import Debt, Issue
 from tidegate.scheduler.explain.measured import Measured

@@ -1,10 +1,20 @@
-"""`tidegate maintenance tables`: the health and the debt of all tables, in a chosen order."""
+"""`tidegate maintenance tables`: the measured tables; how other commands name one."""
 
 from collections.abc import Collection, Sequence
+from typing import Annotated
+
+import typer
 
 from tidegate.cli.listing import Given, Part, Parts, list_command
 from tidegate.domain.wording import plural
 from tidegate.listings.tables import TABLES, MaintainedTable
+
+TableArgument = Annotated[
+    str,
+    typer.Argument(
+        help='The table: "catalog.namespace.table", "app/dataset", or its end if only one table has it.'
+    ),
+]
 
 
 def _parts(given: Given, _forms: Collection[str]) -> Parts:

@@ -24,11 +24,11 @@ from tidegate.cli.printing import (
     print_line,
     print_table,
 )
+from tidegate.domain.model import OnSuspend
 from tidegate.listings.schedules import SCHEDULES
 from tidegate.scheduler.model.records.override import OVERRIDES
 
 if TYPE_CHECKING:
-    from tidegate.domain.model import OnSuspend
     from tidegate.domain.time.expiry import Until
     from tidegate.scheduler.model.deployed import ScheduleState
     from tidegate.scheduler.model.journal import By
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tidegate.scheduler.store.protocol import EngineTransaction
 
     Switch = Callable[[EngineTransaction, str, datetime, By, Until | None], bool]
+
 
 RECENT_JOBS = 10
 RECENT_ENTRIES = 20
@@ -113,7 +114,6 @@ def suspend_schedules(names: NamesArgument, reason: ReasonOption = "", expires: 
     discard (default): waiting jobs are discarded, events are ignored.  drain: waiting jobs run, events are
     ignored.  hold: waiting jobs are held and collect events.  backlog: new jobs are opened and held too.
     """
-    from tidegate.cli.operate.suspend_line import suspended_line
     from tidegate.scheduler.commands.by_hand.manual import suspend
 
     _switch(names, suspend, "suspended", suspended_line, reason, expires)
@@ -122,7 +122,6 @@ def suspend_schedules(names: NamesArgument, reason: ReasonOption = "", expires: 
 @app.command("resume")
 def resume_schedules(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresOption = None) -> None:
     """Resume schedules: new events and fires count from now on, and held jobs are released."""
-    from tidegate.cli.operate.suspend_line import resumed_line
     from tidegate.scheduler.commands.by_hand.manual import resume
 
     _switch(names, resume, "active", resumed_line, reason, expires)
@@ -231,7 +230,6 @@ def _effect(
     state: "ScheduleState", effect: "Callable[[OnSuspend, int], str]", waiting: int, status: str
 ) -> str:
     """Describe what a switch does to the jobs of a schedule, or to the instances of a task."""
-    from tidegate.cli.operate.suspend_line import task_line
 
     if state.spec.task is None:
         return effect(state.spec.on_suspend, waiting)
@@ -259,3 +257,42 @@ def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     for name, value in form.items():
         if name not in ("name", "trigger"):
             yield [name, value if isinstance(value, str) else msgspec.json.encode(value).decode()]
+
+
+def suspended_line(mode: OnSuspend, waiting: int) -> str:
+    """Return the effect of `on_suspend` on the waiting jobs of a schedule and on new events."""
+    if mode == "discard":
+        return f"{_jobs(waiting, 'is discarded', 'are discarded')}; new events are ignored"
+    if mode == "drain":
+        return f"{_jobs(waiting, 'can still run', 'can still run')}; new events are ignored"
+    held = _jobs(waiting, "is held until resume", "are held until resume")
+    if mode == "hold":
+        return f"{held}; new events are added to held jobs and otherwise ignored"
+    return f"{held}; new events are collected in held jobs"
+
+
+def resumed_line(mode: OnSuspend, waiting: int) -> str:
+    """Return the effect of resuming a schedule."""
+    if mode in ("hold", "backlog"):
+        return (
+            f"{_jobs(waiting, 'is released', 'are released')}; it continues as if it had not been suspended"
+        )
+    return "events and fires count from now on"
+
+
+def task_line(mode: OnSuspend, waiting: int, *, resumed: bool) -> str:
+    """Return the effect of suspending or resuming a task on its instances that have not begun."""
+    if resumed:
+        return "its instances are launched as they become ready"
+    begun = "1 instance that has not begun" if waiting == 1 else f"{waiting} instances that have not begun"
+    if mode == "discard":
+        return f"{begun}: discarded; new ones are made and held until resume"
+    if mode == "drain":
+        return f"{begun}: can still run; new ones are held until resume"
+    return f"{begun}: held until resume; new ones are made and held too"
+
+
+def _jobs(count: int, one: str, more: str) -> str:
+    if count == 0:
+        return "no waiting jobs"
+    return f"1 waiting job {one}" if count == 1 else f"{count} waiting jobs {more}"

@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from tidegate.cli.develop.lint import lint
-from tidegate.cli.develop.schema import schema
+from tidegate.cli.develop.reference import schema
 
 pytestmark = pytest.mark.slow  # whole commands
 

@@ -10,7 +10,7 @@ import pytest
 from tests.doubles.dead_process import DEAD, process_of
 from tests.tidegate.project import Project
 from tidegate.cli.operate.health.findings import Engine, Finding, Health, dagster_findings, engine_findings
-from tidegate.cli.operate.health.permissions import permission_findings
+from tidegate.cli.operate.health.found import permission_findings
 from tidegate.processes import alive
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher
 from tidegate.release import release

@@ -1,9 +1,17 @@
-"""What is found of each part of a project that must be alive: for `tidegate doctor` and `tidegate status`."""
+"""What is found of each part of a project that must be alive: for `tidegate doctor` and `tidegate status`.
 
+Whether others can read or write the files of a SQLite store is a part too: it has arguments, events and the
+journal. New files are private (`store.sql.open`). Those of a careless copy are not.
+"""
+
+import stat
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from tidegate.cli.operate.health.findings import (
@@ -47,7 +55,6 @@ def findings(
         thorough: also look for damage in the store and in tables of files, which reads much of them.
     """
     from tidegate.cli.operate.health.channels import channel_findings
-    from tidegate.cli.operate.health.permissions import permission_findings
     from tidegate.processes.alive import dagster_state
 
     state = dagster_state(settings)
@@ -262,3 +269,42 @@ def _warehouse(settings: "Settings") -> Finding:
         text=f"{place} cannot be written",
         remedy="mount it, or correct its permissions or `[warehouse] path` in tidegate.toml",
     )
+
+
+OWN_FOLDER = ".tidegate"
+BESIDE = ("", "-wal", "-shm")
+"""Ends of the names of a store's files."""
+
+ANY, WRITE = stat.S_IRWXG | stat.S_IRWXO, stat.S_IWGRP | stat.S_IWOTH
+
+
+def permission_findings(store_url: str) -> Iterator[Finding]:
+    """Yield a finding for the folder and for each file of the store that others can use."""
+    from sqlalchemy import make_url
+
+    from tidegate.scheduler.store.sql.connection.read_only import file_of
+
+    url = make_url(store_url)
+    if url.get_backend_name() != "sqlite":
+        return
+    file = file_of(url)
+    # Another folder may be shared: that others can list it shows them nothing.
+    yield from _permission(file.parent, "700", ANY if file.parent.name == OWN_FOLDER else WRITE)
+    for end in BESIDE:
+        yield from _permission(file.with_name(f"{file.name}{end}"), "600", ANY)
+
+
+def _permission(path: Path, private: str, refused: int) -> Iterator[Finding]:
+    with suppress(FileNotFoundError):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        # In a folder with the sticky bit, as /tmp, no user replaces the files of others.
+        if not mode & refused or (path.is_dir() and mode & stat.S_ISVTX):
+            return
+        writable = mode & stat.S_IWOTH
+        yield Finding(
+            part=f"permissions of {path.name}",
+            health=Health.WRONG if writable else Health.NOTE,
+            text=f"{path} is not private ({mode:o}): other users of this machine can"
+            f" {'write' if writable else 'use'} it",
+            remedy=f"`chmod {private} {quote(str(path))}`, unless a group is meant to have access",
+        )

@@ -1,6 +1,7 @@
-"""`tidegate status`: is everything alive, and what waits or has failed, in one screen.
+"""`tidegate doctor` and `tidegate status`: what works, what does not, and what waits or has failed.
 
-`doctor` says what to do about each part; both read the same findings.
+Both read the same findings. `doctor` looks thoroughly and says what to do about each part; `status` fits
+one screen.
 """
 
 from datetime import UTC, datetime
@@ -8,11 +9,29 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from tidegate.cli.operate.health.findings import Finding
     from tidegate.scheduler.explain.work import Oldest, Work
+
+
+def doctor(format: FormatOption = Format.TEXT) -> None:
+    """Check the store, the host, Dagster's daemon, database and code; exit code 1 if one is wrong."""
+    from tidegate.cli.operate.health.findings import Health
+    from tidegate.cli.operate.health.found import findings
+    from tidegate.project.settings.settings import load_settings
+
+    found, _ = findings(load_settings(), datetime.now(UTC), thorough=True)
+    if format is Format.JSON:
+        print_json(found)
+    else:
+        for finding in found:
+            print_line(f"{finding.health:5} {finding.part}: {finding.text}")
+            if finding.remedy:
+                print_line(f"      {finding.remedy}")
+    if any(finding.health is Health.WRONG for finding in found):
+        raise typer.Exit(1)
 
 
 def status(format: FormatOption = Format.TEXT) -> None:

@@ -1,9 +1,10 @@
 """`tidegate instances`: list and show the instances of cycle tasks, and repair them by hand.
 
-An instance is named by its task and its scheduled time, one of a backfill by the number of the backfill too.
+An instance is named by its task and its scheduled time, one of a backfill by the number of the backfill
+too.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +13,28 @@ import typer
 
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.listing import Given, Part, Parts, list_command
-from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_line
+from tidegate.cli.operate.history import COLUMNS as ATTEMPT_COLUMNS
+from tidegate.cli.operate.history import rows as attempt_rows
+from tidegate.cli.printing import (
+    NUMBER_MAX,
+    Format,
+    FormatOption,
+    ReasonOption,
+    instant,
+    print_json,
+    print_line,
+    print_table,
+)
 from tidegate.listings.instances import INSTANCES, RUNNING_DAY
+from tidegate.listings.shown_instance import ShownInstance
+from tidegate.listings.shown_job import JournalLine
+from tidegate.scheduler.explain.instances.facts import status_text
+from tidegate.scheduler.explain.instances.no_edge import no_edge_help, no_edge_line
+from tidegate.scheduler.model.job import Job
 
 if TYPE_CHECKING:
     from tidegate.scheduler.decision.instances.actions import Action
-    from tidegate.scheduler.model.job import Job
+
 
 TaskArgument = Annotated[str, typer.Argument(help='"app/task", or the task alone if only one app has it.')]
 ScheduledArgument = Annotated[
@@ -58,7 +75,6 @@ def show_instance(
 ) -> None:
     """Show one instance: its times, its upstream instances, its consumers, its partitions and its history."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.instances.shown import print_shown
     from tidegate.listings.shown_instance import shown_instance
     from tidegate.processes.server_address import run_address
     from tidegate.project.local_time import use_zone_of_apps
@@ -162,7 +178,7 @@ def _act(
 
 
 def _print_changed(changed: "Sequence[Job]", *, held: bool) -> None:
-    from tidegate.scheduler.explain.instances.facts import notes, status_text
+    from tidegate.scheduler.explain.instances.facts import notes
     from tidegate.scheduler.model.instance import Status
 
     for job in changed:
@@ -176,3 +192,65 @@ def _print_changed(changed: "Sequence[Job]", *, held: bool) -> None:
         print_line(f"{job.schedule} {job.instance.key} is {status}{attempt}{said}{follows}")
     if held and changed and changed[0].state == "PENDING_TRIGGER":
         print_line(f"its task is suspended: `tidegate schedules resume {changed[0].schedule}` lets it run")
+
+
+def print_shown(job: Job, shown: ShownInstance, address: str) -> None:
+    """Print an instance for people.
+
+    Args:
+        address: of its run in Dagster; "" for none.
+    """
+    name = f"{shown.task} {shown.scheduled}"
+    print_table(["instance", name], list(_fields(job, shown, address)))
+    if shown.upstream or shown.diagnostics:
+        typer.echo("\nUpstream:")
+        rows = [
+            [each.task, each.key, str(each.status).replace("_", " "), instant(each.since), each.rule]
+            for each in shown.upstream
+        ]
+        rows += [[each.task, "-", each.code, "", each.rule] for each in shown.diagnostics]
+        print_table(["task", "scheduled", "status", "since", "rule"], rows)
+        for each in shown.diagnostics:
+            typer.echo(f"{no_edge_line(each)}\n  {no_edge_help(each, job)}")
+    if shown.consumers:
+        typer.echo("\nConsumers:")
+        print_table(
+            ["task", "scheduled", "status", "rule"],
+            [[each.task, each.key, each.status.replace("_", " "), each.rule] for each in shown.consumers],
+        )
+    if shown.attempts:
+        typer.echo("\nAttempts:")
+        print_table(ATTEMPT_COLUMNS, attempt_rows(shown.attempts))
+    if shown.history:
+        typer.echo("\nHistory:")
+        print_table(["at", "entry", "reason", "data"], [_entry(entry) for entry in shown.history])
+
+
+def _fields(job: Job, shown: ShownInstance, address: str) -> Iterator[list[str]]:
+    because = f"  {shown.reason}: {job.reason.summary}" if shown.reason and job.reason is not None else ""
+    yield ["status", f"{status_text(job)} since {instant(shown.since)}{because}"]
+    yield ["scheduled", f"{shown.scheduled}  ({instant(shown.scheduled_at)})"]
+    yield ["start", instant(shown.start)]
+    yield ["business date", shown.business_date]
+    kind = [shown.kind] if shown.kind == "periodic" else []
+    yield ["kind", ", ".join((*kind, *shown.notes))]
+    yield ["attempt", str(shown.attempt)]
+    if job.run_id is not None:
+        yield ["run", job.run_id]
+    if address:
+        yield ["address", address]
+    for dataset, keys in shown.partitions.items():
+        yield ["writes", f"{dataset}: {', '.join(key or 'unpartitioned' for key in keys)}"]
+    yield ["job", job.id]
+    if job.detail:
+        yield ["detail", job.detail]
+
+
+_NOT_SHOWN = ("instance", "key", "upstream", "diagnostics", "resources")
+"""Data of entries that the other tables have."""
+
+
+def _entry(entry: JournalLine) -> list[str]:
+    known = {name: value for name, value in entry.data.items() if name not in _NOT_SHOWN}
+    data = ", ".join(f"{name}={value}" for name, value in known.items() if value not in (None, "", False))
+    return [instant(entry.at), entry.kind, entry.reason or "", data]

@@ -7,7 +7,7 @@ import pytest
 from markupsafe import escape
 
 from tests.tidegate.tasks import DAY, NINE, TEN, TaskProject, at
-from tidegate.cli.operate.instances.day_text import lines
+from tidegate.cli.operate.instances.day import lines
 from tidegate.scheduler.explain.instances.day_matrix import Matrix, Row, Sign, matrix_of, worst
 from tidegate.server.board.day import day_file, day_view
 

@@ -108,7 +108,7 @@ def test_the_day_names_each_that_runs_without_an_edge(lone: TaskProject) -> None
 
 
 def test_many_without_an_edge_are_counted(lone: TaskProject, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidegate.cli.operate.instances.day_text.TROUBLES_SHOWN", 1)
+    monkeypatch.setattr("tidegate.cli.operate.instances.day.TROUBLES_SHOWN", 1)
     lone.run_all("12:00")
     assert lone.project.run("day", DAY).endswith("\nand 1 more without an edge\n")
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tidegate.project import Project
 from tests.worlds.by import ME
-from tidegate.cli.operate.intake import replay
+from tidegate.cli.operate.intake import events
 from tidegate.scheduler.model.journal import EntryKind
 
 pytestmark = pytest.mark.slow  # whole commands
@@ -75,7 +75,7 @@ def test_one_schedule_that_was_resumed_collects_what_it_missed(edited: Project) 
 
 
 def test_many_events_are_fed_with_yes_only(edited: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay, "ASKED_BEYOND", 1)
+    monkeypatch.setattr(events, "ASKED_BEYOND", 1)
 
     refused = edited.refused("events", "replay", "orders")
     assert "feeds 2 events to sales/report_daily" in refused.message

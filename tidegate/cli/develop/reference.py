@@ -1,13 +1,15 @@
-"""`tidegate docs`: lists the documentation, or prints a page of it.
+"""`tidegate docs`, `explain` and `schema`: what there is to look up, printed for a terminal or for tools.
 
-The pages are those of `docs/`, which the wheel contains. A terminal gets rendered text, a pipe
-gets the Markdown source.
+`docs` prints the pages of the installed version, `explain` says what a code means, from the registry of all
+codes (`scheduler.explain.codes`), and `schema` prints the JSON Schema of the YAML. Editors read the comment
+`# yaml-language-server: $schema=...` at the start of a file; save the schema beside the schedules and write
+its path there.
 """
 
 import difflib
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +21,12 @@ from tidegate.cli.printing import (
     print_json,
     print_table,
 )
+from tidegate.cli.terminal import own_colours
 from tidegate.domain.error import UserError
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.explain.codes import Code
+
 
 FIRST_PAGES = ("getting-started", "programs", "concepts", "language")
 """The pages for new users, in reading order; the others follow by name."""
@@ -100,3 +107,51 @@ def _print(file: Path) -> None:
     from tidegate.cli.printing import print_rich
 
     print_rich(Markdown(text))
+
+
+def explain(
+    code: Annotated[
+        str | None,
+        typer.Argument(help="A code such as L401, W-WINDOW or E-STATE; default: list all.", metavar="CODE"),
+    ] = None,
+    wide: WideOption = False,
+    format: ListFormatOption = Format.TEXT,
+) -> None:
+    """Say what a code of a diagnostic, a reason or a refusal means, what has led to it, and what to do."""
+    from tidegate.scheduler.explain.codes import near, registry
+
+    known = registry()
+    if code is None:
+        if format is Format.TEXT:
+            rows = [[each.code, each.meaning] for each in known.values()]
+            print_table(["code", "meaning"], rows, wide=wide)
+        else:
+            print_for_tools(list(known.values()), format)
+        return
+    found = known.get(code.upper())
+    if found is None:
+        close = near(code, known)
+        hint = f"did you mean {', '.join(close)}?" if close else "`tidegate explain` lists all codes"
+        raise typer.BadParameter(f'there is no code "{code:.100}"; {hint}')
+    if format is Format.TSV:
+        print_for_tools([found], format)
+    elif format is Format.JSON:
+        print_json(found)
+    else:
+        _print_code(found)
+
+
+def _print_code(found: "Code") -> None:
+    severity = "" if found.severity is None else f" ({found.severity})"
+    with own_colours():
+        typer.echo(f"{typer.style(found.code, bold=True)}{severity}: {found.meaning}")
+    typer.echo(f"  cause:  {found.cause}")
+    typer.echo(f"  remedy: {found.remedy}")
+    typer.echo(f"  docs:   docs/{found.page}; `tidegate docs {found.page.partition('.')[0]}`")
+
+
+def schema() -> None:
+    """Print the JSON Schema (Draft 2020-12) of an app's YAML file, for editors and other tools."""
+    from tidegate.compiler.schema import schema_text
+
+    typer.echo(schema_text(), nl=False)

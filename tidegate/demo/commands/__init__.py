@@ -1,1 +1,0 @@
-"""The commands of the example project on real flights."""
