@@ -39,6 +39,10 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tidegate.cli.develop.simulate:simulate",
             "Play events from a file on a virtual clock, and show the jobs that result.",
         ),
+        "import": Entry(
+            "tidegate.cli.develop.import_schedules:app",
+            "Translate the schedules of cron into the YAML of an app.",
+        ),
         "run": Entry(
             "tidegate.cli.operate.run:run", "Run one program now, in this process and without the queue."
         ),

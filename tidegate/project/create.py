@@ -67,16 +67,43 @@ def create_project(folder: Path, version: str, iceberg: bool, *, empty: bool = F
             f"{folder.resolve()} already has {', '.join(taken)}; nothing was written",
             "give a new folder, or move these files away",
         )
-    try:
-        for name, content in contents.items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-    except OSError as error:
-        raise UserError(
-            f"{error.filename or folder} cannot be written: {error.strerror}", "give another folder"
-        ) from error
+    _write({folder / name: content for name, content in contents.items()}, "give another folder")
     return tuple(contents)
+
+
+def write_new(files: Mapping[Path, bytes]) -> tuple[Path, ...]:
+    """Write files that do not exist; one that exists with the same content stays. Return those written.
+
+    Raises:
+        UserError: one exists with another content, or cannot be written to. Nothing is written then.
+    """
+    new = {path: content for path, content in files.items() if not _has(path, content)}
+    taken = [str(path) for path in new if path.exists() or path.is_symlink()]
+    if taken:
+        raise UserError(
+            f"{', '.join(taken)} already exists with another content; nothing was written",
+            "move it away, or write to another place",
+        )
+    _write(new, "write to another place")
+    return tuple(new)
+
+
+def _has(path: Path, content: bytes) -> bool:
+    try:
+        return path.is_file() and path.read_bytes() == content
+    except OSError:
+        return False
+
+
+def _write(files: Mapping[Path, bytes], remedy: str) -> None:
+    for path, content in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise UserError(
+                f"{error.filename or path} cannot be written: {error.strerror}", remedy
+            ) from error
 
 
 def _contents(version: str, iceberg: bool, name: str, empty: bool) -> dict[str, bytes]:
