@@ -34,6 +34,7 @@ from tidegate.server.routes import (
     run_times,
     schedules,
     task_reports,
+    time_line,
     watermarks,
     why,
 )
@@ -60,6 +61,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     events.router,
     gauges.router,
     lists.router,
+    time_line.router,
     deployments.router,
     watermarks.router,
     alerts.router,

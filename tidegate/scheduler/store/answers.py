@@ -9,6 +9,7 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.alert import AlertKind, AlertState
+from tidegate.scheduler.model.run import RunStatus
 
 Position = tuple[datetime, str]
 """The instant and the id of the last row of a page."""
@@ -108,6 +109,103 @@ class JobCount(Value, kw_only=True):
     reason: Reason | None
     jobs: int
     oldest: datetime
+
+
+class LaneCount(Value, kw_only=True):
+    """How many jobs of a schedule are in a state, of those that a span of time has something of.
+
+    Attributes:
+        schedule: "app/name", of operations "app/policy:name".
+        state: None for a schedule whose next fire is in the span.
+        jobs: how many.
+        late: how many of these have missed their deadline and have not ended.
+        held: how many of these wait as their schedule is suspended.
+        queued: how many of these have a launch that is decided, or a run that has not begun.
+    """
+
+    schedule: str
+    state: JobState | None = None
+    jobs: int = 0
+    late: int = 0
+    held: int = 0
+    queued: int = 0
+
+
+class OpenWork(Value, kw_only=True):
+    """Unfinished jobs that are alike.
+
+    Attributes:
+        state: of the jobs.
+        reason: why they wait.
+        run: how far their run is; None without one.
+        operation: whether they are operations on tables.
+        app: of the jobs.
+        begun_hours: how many hours ago they were launched, `HOURS` for longer; None for what was not.
+        opened_hours: how many hours ago they were opened, likewise.
+        jobs: how many.
+        oldest: when the first of them was opened.
+        begun: when the first of them was launched, or its run started.
+    """
+
+    state: JobState
+    reason: Reason | None
+    run: RunStatus | None
+    operation: bool
+    app: str
+    begun_hours: int | None
+    opened_hours: int
+    jobs: int
+    oldest: datetime
+    begun: datetime | None
+
+
+class EndedWork(Value, kw_only=True):
+    """Jobs that ended alike within the last `HOURS` hours.
+
+    Attributes:
+        ended_hours: how many hours ago they ended.
+        begun_hours, opened_hours: see `OpenWork`.
+        jobs: how many.
+    """
+
+    state: JobState
+    ended_hours: int
+    begun_hours: int | None
+    opened_hours: int
+    jobs: int
+
+
+HOURS = 24
+"""So many hours are counted one by one."""
+
+
+class Awaiting(Value, kw_only=True):
+    """Jobs that wait for one thing.
+
+    Attributes:
+        reason: why they wait.
+        blocked_on: the resource that they lack, or whose report or end makes them due; of an upstream
+            instance the beginning of its id, which names the task. None for time and events.
+        schedule: of the jobs; "" where `blocked_on` says what they wait for.
+        operation: whether they are operations on tables.
+        jobs: how many.
+        oldest: when the first of them was opened.
+        first_check, last_check: the earliest and the latest instant at which time alone may change it.
+        first_job, last_job: the ids of two of them; of one the same.
+        first_blocked: the whole name of one of the resources.
+    """
+
+    reason: Reason | None
+    blocked_on: str | None
+    schedule: str
+    operation: bool
+    jobs: int
+    oldest: datetime
+    first_check: datetime | None
+    last_check: datetime | None
+    first_job: str
+    last_job: str
+    first_blocked: str | None
 
 
 def counts_order(count: JobCount) -> tuple[str, str, str]:

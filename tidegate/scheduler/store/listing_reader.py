@@ -6,21 +6,25 @@ and runs stay: a fact that is reported again stays one fact.
 """
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol, Unpack
 
 from tidegate.scheduler.model.event import Delivery, Event
-from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.records.alert import Alert
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance
 from tidegate.scheduler.model.run import Launched
 from tidegate.scheduler.store.answers import (
     AlertCount,
+    Awaiting,
     Counts,
     Damage,
+    EndedWork,
     JobCount,
     Landing,
+    LaneCount,
     NewestJob,
+    OpenWork,
     PartitionState,
     Position,
     TableSize,
@@ -146,4 +150,46 @@ class ListingReader(EngineReader, Protocol):
 
     def launched_since(self, since: datetime) -> tuple[Launched, ...]:
         """The launches after an instant, by instant and holder."""
+        ...
+
+    def lane_counts(
+        self, since: datetime, until: datetime, apps: Collection[str] | None = None
+    ) -> tuple[LaneCount, ...]:
+        """The schedules that a span has something of, each state of their jobs, and each coming fire, alone.
+
+        Args:
+            since: what ended before is left out.
+            until: what was opened later, and instances that are scheduled for later, are left out.
+            apps: only these; None for all.
+        """
+        ...
+
+    def lane_jobs(
+        self, schedules: Collection[str], since: datetime, until: datetime, most: int
+    ) -> tuple[Job, ...]:
+        """The jobs of some schedules that `lane_counts` counts, without their launches, as `jobs` has them.
+
+        Args:
+            most: of each schedule so many that ended, and as many that have not, the newest ones.
+        """
+        ...
+
+    def last_durations(self, schedules: Collection[str], most: int) -> dict[str, tuple[timedelta, ...]]:
+        """How long the last successful runs of each schedule took, the newest job first."""
+        ...
+
+    def last_arrivals(self, datasets: Collection[str], most: int) -> dict[str, tuple[datetime, ...]]:
+        """When partitions of each dataset ("app/name") landed last, the newest first."""
+        ...
+
+    def open_work(self, now: datetime, apps: Collection[str] | None = None) -> tuple[OpenWork, ...]:
+        """The unfinished jobs, of these apps or of all, those that are alike counted together."""
+        ...
+
+    def ended_work(self, now: datetime, apps: Collection[str] | None = None) -> tuple[EndedWork, ...]:
+        """The jobs that ended within the last `HOURS` hours, those that are alike counted together."""
+        ...
+
+    def awaiting(self, most: int, apps: Collection[str] | None = None) -> tuple[Awaiting, ...]:
+        """What waiting jobs wait for, the most frequent first."""
         ...

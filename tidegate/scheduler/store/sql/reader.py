@@ -37,6 +37,7 @@ from tidegate.scheduler.store.sql.records.expected import ExpectedReader
 from tidegate.scheduler.store.sql.records.tables import SpecificationReader
 from tidegate.scheduler.store.sql.records.tallies import TallyReader
 from tidegate.scheduler.store.sql.retention.reader import RetentionReader
+from tidegate.scheduler.store.sql.spans import SpanReader
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
 from tidegate.scheduler.store.sql.statements.filters import Filters
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every, readable
@@ -174,6 +175,7 @@ class SqlReader(
     SpecificationReader,
     TallyReader,
     RetentionReader,
+    SpanReader,
 ):
     def app_headers(self) -> tuple[AppHeader, ...]:
         return tuple(

@@ -220,7 +220,16 @@ partial_index("ix_jobs_backfill", jobs.c.backfill, where=jobs.c.backfill > 0)
 Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.reason, jobs.c.opened_at)
 Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_state", jobs.c.state, jobs.c.opened_at)
-partial_index("ix_jobs_ended", jobs.c.state, jobs.c.ended_at, where=jobs.c.ended_at.is_not(None))
+# It has all that the jobs of a span of time are counted by.
+partial_index(
+    "ix_jobs_ended",
+    jobs.c.state,
+    jobs.c.ended_at,
+    jobs.c.schedule,
+    jobs.c.opened_at,
+    jobs.c.launched_at,
+    where=jobs.c.ended_at.is_not(None),
+)
 Index("ix_jobs_opened", jobs.c.opened_at, jobs.c.id)
 partial_index("ix_jobs_reason", jobs.c.reason, jobs.c.opened_at, jobs.c.id, where=jobs.c.reason.is_not(None))
 partial_index("ix_jobs_due", jobs.c.due_at, jobs.c.id, where=jobs.c.due_at.is_not(None))

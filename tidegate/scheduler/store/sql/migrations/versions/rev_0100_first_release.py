@@ -179,7 +179,8 @@ CREATE INDEX ix_jobs_app_state ON jobs (app, state, reason, opened_at);
 CREATE INDEX ix_jobs_backfill ON jobs (backfill) WHERE backfill > 0;
 CREATE INDEX ix_jobs_blocked_on ON jobs (blocked_on, state) WHERE blocked_on IS NOT NULL;
 CREATE INDEX ix_jobs_due ON jobs (due_at, id) WHERE due_at IS NOT NULL;
-CREATE INDEX ix_jobs_ended ON jobs (state, ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX ix_jobs_ended ON jobs (state, ended_at, schedule, opened_at, launched_at)
+    WHERE ended_at IS NOT NULL;
 CREATE INDEX ix_jobs_instances ON jobs (schedule, backfill, scheduled_at) WHERE scheduled_at IS NOT NULL;
 CREATE INDEX ix_jobs_late ON jobs (late_of) WHERE late_of IS NOT NULL;
 CREATE INDEX ix_jobs_opened ON jobs (opened_at, id);
