@@ -19,7 +19,7 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench coverage soak docs pages figures wheel screenshots lock clean static style types fast every compiled archive browser
+.PHONY: help demo dev check test bench coverage soak docs pages figures wheel screenshots vendor lock clean static style types fast every compiled archive browser
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ wheel: $(VENV)/stamp ## build the wheel into dist/, and test it where nothing el
 
 screenshots: $(VENV)/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
 	$(BIN)/python -m docs.screenshots
+
+vendor: $(VENV)/stamp ## fetch the fonts and the library of the board from the npm registry again, and check their hashes
+	$(BIN)/python -m tests.vendored
 
 lock: ## resolve pyproject.toml again into requirements.lock
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \

@@ -35,7 +35,6 @@ SMALL = frozenset(
         "tidegate/definitions.py",
         "tidegate/processes/interrupts.py",
         "tidegate/server/board/alerts.py",
-        "tidegate/server/board/assets.py",
         "tidegate/server/board/holds.py",
         "tidegate/server/routes/lists.py",
     }

@@ -156,8 +156,22 @@ def test_the_tree_of_a_schedule_refreshes_and_the_focus_and_what_is_typed_stay(p
     expect(jobs).to_contain_text(day, timeout=30_000)
     assert page.evaluate("document.activeElement.closest('[data-live]')?.dataset.live") == "jobs"
     expect(form.get_by_label("Reason")).to_have_value("not sent yet")
-    page.get_by_role("button", name="Pause refreshing").press("Enter")
-    expect(page.get_by_role("button", name="Resume refreshing")).to_be_focused()
+    pause = page.get_by_role("button", name="Pause updates")
+    pause.press("Enter")
+    expect(pause).to_be_focused()
+    expect(pause).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("banner")).to_contain_text("Paused")
+
+
+def test_the_scheme_that_was_chosen_stays_on_the_next_page(page: Page):
+    page.goto("/")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    for name in ("Scheme: as the system", "Scheme: light"):
+        page.get_by_role("button", name=name, exact=True).click()
+    page.goto("/board/jobs")
+    expect(page.get_by_role("button", name="Scheme: dark")).to_be_visible()
+    assert page.evaluate(ground) != light
 
 
 def test_every_button_on_every_page_is_pressed(page: Page, address: str, project: Path, visits: list[Visit]):

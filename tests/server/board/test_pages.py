@@ -20,22 +20,27 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.store.wanted import Outcome
+from tidegate.server.board.assets import asset
 from tidegate.server.board.page import PAGES
 
 pytestmark = [pytest.mark.store]
 
 
 class Links(HTMLParser):
-    """The addresses of a page, and its scripts."""
+    """The addresses of a page, its scripts, and whether a style or a script is inside."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.found: set[str] = set()
         self.tags: list[str] = []
+        self.scripts: set[str] = set()
+        self.styled = False
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        self.scripts |= {value or "" for name, value in attrs if tag == "script" and name == "src"}
+        self.styled |= tag == "style" or any(name == "style" or name.startswith("on") for name, _ in attrs)
         if tag != "form" or ("method", "get") in attrs:
             self.found |= {value or "" for name, value in attrs if name in ("href", "action", "src")}
 
@@ -56,8 +61,9 @@ def pages_of(server: Served) -> Iterator[str]:
         assert answer.status_code == 200, (path, answer.text)
         if "html" in answer.headers["content-type"]:
             links = Links(answer.text)
-            assert links.tags.count("script") == 1, path  # our own, with a source
-            assert "/board/live.js" in links.found, path
+            assert links.tags.count("script") == len(links.scripts), path  # our own, with a source
+            assert asset("live.js") in links.scripts, path
+            assert not links.styled, path
             open_ += sorted(each.partition("#")[0] for each in links.found)
     yield from sorted(seen)
 

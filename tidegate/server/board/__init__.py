@@ -15,6 +15,7 @@ from tidegate.server.board import (
     maintenance,
     now,
     schedules,
+    search,
     session,
 )
 from tidegate.server.board.datasets import pages as datasets
@@ -25,6 +26,7 @@ listing.add_page(LEDGER, template="ledger", more=whole_ledger)
 BOARD: tuple[APIRouter, ...] = (
     assets.router,
     session.router,
+    search.router,
     now.router,
     schedules.router,
     holds.router,

@@ -1,31 +1,72 @@
-"""The style, the icon and the script of the board."""
+"""The files of the board: styles, scripts, icons, and what `make vendor` brought (tests/vendored.py).
 
+    /board/static/VERSION/frame.css     VERSION is the hash of all files: a browser never asks again
+
+A page of an older release that is still open gets the files of this one, and keeps none of them.
+"""
+
+import hashlib
+from functools import cache
 from importlib.resources import files
+from pathlib import PurePosixPath
 
 from fastapi import APIRouter, Response
 
-router = APIRouter(prefix="/board", include_in_schema=False)
+from tidegate.server.problem import Problem
 
-KEPT = {"Cache-Control": "max-age=300"}
+router = APIRouter(prefix="/board/static", include_in_schema=False)
+
+STYLES = ("fonts.css", "tokens.css", "frame.css", "controls.css", "content.css", "pages.css")
+"""The styles of every page, in this order."""
+
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+    "": "text/plain; charset=utf-8",
+}
+"""The types by the ending of a name; a licence has none."""
+
+KEPT = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+NOT_KEPT = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+
+NOT_FOUND = 404
 
 
-def _content(name: str) -> bytes:
-    return (files("tidegate.server.board") / "templates" / name).read_bytes()
+@cache
+def static_files() -> dict[str, bytes]:
+    """Return the content of each file, by its path below the folder."""
+    folder = files("tidegate.server.board") / "static"
+    vendored = {f"vendor/{each.name}": each for each in (folder / "vendor").iterdir()}
+    own = {each.name: each for each in folder.iterdir() if each.is_file()}
+    return {name: each.read_bytes() for name, each in sorted({**own, **vendored}.items())}
 
 
-@router.get("/board.css")
-def style() -> Response:
-    """Return the style of all pages."""
-    return Response(_content("board.css"), headers=KEPT, media_type="text/css")
+@cache
+def version() -> str:
+    """Return the hash of all files: another one whenever one of them is another."""
+    found = hashlib.sha256()
+    for name, content in static_files().items():
+        found.update(f"{name} {len(content)}\n".encode() + content)
+    return found.hexdigest()[:12]
 
 
-@router.get("/icon.svg")
-def icon() -> Response:
-    """Return the icon of all pages."""
-    return Response(_content("icon.svg"), headers=KEPT, media_type="image/svg+xml")
+def asset(name: str) -> str:
+    """Return the address of a file.
+
+    Raises:
+        KeyError: there is none.
+    """
+    static_files()[name]
+    return f"/board/static/{version()}/{name}"
 
 
-@router.get("/live.js")
-def script() -> Response:
-    """Return the script that keeps parts of a page up to date."""
-    return Response(_content("live.js"), headers=KEPT, media_type="text/javascript")
+@router.get("/{of}/{name:path}")
+def static(of: str, name: str) -> Response:
+    """Return a file."""
+    content = static_files().get(name)
+    if content is None:
+        raise Problem(NOT_FOUND, f"there is no file {name!r:.100}")
+    headers = KEPT if of == version() else NOT_KEPT
+    return Response(content, headers=headers, media_type=TYPES[PurePosixPath(name).suffix])

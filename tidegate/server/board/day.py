@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from fastapi import APIRouter, Request, Response
+from markupsafe import Markup
 
 from tidegate.domain.value import Value
 from tidegate.listings.instances import TaskInstance
@@ -18,7 +19,8 @@ from tidegate.scheduler.explain.instances.no_edge import no_edge_help, no_edge_l
 from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import READ, Called
-from tidegate.server.board.page import ENVIRONMENT, PageRoute, page
+from tidegate.server.board.assets import STYLES, static_files
+from tidegate.server.board.page import ENVIRONMENT, PageRoute, page, seen_from
 from tidegate.server.deployed import deployed_app
 from tidegate.server.problem import refused_as, unknown_value
 from tidegate.server.service import Here
@@ -152,9 +154,13 @@ def read_matrix(reader: EngineReader, states: Sequence[ScheduleState], day: date
 
 def day_file(matrix: Matrix, now: datetime) -> str:
     """Return the page as one file: style and script are inside, and its policy forbids every request."""
-    return ENVIRONMENT.get_template("day.html").render(
-        file=True, title=f"Day {matrix.day.isoformat()}", view=day_view(matrix), now=now, done=""
-    )
+    content = static_files()
+    style = "".join(content[name].decode() for name in STYLES if name != "fonts.css")
+    file = {"style": Markup(style), "script": Markup(content["live.js"].decode())}
+    with seen_from(now):
+        return ENVIRONMENT.get_template("day.html").render(
+            file=file, title=f"Day {matrix.day.isoformat()}", view=day_view(matrix), now=now, done=""
+        )
 
 
 def day_view(matrix: Matrix, app: str = "", sign: str = "") -> Day:

@@ -11,7 +11,9 @@ a link of another author shows nothing.
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -25,41 +27,91 @@ from msgspec import UNSET
 
 from tidegate.listings.declared import LISTINGS
 from tidegate.project.local_time import in_zone, local_instant
+from tidegate.release import release
 from tidegate.scheduler.explain.operations.measure_text import age_text, value_text
 from tidegate.scheduler.model.reason import Reason
 from tidegate.server.access import COOKIE
+from tidegate.server.board.assets import STYLES, asset
 from tidegate.server.contract import json_answer
 from tidegate.server.hints import for_page
 from tidegate.server.problem import Problem, malformed
 from tidegate.server.service import Service
 
-PAGES = (
-    ("/", "Now"),
-    ("/board/schedules", "Schedules"),
-    ("/board/jobs", "Jobs"),
+MAIN_PAGES = (
+    ("/", "Now", "now"),
+    ("/board/schedules", "Schedules", "schedules"),
+    ("/board/jobs", "Jobs", "jobs"),
+    ("/board/datasets", "Datasets", "datasets"),
+    ("/board/maintenance", "Tables", "tables"),
+    ("/board/deployments", "Deployments", "deployments"),
+)
+"""The pages of the navigation, by path, with their icon."""
+
+MORE_PAGES = (
+    ("/board/day", "Days"),
     ("/board/tasks", "Tasks"),
     ("/board/instances", "Instances"),
-    ("/board/datasets", "Datasets"),
-    ("/board/day", "Day"),
     ("/board/backfills", "Backfills"),
     ("/board/events", "Events"),
     ("/board/ledger", "Ledger"),
-    ("/board/maintenance", "Maintenance"),
-    ("/board/late", "Late"),
+    ("/board/late", "Deadlines"),
+    ("/board/alerts", "Alerts"),
+    ("/board/overrides", "Overrides"),
     ("/board/commits", "Commits"),
     ("/board/watermarks", "Watermarks"),
     ("/board/gauges", "Gauges"),
-    ("/board/alerts", "Alerts"),
-    ("/board/overrides", "Overrides"),
-    ("/board/deployments", "Deployments"),
 )
-"""The pages of the menu, by path."""
+"""Those under *More*."""
+
+PAGES = (*((path, name) for path, name, _ in MAIN_PAGES), *MORE_PAGES)
+"""All of them, by path."""
+
+SHAPES = {
+    "pending_trigger": "waiting",
+    "pending_constraint": "waiting",
+    "pending_launch": "queued",
+    "launched": "running",
+    "started": "running",
+    "starting": "queued",
+    "paused": "held",
+    "successful": "succeeded",
+    "sent": "succeeded",
+    "dead": "failed",
+    "cancelled": "discarded",
+    "absent": "discarded",
+    "pruned": "discarded",
+}
+"""The shape and colour of a state, by its name, where that is not the name of the shape itself."""
+
+OWN_SHAPES = frozenset(
+    (
+        "queued",
+        "running",
+        "waiting",
+        "held",
+        "succeeded",
+        "failed",
+        "late",
+        "suspended",
+        "discarded",
+        "active",
+    )
+)
+"""States that are shapes (static/icons.svg); any other state has that of what waits, the normal one."""
+
+WORDS = {
+    "pending_trigger": "waiting",
+    "pending_constraint": "waiting",
+    "pending_launch": "queued",
+    "launched": "running",
+    "dead": "abandoned",
+}
+"""The word of a state, where it is not its name."""
 
 HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self';"
-        " form-action 'self';"
-        " frame-ancestors 'none'; base-uri 'none'"
+        "default-src 'none'; style-src 'self'; font-src 'self'; script-src 'self'; connect-src 'self';"
+        " img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
@@ -67,6 +119,14 @@ HEADERS = {
 }
 
 UNAUTHORIZED = 401
+
+DAY_HOURS = 48
+"""Relative times of so many hours and more are in days."""
+
+SHORT = 12
+"""Characters of an id that are shown."""
+
+_NOW: ContextVar[datetime] = ContextVar("instant of the page")
 
 _STEPS = (
     (timedelta(days=2), 86_400, "d"),
@@ -83,6 +143,38 @@ def span(passed: timedelta) -> str:
     return f"{max(int(passed.total_seconds()), 0)} s"
 
 
+def relative(at: datetime) -> str:
+    """Return an instant as seen from that of the page: "4 h 02 min ago", "in 12 min"."""
+    passed = _NOW.get() - at
+    minutes = int(abs(passed).total_seconds()) // 60
+    if minutes == 0:
+        return "just now" if passed >= timedelta() else "within a minute"
+    hours, rest = divmod(minutes, 60)
+    if hours == 0:
+        words = f"{minutes} min"
+    elif hours < DAY_HOURS:
+        words = f"{hours} h {rest:02} min"
+    else:
+        words = f"{hours // 24} d"
+    return f"{words} ago" if passed >= timedelta() else f"in {words}"
+
+
+def shape(state: str) -> str:
+    """Return the shape of a state: the end of its class, and the name of its icon."""
+    name = state.lower()
+    return name if name in OWN_SHAPES else SHAPES.get(name, "waiting")
+
+
+def word(state: str) -> str:
+    """Return the word of a state."""
+    return WORDS.get(state.lower(), state.lower().replace("_", " "))
+
+
+def short(id: str) -> str:
+    """Return what tells an id apart: the hexadecimal end of it, or its first characters."""
+    return id.rpartition("-")[2][:SHORT] or id[:SHORT]
+
+
 def _environment() -> Environment:
     found = Environment(
         loader=PackageLoader("tidegate.server.board"),
@@ -92,8 +184,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters["instant"] = local_instant
+    found.filters["relative"] = relative
+    found.filters["short"] = short
+    found.filters["shape"] = shape
+    found.filters["word"] = word
+    found.filters["asset"] = asset
     found.filters["span"] = span
     found.globals["listings"] = LISTINGS
+    found.globals["styles"] = STYLES
+    found.globals["main_pages"] = MAIN_PAGES
+    found.globals["more_pages"] = MORE_PAGES
+    found.globals["release"] = release()
     found.filters["measure"] = lambda value, name: value_text(name, value)
     found.filters["age"] = lambda seconds: age_text(timedelta(seconds=seconds))
     found.filters["summary"] = lambda code: Reason(code).summary
@@ -145,18 +246,37 @@ def rendered(
     """Return the HTML of a page."""
     ours = (f"{DONE}=", f"{SIGNATURE}=")
     query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith(ours))
-    html = ENVIRONMENT.get_template(f"{template}.html").render(
-        title=title,
-        view=view,
-        now=now,
-        namespace=namespace,
-        pages=PAGES,
-        path=request.url.path,
-        query=query,
-        done=done_text(request),
-        signed_in=COOKIE in request.cookies,
-    )
+    with seen_from(now):
+        html = ENVIRONMENT.get_template(f"{template}.html").render(
+            title=title,
+            view=view,
+            now=now,
+            namespace=namespace,
+            section=_section(request.url.path),
+            path=request.url.path,
+            query=query,
+            done=done_text(request),
+            signed_in=COOKIE in request.cookies,
+        )
     return HTMLResponse(html, status, HEADERS)
+
+
+@contextmanager
+def seen_from(now: datetime | None) -> Generator[None]:
+    """Let relative times be those of an instant within the context; None for a page without any."""
+    if now is None:
+        yield
+        return
+    token = _NOW.set(now)
+    try:
+        yield
+    finally:
+        _NOW.reset(token)
+
+
+def _section(path: str) -> str:
+    """Return the name of the page of the navigation that a page belongs to; "" for none."""
+    return next((name for to, name in PAGES if path == to or (to != "/" and path.startswith(f"{to}/"))), "")
 
 
 class PageRoute(APIRoute):

@@ -1,5 +1,6 @@
-// Shows which edges of a graph belong to what is selected. Reads the page again every few seconds and replaces the parts marked data-live, in place: the focus, open details,
-// scrolled tables and what is typed in forms stay. Without this script a page has its link to refresh.
+// Shows which edges of a graph belong to what is selected. Reads the page again every few seconds and replaces
+// the parts marked data-live, in place: the focus, open details, scrolled tables and what is typed in forms
+// stay. Without this script a page has its link to refresh.
 "use strict";
 (() => {
   // What was selected in a graph, by the name of its details in the address: its edges stand out.
@@ -11,18 +12,22 @@
   choose();
 
   const SECONDS = 5;
-  const FOCUSABLE = "a[href], summary, [tabindex]";
+  const FOCUSABLE = "a[href], button, summary, [tabindex]";
   const parts = () => document.querySelectorAll("[data-live]");
-  const control = document.getElementById("live");
-  if (!control || !parts().length) return;
+  const live = document.getElementById("live");
+  const pause = document.getElementById("pause");
+  if (!pause || !parts().length) return;
   let paused = false;
 
-  const say = () => {
-    control.hidden = false;
-    control.textContent = paused ? "Resume refreshing" : "Pause refreshing";
+  const show = () => {
+    pause.setAttribute("aria-pressed", paused);
+    pause.title = paused ? "Updates are paused" : "Pause updates";
+    live.classList.toggle("off", paused);
+    live.querySelector(".w").textContent = paused ? "Paused" : "Live";
+    live.hidden = pause.hidden = false;
   };
-  control.addEventListener("click", () => { paused = !paused; say(); });
-  say();
+  pause.addEventListener("click", () => { paused = !paused; show(); });
+  show();
 
   const replaceOne = (old, fresh) => {
     if (old.innerHTML === fresh.innerHTML) return;
@@ -44,6 +49,7 @@
       const found = fresh.querySelector(`[data-live="${CSS.escape(old.dataset.live)}"]`);
       if (found) replaceOne(old, found);
     }
+    dispatchEvent(new Event("refreshed"));
   };
   setInterval(() => refresh().catch(() => {}), SECONDS * 1000);
 })();
