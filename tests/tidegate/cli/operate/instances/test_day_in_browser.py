@@ -102,4 +102,4 @@ def test_a_dark_screen_gets_dark_colours(day: Page) -> None:
     light = day.locator("body").evaluate("each => getComputedStyle(each).backgroundColor")
     day.emulate_media(color_scheme="dark")
     dark = day.locator("body").evaluate("each => getComputedStyle(each).backgroundColor")
-    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(20, 23, 27)")
+    assert (light, dark) == ("rgb(245, 246, 248)", "rgb(14, 18, 22)")
