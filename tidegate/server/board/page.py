@@ -80,6 +80,8 @@ SHAPES = {
     "cancelled": "discarded",
     "absent": "discarded",
     "pruned": "discarded",
+    "fresh": "succeeded",
+    "never": "discarded",
 }
 """The shape and colour of a state, by its name, where that is not the name of the shape itself."""
 
