@@ -7,10 +7,11 @@ overwritten: a folder that contains one of the files is refused.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tidegate.domain.error import UserError
+from tidegate.project.beside import PYPROJECT, location_beside
 
 STARTER = Path(__file__).parent / "starter"
 APP_FILE = "schedules/shop.yaml"
@@ -38,6 +39,9 @@ FILES: Mapping[str, str] = {
 
 OF_THE_APP = (APP_FILE, "programs/daily_sales.py", *(name for name in FILES if name.startswith("landing/")))
 """The files that a project without an app does not get."""
+
+BESIDE = ("tidegate.toml", ".gitignore", SCHEMA_FILE)
+"""What an existing project gets where it is missing; its dependencies, CI and instance stay its own."""
 
 NAME_LINE = b'name = "NAME"'
 FORMAT_LINE = b'default_format = "FORMAT"'
@@ -69,6 +73,43 @@ def create_project(folder: Path, version: str, iceberg: bool, *, empty: bool = F
         )
     _write({folder / name: content for name, content in contents.items()}, "give another folder")
     return tuple(contents)
+
+
+def create_beside(folder: Path, version: str, iceberg: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Make a project of an existing Dagster project: write what is missing, and add our code location.
+
+    Returns:
+        The files that were written or changed, relative to the folder; and what people do themselves.
+
+    Raises:
+        UserError: the folder does not exist, or a file cannot be read or written.
+    """
+    if not folder.is_dir():
+        raise UserError(
+            f"no folder {folder}", "give an existing one, or leave out --beside for a new project"
+        )
+    change = location_beside(folder)
+    contents = _contents(version, iceberg, folder.resolve().name, empty=True)
+    new = {name: contents[name] for name in BESIDE if not (folder / name).exists()}
+    files = {**new, **change.files}
+    _write({folder / name: content for name, content in files.items()}, "give another folder")
+    return tuple(files), (*_left_to_people(folder, version), *change.to_do)
+
+
+def _left_to_people(folder: Path, version: str) -> Iterator[str]:
+    """Yield what their files lack, and people add."""
+    if ".tidegate" not in _text(folder / ".gitignore"):
+        yield "add to .gitignore: /.tidegate/ and /warehouse/"
+    declared = (_text(folder / name) for name in (PYPROJECT, REQUIREMENTS_FILE, "setup.py", "setup.cfg"))
+    if not any(re.search(r"\btidegate\b(?!\.)", text) for text in declared):
+        yield f"add to the dependencies of the project: tidegate=={version}"
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def write_new(files: Mapping[Path, bytes]) -> tuple[Path, ...]:

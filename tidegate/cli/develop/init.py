@@ -19,6 +19,13 @@ def init(
     empty: Annotated[
         bool, typer.Option("--empty", help="Without the example: no app, no program, no landed files.")
     ] = False,
+    beside: Annotated[
+        bool,
+        typer.Option(
+            "--beside",
+            help="In an existing Dagster project: write only what is missing, and add our code location.",
+        ),
+    ] = False,
     yes: Annotated[
         bool,
         typer.Option("--yes", "-y", help="Write into a Python project without asking."),
@@ -30,6 +37,9 @@ def init(
     from tidegate.project.create import create_project
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
+    if beside:
+        _join(folder)
+        return
     if not yes:
         _ask(folder)
     iceberg = runtime_jar() is not None
@@ -41,15 +51,38 @@ def init(
             "\nIceberg, run pip install 'tidegate[iceberg]' and write default_format = \"iceberg\" in"
             "\ntidegate.toml before the first deployment: a deployed dataset keeps its format."
         )
+    _say_next(folder, NEXT_OF_EMPTY if empty else NEXT)
+
+
+def _join(folder: Path) -> None:
+    """Make a project of an existing Dagster project, and say what is left to its people."""
+    from importlib.metadata import version
+
+    from tidegate.project.create import create_beside
+    from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
+
+    written, to_do = create_beside(folder, version("tidegate"), runtime_jar() is not None)
+    for name in written:
+        typer.echo(f"  {folder / name}")
+    if not written:
+        typer.echo("nothing is missing")
+    if to_do:
+        typer.echo("\nTo do by hand:")
+    for each in to_do:
+        typer.echo(f"  - {each}")
+    _say_next(folder, NEXT_OF_EMPTY)
+
+
+def _say_next(folder: Path, commands: tuple[tuple[str, str], ...]) -> None:
     typer.echo("\nNext:")
     if folder != Path():
         typer.echo(f"  cd {folder}")
-    for command, meaning in NEXT_OF_EMPTY if empty else NEXT:
+    for command, meaning in commands:
         typer.echo(f"  {command:30}  {meaning}")
 
 
 def _ask(folder: Path) -> None:
-    """Ask whether the files may be written beside those of another project.
+    """Ask whether the files may be written into another project.
 
     Raises:
         UserError: no person is there to answer.
@@ -62,7 +95,8 @@ def _ask(folder: Path) -> None:
     said = f"{folder.resolve()} is a Python project ({PYPROJECT})"
     if not at_terminal():
         raise UserError(
-            f"{said}; nothing was written", "give a new folder, or write its files there with --yes"
+            f"{said}; nothing was written",
+            "give a new folder, add to a Dagster project with --beside, or write all files there with --yes",
         )
     typer.confirm(f"{said}. Write the files of a Tidegate project into it?", abort=True)
 
