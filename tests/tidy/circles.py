@@ -34,8 +34,6 @@ SMALL = frozenset(
         "tidegate/compiler/render/catalogue_markdown.py",
         "tidegate/definitions.py",
         "tidegate/processes/interrupts.py",
-        "tidegate/server/board/alerts.py",
-        "tidegate/server/board/holds.py",
         "tidegate/server/routes/lists.py",
     }
 )

@@ -207,14 +207,14 @@ def _jobs(reader: "EngineReader", kind: str) -> Iterator[str]:
     """Yield the newest jobs to which an action can be done."""
     from datetime import UTC, datetime
 
-    from tidegate.listings.actions import is_allowed
+    from tidegate.listings.actions import find_action, refusal_of
     from tidegate.listings.jobs import JOBS
     from tidegate.scheduler.model.job import UNFINISHED, JobState
 
-    action, now = kind.removeprefix("jobs to "), datetime.now(UTC)
+    action, now = find_action(JOBS.actions, kind.removeprefix("jobs to ")), datetime.now(UTC)
     for state in (*UNFINISHED, JobState.FAILED):
         for job in reader.jobs(states=(state,), limit=JOBS_MAX)[::-1]:
-            if is_allowed(JOBS, action, reader, job, now):
+            if refusal_of(action, reader, job, now) is None:
                 yield job.id
 
 

@@ -1,39 +1,42 @@
 """What a person may do to an item of a list now, by the checks of the actions themselves."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from tidegate.domain.error import UserError, WrongUsage
-from tidegate.listings.listing import Action, Listing, load
+from tidegate.listings.listing import Action, load
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 
-def allowed_actions(listing: Listing, reader: EngineReader, item: Any, now: datetime) -> tuple[str, ...]:
+def allowed_actions(
+    actions: Sequence[Action], reader: EngineReader, item: Any, now: datetime
+) -> tuple[str, ...]:
     """Return the actions that would not be refused now.
 
     Args:
         item: as the engine has it.
     """
-    return tuple(each.name for each in listing.actions if is_allowed(listing, each.name, reader, item, now))
+    return tuple(each.name for each in actions if refusal_of(each, reader, item, now) is None)
 
 
-def is_allowed(listing: Listing, action: str, reader: EngineReader, item: Any, now: datetime) -> bool:
-    """Return whether an action would not be refused now."""
+def refusal_of(action: Action, reader: EngineReader, item: Any, now: datetime) -> UserError | None:
+    """Return why an action would be refused now; None if it would not."""
     try:
-        load(find_action(listing, action).check)(reader, item, now)
-    except UserError:
-        return False
-    return True
+        load(action.check)(reader, item, now, **dict(action.given))
+    except UserError as refused:
+        return refused
+    return None
 
 
-def find_action(listing: Listing, name: str) -> Action:
+def find_action(actions: Sequence[Action], name: str) -> Action:
     """Return the action of a name.
 
     Raises:
         WrongUsage: there is none.
     """
-    for action in listing.actions:
+    for action in actions:
         if action.name == name:
             return action
-    known = ", ".join(action.name for action in listing.actions)
+    known = ", ".join(action.name for action in actions)
     raise WrongUsage(f"there is no action {name!r:.100}", f"one of {known}")

@@ -2,7 +2,7 @@
 
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
-from tidegate.listings.listing import Column, Filter, Instant, Listing
+from tidegate.listings.listing import Action, Column, Filter, Instant, Listing
 
 
 class Message(Value, kw_only=True):
@@ -87,6 +87,8 @@ class Alert(Value, kw_only=True):
         return self.message.text
 
 
+OUTBOX = "tidegate.scheduler.alerts.outbox"
+
 ALERTS = Listing(
     name="alerts",
     title="Alerts",
@@ -117,4 +119,9 @@ ALERTS = Listing(
         Column("error", "text", 2, "because"),
     ),
     order=("-made_at", "id"),
+    actions=(
+        Action(
+            "retry", f"{OUTBOX}:retry_one", f"{OUTBOX}:check_retry", "Sends it again, at once if it waits."
+        ),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
-from tidegate.listings.listing import Column, Filter, Instant, Listing
+from tidegate.listings.listing import Action, Column, Filter, Instant, Listing
 
 
 class BackfillRequest(Value, kw_only=True):
@@ -106,6 +106,8 @@ class ShownBackfill(BackfillProgress, kw_only=True):
     by_date: dict[str, dict[str, int]]
 
 
+COMMANDS = "tidegate.scheduler.commands.tasks.backfills"
+
 BACKFILLS = Listing(
     name="backfills",
     title="Backfills",
@@ -128,4 +130,12 @@ BACKFILLS = Listing(
         Column("by", "text", 3),
     ),
     order=("-id",),
+    actions=(
+        Action(
+            "cancel",
+            f"{COMMANDS}:cancel_backfill",
+            f"{COMMANDS}:check_cancel",
+            "Discards its instances that do not run yet; what runs or is done stays.",
+        ),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
-from tidegate.listings.listing import Column, Filter, Instant, Listing
+from tidegate.listings.listing import Action, Column, Filter, Instant, Listing
 
 RUNNING_DAY = object()
 """As a `day`: the one that runs now, in the zone of each task. Only commands ask for it."""
@@ -57,6 +57,14 @@ class TaskInstance(Value, kw_only=True):
         return app_of(self.task)
 
 
+COMMANDS = "tidegate.scheduler.commands.tasks.instances"
+
+
+def _action(name: str, help: str, action: str = "", *, downstream: bool = False) -> Action:
+    given = (("action", action or name), ("downstream", downstream))
+    return Action(name, f"{COMMANDS}:act_on_job", f"{COMMANDS}:check_act", help, given=given)
+
+
 INSTANCES = Listing(
     name="instances",
     title="Instances",
@@ -88,4 +96,16 @@ INSTANCES = Listing(
         Column("job", "job", 3),
     ),
     order=("scheduled_at", "task", "job"),
+    actions=(
+        _action("mark_successful", "Lets it count as successful without a run: its consumers go on."),
+        _action("pause", "Starts it only after it is resumed; its run is stopped."),
+        _action("resume", "Lets it run again."),
+        _action("rerun", "Runs it again in a new attempt, which publishes under a new commit id."),
+        _action(
+            "rerun_downstream",
+            "Runs it again, and after it all instances that have read from it.",
+            "rerun",
+            downstream=True,
+        ),
+    ),
 )

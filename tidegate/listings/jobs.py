@@ -128,9 +128,29 @@ JOBS = Listing(
     ),
     order=("-opened_at", "-id"),
     actions=(
-        Action("force", f"{BY_HAND}.force:force", f"{BY_HAND}.force:check_force"),
-        Action("cancel", f"{BY_HAND}.manual:cancel", f"{BY_HAND}.manual:check_cancel"),
-        Action("retry", f"{DEAD_LETTER}:retry", f"{DEAD_LETTER}:check_retry"),
-        Action("requeue", f"{DEAD_LETTER}:requeue", f"{DEAD_LETTER}:check_requeue"),
+        Action(
+            "force",
+            f"{BY_HAND}.force:force",
+            f"{BY_HAND}.force:check_force",
+            "Starts it at once, past its trigger, window and other constraints, but not past slots.",
+        ),
+        Action(
+            "cancel",
+            f"{BY_HAND}.manual:cancel",
+            f"{BY_HAND}.manual:check_cancel",
+            "Discards it before it has a run.",
+        ),
+        Action(
+            "retry",
+            f"{DEAD_LETTER}:retry",
+            f"{DEAD_LETTER}:check_retry",
+            "Runs it again with the same input, as a further attempt.",
+        ),
+        Action(
+            "requeue",
+            f"{DEAD_LETTER}:requeue",
+            f"{DEAD_LETTER}:check_requeue",
+            "Queues a dead letter again: its constraints decide when it starts.",
+        ),
     ),
 )

@@ -106,14 +106,27 @@ class Action(NamedTuple):
     """What a person does to an item.
 
     Attributes:
-        do: "module:function" of `(transaction, id, now, by)`, which does it and returns what it has changed.
-        check: "module:function" of `(reader, item of the engine, now)`, which refuses what `do` would refuse.
+        name: in paths and commands; its words are those of the button.
+        do: "module:function" of `(transaction, id, now, by=…)` with `given` and what it takes, which does it.
+        check: "module:function" of `(reader, item of the engine, now)` with `given`, which refuses what `do`
+            would refuse.
+        help: what it does, one sentence for the menu.
+        given: arguments that are always the same.
+        takes: what it takes from a person: a reason, an expiry, or what it is about.
     """
 
     name: str
     do: str
     check: str
+    help: str
     role: RoleName = "operate"
+    given: tuple[tuple[str, Any], ...] = ()
+    takes: tuple[str, ...] = ("reason",)
+
+    @property
+    def title(self) -> str:
+        """What its button says."""
+        return self.name.replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, kw_only=True)

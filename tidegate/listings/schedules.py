@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from tidegate.domain.value import Value
-from tidegate.listings.listing import Column, Filter, Instant, Listing
+from tidegate.listings.listing import Action, Column, Filter, Instant, Listing
 
 WORDS = (
     *("description", "program", "for_each", "priority", "batching", "on_suspend", "on_update", "sensor"),
@@ -101,6 +101,9 @@ class ListedSchedule(Schedule, kw_only=True):
 ADDED = {*ListedSchedule.__struct_fields__} - {*KEYS, "status"}
 """Fields that are not of the YAML; a caller may send them back."""
 
+BY_HAND = "tidegate.scheduler.commands.by_hand"
+REVERTS = "tidegate.scheduler.commands.reverts"
+
 SCHEDULES = Listing(
     name="schedules",
     title="Schedules",
@@ -135,7 +138,61 @@ SCHEDULES = Listing(
         Column("overrides", "list", 3),
     ),
     order=("ref",),
+    actions=(
+        Action(
+            "trigger",
+            f"{BY_HAND}.manual:trigger",
+            f"{BY_HAND}.manual:check_trigger",
+            "Counts the trigger as met; window and slots still apply.",
+            takes=("key", "reason"),
+        ),
+        Action(
+            "force",
+            f"{BY_HAND}.manual:trigger",
+            f"{BY_HAND}.manual:check_trigger",
+            "Starts at once, past window and other constraints, but not past slots.",
+            given=(("force", True),),
+            takes=("key", "reason"),
+        ),
+        Action(
+            "suspend",
+            f"{BY_HAND}.manual:suspend",
+            f"{BY_HAND}.manual:check_suspend",
+            "Starts nothing new of it until it is resumed.",
+            takes=("reason", "expires"),
+        ),
+        Action(
+            "resume",
+            f"{BY_HAND}.manual:resume",
+            f"{BY_HAND}.manual:check_resume",
+            "Makes it active: events and fires from now on count.",
+            takes=("reason", "expires"),
+        ),
+        Action(
+            "revert",
+            f"{REVERTS}:revert",
+            f"{REVERTS}:check_revert",
+            "Takes back what was changed of it by hand.",
+        ),
+    ),
 )
+
+APP_ACTIONS = (
+    Action(
+        "hold",
+        f"{BY_HAND}.held_apps:hold_app",
+        f"{BY_HAND}.held_apps:check_hold",
+        "Launches nothing of the app until it is released; nothing is discarded.",
+        takes=("reason", "expires"),
+    ),
+    Action(
+        "release",
+        f"{BY_HAND}.held_apps:release_app",
+        f"{BY_HAND}.held_apps:check_release",
+        "Launches the app again: first what was decided meanwhile.",
+    ),
+)
+"""What is done to an app whole."""
 
 TRIGGERED = replace(
     SCHEDULES,

@@ -4,7 +4,7 @@ from collections import Counter
 from enum import StrEnum
 
 from tidegate.domain.value import Value
-from tidegate.listings.listing import Column, Filter, Instant, Listing
+from tidegate.listings.listing import Action, Column, Filter, Instant, Listing
 
 SEVERITIES = ("critical", "warning", "info")
 
@@ -146,6 +146,8 @@ class MaintainedTable(TableFacts, kw_only=True):
         return None if self.health is None else self.health.values.get(name)
 
 
+COMMANDS = "tidegate.scheduler.commands.maintain"
+
 TABLES = Listing(
     name="tables",
     title="Maintenance",
@@ -175,4 +177,13 @@ TABLES = Listing(
         Column("failure", "text", 2, "not measured"),
     ),
     order=("rank", "table"),
+    actions=(
+        Action(
+            "run",
+            f"{COMMANDS}:run_by_hand",
+            f"{COMMANDS}:check_run",
+            "Runs an operation on it now, whatever its schedule and its thresholds say.",
+            takes=("operation", "reason"),
+        ),
+    ),
 )

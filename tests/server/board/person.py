@@ -37,13 +37,28 @@ class Person:
     def press(self, button: str, done: str, **fields: str) -> None:
         """Fill in a form, press its button, and wait until the page says what was done."""
         self.look()
-        button_of = self.page.get_by_role("button", name=button, exact=True)
+        button_of = self.page.get_by_role("button", name=button)
         form = self.page.locator("form").filter(has=button_of).first
         for label, value in {"Reason": f"{button} by a person", **fields}.items():
             form.get_by_label(label, exact=True).fill(value)
-        form.get_by_role("button", name=button, exact=True).click()
+        form.get_by_role("button", name=button).click()
         expect(self.page.get_by_role("status")).to_contain_text(done)
         self.look()
+
+    def act(self, action: str, done: str, **asked: str) -> None:
+        """Choose an action in the menu of the page, answer what it asks for, and press its button."""
+        self.look()
+        self.page.locator("details.menu summary").click()
+        self.page.get_by_role("link", name=f"{action}…").click()
+        if asked:
+            for label, value in asked.items():
+                field = self.page.get_by_label(label, exact=True)
+                if field.evaluate("each => each.tagName") == "SELECT":
+                    field.select_option(value)
+                else:
+                    field.fill(value)
+            self.page.get_by_role("button", name="What does it do?").click()
+        self.press(action, done)
 
     def open_new_job(self, month: str) -> str:
         """Report another day of a month, open the page of its job, and return the day."""
@@ -82,11 +97,11 @@ def switch_a_schedule(person: Person) -> None:
     page.get_by_role("button", name="Show").click()
     page.get_by_role("link", name="sales/each_day").click()
     for button, done in (("Suspend", "is suspended"), ("Resume", "is active"), ("Suspend", "is suspended")):
-        person.press(button, done)
+        person.act(button, done)
         expect(page.get_by_role("region", name="History")).to_contain_text(f"{button} by a person")
-    person.press("Revert", "sales/each_day is active again")
+    person.act("Revert", "sales/each_day is active again")
     for button, day in (("Force", "2026-03-03"), ("Trigger", "2026-03-06")):
-        person.press(button, "is due", Key=day)
+        person.act(button, "is opened", Key=day)
     expect(page.get_by_role("region", name="Jobs of sales/each_day")).to_contain_text("2026-03-03")
 
 
@@ -94,48 +109,58 @@ def hold_an_app(person: Person) -> None:
     """*Now* leads to the button that releases what is on hold."""
     person.open("/")
     person.page.get_by_role("link", name="Its page releases it.").click()
-    person.press("Release", "yard is released")
-    person.press("Hold", "yard is on hold", Expires="4h")
+    person.act("Release", "yard is released")
+    person.act("Hold", "yard is on hold")
 
 
 def change_jobs(person: Person) -> None:
     """One that waits, and two that have failed."""
     person.open_new_job("2026-07")
-    person.press("Force", "force is done")
+    person.act("Force", "is forced")
     person.open_new_job("2026-07")
-    person.press("Cancel", "cancel is done")
+    person.act("Cancel", "is discarded")
     for month, button, reason in (
         ("2026-08", "Retry", Reason.F_RUN),
         ("2026-09", "Requeue", Reason.F_LAUNCH),
     ):
         fail(person.project, person.open_new_job(month), reason)
         person.page.reload()
-        person.press(button, f"{button.lower()} is done")
+        person.act(button, "runs again")
 
 
 def change_an_instance(person: Person) -> None:
     person.open("/board/schedules/shop/clean")
     person.page.get_by_role("region", name="Jobs of shop/clean").get_by_role("link").first.click()
-    for button in ("Pause", "Resume", "Mark successful", "Rerun", "Mark successful", "Rerun downstream"):
-        person.press(button, f"{button.lower()} is done")
+    for button, done in (
+        ("Pause", "is paused"),
+        ("Resume", "runs again"),
+        ("Mark successful", "counts as successful"),
+        ("Rerun", "runs again"),
+        ("Mark successful", "counts as successful"),
+        ("Rerun downstream", "runs again"),
+    ):
+        person.act(button, done)
 
 
 def maintain_a_table(person: Person) -> None:
     person.open("/board/maintenance/table?name=yard/report")
-    person.page.locator("select[name=operation]").select_option("rewrite_data_files")
-    person.press("Run now", "rewrite_data_files is asked for")
+    person.act("Run", "is opened", Operation="rewrite_data_files")
 
 
 def backfill(person: Person) -> None:
     person.open("/board/backfills")
-    dates = {"From": "2026-04-01", "To": "2026-04-02"}
-    person.press("Start", "is started", Task="shop.revenue", **dates)
-    person.press("Cancel", "is cancelled")
+    person.page.get_by_role("link", name="Start a backfill…").click()
+    for label, value in (("Task", "shop.revenue"), ("From", "2026-04-01"), ("To", "2026-04-02")):
+        person.page.get_by_label(label).fill(value)
+    person.page.get_by_role("button", name="What does it do?").click()
+    person.press("Start", "are opened")
+    person.act("Cancel", "are discarded")
 
 
 def send_an_alert_again(person: Person) -> None:
     person.open("/board/alerts?state=dead")
-    person.press("Send again", "is sent to duty again")
+    person.page.get_by_role("link", name="Send again…").first.click()
+    person.press("Retry", "is sent to duty again")
 
 
 def roll_back(person: Person) -> None:

@@ -23,7 +23,7 @@ def served(server: Served) -> Served:
 
 
 def start(server: Served, **changes: str) -> Any:
-    return server.client.post(PAGE, data={**FORM, **changes}, follow_redirects=False)
+    return server.client.post(f"{PAGE}/start", data={**FORM, **changes}, follow_redirects=False)
 
 
 def test_a_button_starts_a_backfill_which_is_listed_with_its_state(served: Served):
@@ -57,14 +57,15 @@ def test_a_backfill_shows_what_each_count_counts(served: Served):
 
 def test_a_button_cancels_it_once(served: Served):
     start(served)
-    assert shown(served, f"{PAGE}/1")["left"]
+    assert [each["refusal"] for each in shown(served, f"{PAGE}/1")["menu"]] == [""]
 
     answer = served.client.post(f"{PAGE}/1/cancel", data={"reason": "wrong"}, follow_redirects=False)
 
     assert answer.status_code == 303, answer.text
     view = shown(served, f"{PAGE}/1")
-    assert (view["line"]["state"], view["left"], view["items"]) == ("cancelled", False, [])
-    assert "/cancel" not in served.client.get(f"{PAGE}/1").text
+    assert (view["line"]["state"], view["items"]) == ("cancelled", [])
+    assert [each["refusal"] for each in view["menu"]] == ["backfill 1 has nothing left to cancel"]
+    assert f'href="{PAGE}/1/cancel"' not in served.client.get(f"{PAGE}/1").text
     problem(served.client.post(f"{PAGE}/1/cancel", data={}), 409)
 
 
@@ -77,7 +78,7 @@ def test_what_cannot_be_started_or_shown_is_refused(served: Served):
     start(served)
     problem(served.client.get(f"{PAGE}/1?status=odd"), 400)
     reader = served.of(served.token(Role.READ))
-    problem(reader.post(PAGE, data=FORM), 403)
+    problem(reader.post(f"{PAGE}/start", data=FORM), 403)
     other = served.of(served.token(Role.OPERATE, app="sales"))
     assert other.get(PAGE, params={"format": "json"}).json()["items"] == []
     problem(other.get(f"{PAGE}/1"), 403)

@@ -82,26 +82,26 @@ def test_buttons_act_on_an_instance_as_its_status_allows(server: Served):
     problem(server.client.post(f"{path}/force", data={}), 409)
 
 
-def test_what_is_of_instances_is_refused_for_jobs_of_schedules(board: Served):
-    problem(board.client.post(f"/board/jobs/{job_of(board, DAYS[0])}/rerun", data={}), 409)
+def test_what_is_of_instances_is_unknown_for_jobs_of_schedules(board: Served):
+    problem(board.client.post(f"/board/jobs/{job_of(board, DAYS[0])}/rerun", data={}), 400)
     problem(board.client.post(f"/board/jobs/{job_of(board, DAYS[0])}/odd", data={}), 400)
 
 
 def test_a_button_runs_an_operation_on_a_table(server: Served):
     yard(server)
     server.pass_time(timedelta(seconds=1))
-    path, name = "/board/maintenance/run", {"table": ORDERS, "reason": "audit"}
-    assert "Run now" in server.client.get(f"/board/maintenance/table?name={ORDERS}").text
+    path, name = "/board/maintenance/table/run", {"name": ORDERS, "reason": "audit"}
+    assert f"{path}?name=" in server.client.get(f"/board/maintenance/table?name={ORDERS}").text
     answer = server.client.post(
         path, data={**name, "operation": "rewrite_data_files"}, follow_redirects=False
     )
     assert answer.status_code == 303, answer.text
     back = server.client.get(answer.headers["location"], headers=HTML)
-    assert (back.status_code, "rewrite_data_files is asked for" in back.text) == (200, True)
+    assert (back.status_code, "1 new operation of " in back.text) == (200, True)
     with server.store.reading() as reader:
         (job,) = [each for each in reader.jobs() if each.maintenance is not None]
     assert shown(server, f"/board/jobs/{job.id}")["actions"] == []
     problem(server.client.post(path, data={**name, "operation": "odd"}), 400)
-    problem(server.client.post(path, data={"table": "none"}), 404)
+    problem(server.client.post(path, data={"name": "none"}), 404)
     reader = server.of(server.token(Role.READ))
     problem(reader.post(path, data=name), 403)

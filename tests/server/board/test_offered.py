@@ -10,14 +10,14 @@ from tests.server.board.board import DAYS, job_of, shown
 from tests.server.serving import Served
 from tests.server.shop import THIRTEEN, shop
 from tests.worlds.samples import operation_job
+from tidegate.listings.instances import INSTANCES
 from tidegate.listings.jobs import JOBS
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.server.routes.instances import ACTIONS as OF_INSTANCES
 
 pytestmark = pytest.mark.slow  # a server on a real store
 
-EVERY = (*(each.name for each in JOBS.actions), *OF_INSTANCES)
+EVERY = tuple(each.name for each in (*JOBS.actions, *INSTANCES.actions))
 
 
 def test_each_button_succeeds_and_what_would_be_refused_has_none(board: Served):

@@ -22,7 +22,7 @@ def test_the_schedule_the_list_and_the_overrides_show_it(board: Served):
     for path in (PATH, "/board/schedules?app=sales", "/board/overrides", "/board/overrides?app=sales"):
         page = board.client.get(path, headers=HTML).text
         assert "suspended" in page and "late &lt;b&gt;feed" in page, path
-    assert f'action="{PATH}/revert"' in board.client.get(PATH, headers=HTML).text
+    assert f'href="{PATH}/revert"' in board.client.get(PATH, headers=HTML).text
     found = {each["schedule"]: each for each in shown(board, "/board/overrides")["items"]}["each_day"]
     assert (found["override"], found["owner"], found["reverts"]) == ("suspended", "rest", "is active again")
     assert found["expires_at"] is not None

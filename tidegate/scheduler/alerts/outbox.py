@@ -17,6 +17,7 @@ from tidegate.domain.back_off import back_off
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.alert import ALERTS, Alert, AlertState
 from tidegate.scheduler.model.refused import Refused, UnknownName
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.upkeep import UpkeepStore, UpkeepTransaction
 
 TRIES_MAX = 8
@@ -85,11 +86,7 @@ def retry(
         if unknown:
             raise UnknownName(f"there is no alert {unknown[0]}", "`tidegate alerts list` shows them")
     for alert in found:
-        if alert.state is AlertState.SENT:
-            raise Refused(
-                f"alert {alert.id} was sent already",
-                f"`tidegate alerts test {alert.channel}` sends a message to the channel",
-            )
+        check_retry(transaction, alert, now)
     again = [
         msgspec.structs.replace(alert, state=AlertState.PENDING, tries=0, next_at=now, ended_at=None)
         for alert in found
@@ -97,6 +94,34 @@ def retry(
     transaction.put_records(ALERTS, again)
     transaction.add_journal([_entry(alert, "retry", now, by.noted) for alert in again])
     return tuple(again)
+
+
+def retry_one(transaction: UpkeepTransaction, alert: tuple[str, str], now: datetime, by: By) -> Alert:
+    """Send an alert again, or at once.
+
+    Args:
+        alert: its project and its id.
+
+    Raises:
+        UnknownName: there is no such alert.
+        Refused: it was sent already.
+    """
+    project, id_ = alert
+    (again,) = retry(transaction, project, [id_], now, by)
+    return again
+
+
+def check_retry(_reader: EngineReader, alert: Alert, _now: datetime) -> None:
+    """Refuse to send an alert again that `retry` would refuse.
+
+    Raises:
+        Refused: it was sent already.
+    """
+    if alert.state is AlertState.SENT:
+        raise Refused(
+            f"alert {alert.id} was sent already",
+            f"`tidegate alerts test {alert.channel}` sends a message to the channel",
+        )
 
 
 def _same_try(transaction: UpkeepTransaction, alert: Alert) -> list[Alert]:

@@ -88,6 +88,15 @@ def run_by_hand(
     return transaction.jobs(ids=(job.id,))
 
 
+def check_run(reader: EngineReader, table: TableState, now: datetime) -> None:
+    """Refuse to run operations on a table for which no enabled policy configures one.
+
+    Raises:
+        MaintenanceRefused: E-POLICY.
+    """
+    choose(reader, load_policies(reader, now), table.name)
+
+
 def choose(
     reader: EngineReader,
     policies: Policies,

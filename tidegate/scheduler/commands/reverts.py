@@ -17,9 +17,11 @@ from tidegate.scheduler.commands.by_hand.statuses import switch
 from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.commands.deployment.schedules import carry_out_call
 from tidegate.scheduler.commands.overrides import Cause, record_overrides
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.model.refused import Refused, UnknownName
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import route_before
 
@@ -103,6 +105,16 @@ def revert(
     restore_texts(transaction, [each for each in found if each.of_text], now, by, "reverted")
     restore_statuses(transaction, found, now, by, "reverted")
     return tuple(found)
+
+
+def check_revert(reader: EngineReader, state: ScheduleState, _now: datetime) -> None:
+    """Refuse to revert a schedule of which nothing was changed by hand.
+
+    Raises:
+        Refused: it has no override.
+    """
+    if not any(of_part(each, None) for each in reader.records(OVERRIDES, ref=[state.ref])):
+        raise Refused(f"nothing of {state.ref} was changed by hand", "`tidegate overrides list` shows all")
 
 
 def of_part(override: Override, only: Part | None) -> bool:

@@ -4,12 +4,10 @@ from fastapi import APIRouter
 
 from tidegate.listings.ledger import LEDGER
 from tidegate.server.board import (
-    alerts,
     assets,
     backfills,
     day,
     deployments,
-    holds,
     jobs,
     listing,
     maintenance,
@@ -17,6 +15,7 @@ from tidegate.server.board import (
     schedules,
     search,
     session,
+    subjects,
 )
 from tidegate.server.board.datasets import pages as datasets
 from tidegate.server.board.ledger import whole_ledger
@@ -27,16 +26,15 @@ BOARD: tuple[APIRouter, ...] = (
     assets.router,
     session.router,
     search.router,
+    subjects.router,
     now.router,
     schedules.router,
-    holds.router,
     jobs.router,
     datasets.router,
     day.router,
     backfills.router,
     maintenance.router,
     listing.router,
-    alerts.router,
     deployments.router,
 )
 """The pages, with whole paths."""

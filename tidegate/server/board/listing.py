@@ -1,5 +1,6 @@
 """Lists as pages: a form of the filters, a table of the columns, and a link to the next page."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
@@ -11,6 +12,7 @@ from tidegate.listings.declared import LISTINGS
 from tidegate.listings.listing import Listing, load
 from tidegate.listings.read import Rows
 from tidegate.project.local_time import common_zone
+from tidegate.scheduler.model.records.alert import AlertState
 from tidegate.scheduler.model.records.token import Role
 from tidegate.server.access import Caller, needs
 from tidegate.server.board.page import PageRoute, page
@@ -108,8 +110,18 @@ def _query(given: dict[str, Any], cursor: str) -> list[tuple[str, str]]:
     return [*found, ("cursor", cursor)]
 
 
+def _alert_counts(service: Service, caller: Caller, *_: object) -> dict[str, int]:
+    """Return how many alerts that a caller sees are in each state, whatever the filters."""
+    sums = Counter[AlertState]()
+    with service.store.reading() as reader:
+        for each in reader.alert_counts(service.settings.name, caller.app):
+            sums[each.state] += each.alerts
+    return {str(each): sums[each] for each in AlertState if sums[each]}
+
+
 for _name in ("jobs", "instances", "late", "overrides", "commits", "tasks", "gauges", "watermarks"):
     add_page(LISTINGS[_name])
+add_page(LISTINGS["alerts"], template="alerts", more=_alert_counts)
 add_page(LISTINGS["backfills"], template="backfills")
 add_page(LISTINGS["events"], template="events")
 add_page(LISTINGS["tables"], "/maintenance")

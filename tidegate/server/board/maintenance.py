@@ -2,23 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.listings.queries.tables import public_table
 from tidegate.listings.tables import MaintainedTable
-from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.explain.measured import measured
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.tick.maintenance.policies import load_policies
-from tidegate.server.access import OPERATE, READ, Called
-from tidegate.server.board.page import PageRoute, back, page
-from tidegate.server.body import read_form
-from tidegate.server.problem import Problem, refused_as
+from tidegate.server.access import READ, Called
+from tidegate.server.board.actions import Offered, offered
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.subjects import of_table
 from tidegate.server.service import Here
 from tidegate.server.tables import table_named
 
@@ -45,6 +42,7 @@ class Shown(Value, kw_only=True):
     """One table.
 
     Attributes:
+        menu: what can be done to it.
         points: its files before and after each of the newest runs, the oldest first.
     """
 
@@ -52,6 +50,7 @@ class Shown(Value, kw_only=True):
     table: MaintainedTable
     operations: tuple[OperationStatus, ...]
     runs: tuple[OperationRun, ...]
+    menu: tuple[Offered, ...]
     points: tuple[Point, ...]
 
 
@@ -68,27 +67,10 @@ def show_page(name: str, request: Request, service: Here, caller: Called) -> Res
             table=public_table(measured(policies, table, now)),
             operations=operation_status(reader, table, policies, now),
             runs=runs[::-1],
+            menu=offered(of_table(table), reader, now, caller),
             points=points(runs),
         )
     return page(request, service, "table", table.name, view)
-
-
-@router.post("/run", dependencies=[OPERATE])
-def run(service: Here, caller: Called, form: Annotated[dict[str, str], Depends(read_form)]) -> Response:
-    """Run an operation on a table now, or all that are configured."""
-    with service.store.transaction() as transaction:
-        table = table_named(service, transaction, caller, form.get("table", ""))
-        with refused_as(409):
-            jobs = run_by_hand(
-                transaction,
-                table.name,
-                service.clock(),
-                operation=_operation(form.get("operation", "")),
-                policy=None,
-                by=caller.by(form.get("reason", "").strip()),
-            )
-    done = f"{jobs[0].work.operation} is asked for" if jobs else "no enabled policy configures an operation"
-    return back(f"{router.prefix}/table", done, name=table.name)
 
 
 def points(runs: Sequence[OperationRun]) -> tuple[Point, ...]:
@@ -111,10 +93,3 @@ def points(runs: Sequence[OperationRun]) -> tuple[Point, ...]:
         )
         for at, files in sorted(found)
     )
-
-
-def _operation(name: str) -> Operation | None:
-    """Return the operation of a form; None for all that are configured."""
-    if name and name not in list(Operation):
-        raise Problem(400, f"there is no operation {name!r:.100}", hint=f"one of {', '.join(Operation)}")
-    return Operation(name) if name else None

@@ -281,6 +281,18 @@ def _section(path: str) -> str:
     return next((name for to, name in PAGES if path == to or (to != "/" and path.startswith(f"{to}/"))), "")
 
 
+class PageProblem(Problem):
+    """A conflict that people see as a page of its own; tools get the problem.
+
+    Attributes:
+        template, title, view: of the page.
+    """
+
+    def __init__(self, message: str, template: str, title: str, view: Any) -> None:
+        super().__init__(409, message)
+        self.template, self.title, self.view = template, title, view
+
+
 class PageRoute(APIRoute):
     """A route whose errors are pages where the caller is a browser, unless it asks for JSON."""
 
@@ -309,6 +321,12 @@ def _is_for_people(request: Request) -> bool:
 def _problem_page(request: Request, problem: Problem) -> Response:
     service: Service = request.app.state.service
     view = {"status": problem.status, "detail": problem.message, "hint": for_page(problem.hint)}
+    if isinstance(problem, PageProblem):
+        named, title = problem.template, problem.title
+        with in_zone(service.settings.timezone):
+            return rendered(
+                request, service.namespace, named, title, problem.view, service.clock(), problem.status
+            )
     if problem.status == UNAUTHORIZED:
         view["next"] = request.url.path
         return rendered(request, service.namespace, "sign_in", "Sign in", view, None, problem.status)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Annotated
+from typing import Any
 
 import yaml
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from msgspec.structs import replace
 
 from tidegate.compiler.render.written import written_schedule
@@ -17,27 +17,22 @@ from tidegate.listings.jobs import Job
 from tidegate.listings.overrides import Override
 from tidegate.listings.queries.jobs import public_jobs
 from tidegate.listings.queries.overrides import public_overrides
+from tidegate.listings.read import Rows
 from tidegate.listings.schedules import SCHEDULES
 from tidegate.processes.explained import explained
-from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
-from tidegate.scheduler.commands.reverts import revert
 from tidegate.scheduler.explain.explanation import Explanation
-from tidegate.scheduler.explain.overrides import reverted_to
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import OVERRIDES
-from tidegate.scheduler.model.records.token import Role
-from tidegate.server.access import OPERATE, READ, Called, Caller
+from tidegate.server.access import READ, Called, Caller
+from tidegate.server.board.actions import Offered, offered
 from tidegate.server.board.listing import add_page
-from tidegate.server.board.page import PageRoute, back, page
-from tidegate.server.body import read_form
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.subjects import of_app, of_schedule
 from tidegate.server.deployed import own_apps, schedule_of
-from tidegate.server.forms.override import until_of
-from tidegate.server.problem import Problem
 from tidegate.server.routes.holds import HeldApp, held
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import refused_to
 
 router = APIRouter(prefix="/board/schedules", route_class=PageRoute, include_in_schema=False)
 
@@ -53,10 +48,14 @@ class Apps(Value, kw_only=True):
     Attributes:
         apps: all that the caller sees.
         holds: who holds the launches of each that is on hold.
+        app: the only one that is listed; "" for several.
+        menu: what can be done to it.
     """
 
     apps: tuple[str, ...]
     holds: dict[str, HeldApp]
+    app: str
+    menu: tuple[Offered, ...]
 
 
 class Shown(Value, kw_only=True):
@@ -69,6 +68,7 @@ class Shown(Value, kw_only=True):
         jobs: the newest ones.
         history: the newest entries first.
         overrides: what was changed of it by hand.
+        menu: what can be done to it, and what is refused.
     """
 
     state: ScheduleState
@@ -79,19 +79,27 @@ class Shown(Value, kw_only=True):
     jobs: tuple[Job, ...]
     history: tuple[Entry, ...]
     overrides: list[Override]
+    menu: tuple[Offered, ...]
 
 
-def _apps(service: Service, caller: Caller, *_: object) -> Apps:
+def _apps(service: Service, caller: Caller, _rows: Rows, given: dict[str, Any]) -> Apps:
     with service.store.reading() as reader:
         apps = tuple(sorted(each for each in own_apps(service, reader) if caller.sees(each)))
-        return Apps(apps=apps, holds={each.app: each for each in held(reader, lambda app: app in apps)})
+        asked = (given["app"] or "").rpartition("/")[2]
+        app = asked or (apps[0] if len(apps) == 1 else "")
+        return Apps(
+            apps=apps,
+            holds={each.app: each for each in held(reader, lambda app: app in apps)},
+            app=app,
+            menu=offered(of_app(app), reader, service.clock(), caller) if app else (),
+        )
 
 
 add_page(SCHEDULES, template="schedules", more=_apps)
 
 
 @router.get("/{app}/{s}", dependencies=[READ])
-def show_page(app: str, s: str, request: Request, service: Here) -> Response:
+def show_page(app: str, s: str, request: Request, service: Here, caller: Called) -> Response:
     """Show a schedule or task."""
     now = service.clock()
     with service.store.reading() as reader:
@@ -106,47 +114,9 @@ def show_page(app: str, s: str, request: Request, service: Here) -> Response:
             jobs=tuple(public_jobs(reader, reader.jobs(schedules=(state.ref,), limit=JOBS_SHOWN)[::-1])),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
             overrides=public_overrides(reader, reader.records(OVERRIDES, ref=[state.ref])),
+            menu=offered(of_schedule(reader, state), reader, now, caller),
         )
     return page(request, service, "schedule", state.ref, view, state.spec.timezone)
-
-
-@router.post("/{app}/{s}/{action}", dependencies=[OPERATE])
-def act(
-    app: str,
-    s: str,
-    action: str,
-    request: Request,
-    service: Here,
-    caller: Called,
-    form: Annotated[dict[str, str], Depends(read_form)],
-) -> Response:
-    """Suspend, resume, trigger, force or revert a schedule."""
-    now, by = service.clock(), caller.by(form.get("reason", "").strip())
-    until = until_of(form.get("expires", "").strip(), now)
-    with service.store.transaction() as transaction:
-        ref = schedule_of(service, transaction, app, s).ref
-        with refused_to(transaction, caller):
-            match action:
-                case "suspend":
-                    changed = suspend(transaction, ref, now, by, until)
-                    done = f"{ref} is suspended" if changed else f"{ref} was suspended already"
-                case "resume":
-                    changed = resume(transaction, ref, now, by, until)
-                    done = f"{ref} is active" if changed else f"{ref} was active already"
-                case "trigger" | "force":
-                    key = form.get("key", "").strip()
-                    job = trigger(transaction, ref, now, key, action == "force", by=by)
-                    done = f"job {job.id} is due; the next tick decides about it"
-                case "revert":
-                    if any(each.of_text for each in transaction.records(OVERRIDES, ref=[ref])):
-                        caller.check(Role.ADMIN)
-                    reverted = revert(transaction, ref, now, by)
-                    done = "; ".join(f"{ref} {reverted_to(each)}" for each in reverted)
-                    if any(each.kind == "created" for each in reverted):
-                        return back("/board/schedules", done, app=app)
-                case _:
-                    raise Problem(400, f"there is no action {action!r:.100}")
-    return back(f"/board/schedules/{ref}", done)
 
 
 def _next_fires(state: ScheduleState, now: datetime) -> Iterable[datetime]:

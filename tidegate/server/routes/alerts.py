@@ -8,17 +8,15 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.listings.alerts import Alert
 from tidegate.listings.queries.alerts import public_alert
-from tidegate.scheduler.alerts.outbox import retry
-from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.alerts.outbox import retry_one
 from tidegate.scheduler.model.records import alert as engine
-from tidegate.scheduler.store.upkeep import UpkeepTransaction
+from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import contract, json_answer
-from tidegate.server.problem import refused_as
+from tidegate.server.problem import Problem, refused_as
 from tidegate.server.routes.schedules import REASON, Reasoned
 from tidegate.server.service import Here, Service
-from tidegate.server.visible import named
 
 router = APIRouter(prefix="/alerts", tags=["alerts"])
 
@@ -46,19 +44,19 @@ def retry_alert(
     """Send an abandoned alert again, or at once one that waits for its next try; 409 if it was sent."""
     by = caller.by(as_form(body, Reasoned).reason)
     with service.store.transaction() as transaction:
-        return json_answer(SentAgain(alert=public_alert(send_again(service, transaction, caller, id, by))))
+        alert = alert_of(service, transaction, caller, id)
+        with refused_as(409):
+            again = retry_one(transaction, (alert.project, alert.id), service.clock(), by)
+        return json_answer(SentAgain(alert=public_alert(again)))
 
 
-def send_again(
-    service: Service, transaction: UpkeepTransaction, caller: Caller, id: str, by: By
-) -> engine.Alert:
-    """Put an alert back into the outbox, and return it.
+def alert_of(service: Service, reader: ListingReader, caller: Caller, id: str) -> engine.Alert:
+    """Return an alert of the project.
 
     Raises:
-        Problem: 403 for one of another app than the token's, 404 for an unknown one, 409 if it was sent.
+        Problem: 403 for one of another app than the token's, 404 for an unknown one.
     """
-    for alert in transaction.alerts(service.settings.name, ids=[id]):
+    for alert in reader.alerts(service.settings.name, ids=[id]):
         caller.check_app(app_of(alert.subject))
-    with refused_as(409), named():
-        (again,) = retry(transaction, service.settings.name, [id], service.clock(), by)
-    return again
+        return alert
+    raise Problem(404, f"there is no alert {id:.200}", hint="`tidegate alerts list` shows them")

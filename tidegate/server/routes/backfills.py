@@ -11,6 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.listings.backfills import ShownBackfill
 from tidegate.listings.queries.backfills import shown_backfill
 from tidegate.scheduler.commands.tasks.backfills import (
+    Backfill,
     Wanted,
     backfill_of,
     cancel_backfill,
@@ -18,6 +19,7 @@ from tidegate.scheduler.commands.tasks.backfills import (
     start_backfill_once,
 )
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
 from tidegate.server.body import as_form, read_object, read_optional
 from tidegate.server.contract import contract, json_answer
@@ -110,23 +112,35 @@ def start_backfill(service: Service, caller: Caller, asked: BackfillBody) -> tup
     Raises:
         Problem: 400, 403, 404 or 409; nothing has been started.
     """
+    with service.store.transaction() as transaction:
+        made, repeated = start_within(service, transaction, caller, asked)
+        return shown_backfill(transaction, progress(transaction, made.number)), repeated
+
+
+def start_within(
+    service: Service, transaction: EngineTransaction, caller: Caller, asked: BackfillBody
+) -> tuple[Backfill, bool]:
+    """Start a backfill within a transaction, as `start_backfill`.
+
+    Raises:
+        Problem: see there.
+    """
     if (asked.task is None) == (asked.app is None):
         raise Problem(400, "name either a `task` or an `app`")
-    with service.store.transaction() as transaction:
-        wanted = Wanted(
-            **_target(service, transaction, caller, asked),
-            from_=asked.from_,
-            to=asked.to,
-            lot=asked.lot,
-            upstream=asked.upstream,
-            only=tuple(whole_ref(service, name) for name in asked.only),
-            priority=asked.priority,
-        )
-        with refused_as(409):
-            now, by = service.clock(), caller.by(asked.reason)
-            made, repeated = start_backfill_once(transaction, wanted, now, by, asked.request or "")
-        check_tasks(service, transaction, caller, made.tasks)
-        return shown_backfill(transaction, progress(transaction, made.number)), repeated
+    wanted = Wanted(
+        **_target(service, transaction, caller, asked),
+        from_=asked.from_,
+        to=asked.to,
+        lot=asked.lot,
+        upstream=asked.upstream,
+        only=tuple(whole_ref(service, name) for name in asked.only),
+        priority=asked.priority,
+    )
+    with refused_as(409):
+        now, by = service.clock(), caller.by(asked.reason)
+        made, repeated = start_backfill_once(transaction, wanted, now, by, asked.request or "")
+    check_tasks(service, transaction, caller, made.tasks)
+    return made, repeated
 
 
 @router.get("/{id}", dependencies=[READ], **contract(ShownBackfill))
@@ -148,20 +162,12 @@ def cancel(
     id: Number, service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_optional)]
 ) -> Response:
     """Discard the instances of a backfill that do not run yet; what runs or is done stays."""
-    return json_answer(cancelled(service, caller, id, as_form(body, Reasoned).reason))
-
-
-def cancelled(service: Service, caller: Caller, number: int, reason: str) -> ShownBackfill:
-    """Cancel a backfill, and return what is left of it.
-
-    Raises:
-        Problem: 403, 404, or 409 if nothing is left to cancel.
-    """
+    by = caller.by(as_form(body, Reasoned).reason)
     with service.store.transaction() as transaction:
-        check_backfill(service, transaction, caller, number)
+        check_backfill(service, transaction, caller, id)
         with refused_as(409):
-            left = cancel_backfill(transaction, number, service.clock(), caller.by(reason))
-        return shown_backfill(transaction, left)
+            left = cancel_backfill(transaction, id, service.clock(), by)
+        return json_answer(shown_backfill(transaction, left))
 
 
 def _target(service: Service, reader: EngineReader, caller: Caller, asked: BackfillBody) -> dict[str, str]:

@@ -5,15 +5,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 from msgspec.structs import asdict
 
+from tidegate.listings.actions import find_action
+from tidegate.listings.instances import INSTANCES
+from tidegate.listings.listing import load
 from tidegate.listings.queries.instances import shown_now
 from tidegate.listings.shown_instance import ChangedInstance, ShownInstance, shown_instance
-from tidegate.scheduler.commands.tasks.instances import InstanceName, act
-from tidegate.scheduler.decision.instances.actions import Action
+from tidegate.scheduler.commands.tasks.instances import InstanceName
 from tidegate.server.access import OPERATE, READ, Called
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import contract, json_answer
 from tidegate.server.page import WholeNumber
-from tidegate.server.problem import Problem, refused_as
+from tidegate.server.problem import refused_as
 from tidegate.server.routes.schedules import Reasoned
 from tidegate.server.service import Here
 from tidegate.server.tasks import check_tasks, instance_of, task_of
@@ -25,15 +27,6 @@ NUMBER_MAX = 2**31 - 1
 OfBackfill = Annotated[
     int, WholeNumber, Query(ge=0, le=NUMBER_MAX, description="The number of its backfill; 0 for none.")
 ]
-
-ACTIONS: dict[str, tuple[Action, bool]] = {
-    "mark_successful": (Action.MARK_SUCCESSFUL, False),
-    "pause": (Action.PAUSE, False),
-    "resume": (Action.RESUME, False),
-    "rerun": (Action.RERUN, False),
-    "rerun_downstream": (Action.RERUN, True),
-}
-"""The actions of paths, and whether the consumers run again too."""
 
 
 @router.get("/instances/{task}/{scheduled}", dependencies=[READ], **contract(ShownInstance, errors=(409,)))
@@ -68,16 +61,15 @@ def act_on_instance(
     backfill: OfBackfill = 0,
 ) -> Response:
     """Mark an instance as successful, pause or resume it, or run it again, alone or with its consumers."""
-    if action not in ACTIONS:
-        raise Problem(400, f"there is no action {action!r:.100}", hint=f"one of {', '.join(ACTIONS)}")
-    does, downstream = ACTIONS[action]
+    with refused_as(400):
+        found = find_action(INSTANCES.actions, action)
     by = caller.by(as_form(body, Reasoned).reason)
     with service.store.transaction() as transaction:
         state = task_of(service, transaction, caller, task)
         name = InstanceName(scheduled=scheduled, number=backfill)
-        instance_of(transaction, state, name)
+        job = instance_of(transaction, state, name)
         with refused_as(409):
-            changed = act(transaction, state.ref, name, does, service.clock(), by, downstream=downstream)
+            changed = load(found.do)(transaction, job.id, service.clock(), by, **dict(found.given))
         check_tasks(service, transaction, caller, tuple(job.schedule for job in changed))
         shown = tuple(shown_now(transaction, job) for job in changed)
     return json_answer(ChangedInstance(**asdict(shown[0]), changed=shown))

@@ -72,7 +72,7 @@ def act_on_job(
 ) -> Response:
     """Cancel a job, queue a dead letter again, retry a failed job, or force a waiting one."""
     with refused_as(400):
-        found = find_action(JOBS, action)
+        found = find_action(JOBS.actions, action)
     caller.check(Role(found.role))
     by = caller.by(as_form(body, Reasoned).reason)
     with service.store.transaction() as transaction:

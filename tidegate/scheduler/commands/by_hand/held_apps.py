@@ -17,6 +17,7 @@ from tidegate.scheduler.commands.overrides import Cause, record_overrides
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.records.override import OVERRIDES, Override
+from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import expire
@@ -77,6 +78,26 @@ def release_held(transaction: EngineTransaction, app: str, now: datetime, by: By
     _put(transaction, held)
     _note(transaction, app, "release", now, by)
     return True
+
+
+def check_hold(reader: EngineReader, app: str, _now: datetime) -> None:
+    """Refuse to hold an app for which nothing would change.
+
+    Raises:
+        Refused: it is on hold.
+    """
+    if app in held_apps(reader):
+        raise Refused(f"{app} is on hold already", f"`tidegate apps release {app}`")
+
+
+def check_release(reader: EngineReader, app: str, _now: datetime) -> None:
+    """Refuse to release an app that is not on hold.
+
+    Raises:
+        Refused: it is not.
+    """
+    if app not in held_apps(reader):
+        raise Refused(f"{app} is not on hold", f"`tidegate apps hold {app}`")
 
 
 def hold_of(reader: EngineReader, app: str) -> Override | None:

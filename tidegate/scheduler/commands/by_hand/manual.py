@@ -26,6 +26,7 @@ from tidegate.scheduler.decision.launch.dates import date_of_moment, dates_writt
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
@@ -80,6 +81,39 @@ def resume(
     return switch(transaction, ref, "active", now, by, until)
 
 
+def check_suspend(_reader: EngineReader, state: ScheduleState, _now: datetime) -> None:
+    """Refuse to suspend a schedule for which nothing would change.
+
+    Raises:
+        Refused: it is suspended.
+    """
+    if not state.active:
+        raise Refused(f"{state.ref} is suspended already", f"`tidegate schedules resume {state.ref}`")
+
+
+def check_resume(_reader: EngineReader, state: ScheduleState, _now: datetime) -> None:
+    """Refuse to resume a schedule for which nothing would change.
+
+    Raises:
+        Refused: it is active.
+    """
+    if state.active:
+        raise Refused(f"{state.ref} is active already", f"`tidegate schedules suspend {state.ref}`")
+
+
+def check_trigger(
+    _reader: EngineReader, state: ScheduleState, _now: datetime, *, force: bool = False
+) -> None:
+    """Refuse to trigger what has no trigger, whatever the key.
+
+    Raises:
+        Refused: it is a task.
+    """
+    if state.spec.task is not None:
+        hint = "`tidegate instances rerun` runs an instance again, `tidegate backfill start` makes more"
+        raise Refused(f"{state.ref} is a task, which is not {'forced' if force else 'triggered'}", hint)
+
+
 def trigger(
     transaction: EngineTransaction,
     ref: str,
@@ -105,9 +139,7 @@ def trigger(
     """
     advance_before(transaction, now)
     state = schedule_state(transaction, ref)
-    if state.spec.task is not None:
-        hint = "`tidegate instances rerun` runs an instance again, `tidegate backfill start` makes more"
-        raise Refused(f"{ref} is a task, which is not triggered", hint)
+    check_trigger(transaction, state, now)
     if state.spec.for_each is not None and not key:
         raise Refused(
             f"schedule {ref} runs for each {state.spec.for_each}, and no key was given",

@@ -40,6 +40,8 @@ INSTANCES_MAX = 100_000
 
 DAYS_AT_ONCE = 30
 
+_LEFT = (Status.NOT_RUN, Status.WAITING, Status.PAUSED)
+
 
 class Backfill(Value, kw_only=True):
     """The request of a backfill.
@@ -181,18 +183,20 @@ def cancel_backfill(transaction: EngineTransaction, number: int, now: datetime, 
     """
     advance_before(transaction, now)
     backfill = backfill_of(transaction, number)
-    open_ = [
-        job
-        for job in transaction.instances(backfill=number)
-        if status_of(job) in (Status.NOT_RUN, Status.WAITING, Status.PAUSED)
-    ]
-    if backfill.cancelled_at is not None or not open_:
-        raise InstanceRefused("E-STATE", f"backfill {number} has nothing left to cancel")
+    check_cancel(transaction, backfill, now)
+    open_ = [job for job in transaction.instances(backfill=number) if status_of(job) in _LEFT]
     cancelled = msgspec.structs.replace(backfill, cancelled_at=now)
     _put(transaction, cancelled)
     discard_jobs(transaction, open_, Reason.D_CANCELLED, now)
     transaction.add_journal([_entry(cancelled, "cancel", by, now)])
     return progress(transaction, number)
+
+
+def check_cancel(reader: EngineReader, backfill: Backfill, _now: datetime) -> None:
+    """Refuse to cancel a backfill that is cancelled or over (InstanceRefused)."""
+    counts = progress(reader, backfill.number).counts
+    if backfill.cancelled_at is not None or not any(counts[status] for status in _LEFT):
+        raise InstanceRefused("E-STATE", f"backfill {backfill.number} has nothing left to cancel")
 
 
 def backfill_of(reader: EngineReader, number: int) -> Backfill:

@@ -14,7 +14,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By, EntryKind
-from tidegate.scheduler.model.refused import InstanceRefused
+from tidegate.scheduler.model.refused import InstanceRefused, Refused, UnknownName
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.named import named_instance
@@ -73,6 +73,50 @@ def act(
         return rerun(transaction, [job], now, by, downstream=downstream)
     changed = change_instances(transaction, [job], _KINDS[action], now, by, str(action))
     return changed if action is not Action.RESUME else decide_now(transaction, changed, now)
+
+
+def act_on_job(
+    transaction: EngineTransaction,
+    job: str,
+    now: datetime,
+    by: By,
+    *,
+    action: str,
+    downstream: bool = False,
+) -> tuple[Job, ...]:
+    """Carry out an action on an instance that is named by its job.
+
+    Args:
+        action: the value of an `Action`.
+
+    Raises:
+        Refused: there is no such job, or it is not an instance.
+        InstanceRefused: its status does not allow the action.
+    """
+    found = next(iter(transaction.jobs(ids=[job])), None)
+    if found is None:
+        raise UnknownName(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
+    name = _name_of(found)
+    return act(transaction, found.schedule, name, Action(action), now, by, downstream=downstream)
+
+
+def check_act(reader: EngineReader, job: Job, _now: datetime, *, action: str, downstream: bool) -> None:
+    """Refuse an action on an instance that `act` would refuse.
+
+    Raises:
+        Refused: the job is not an instance.
+        InstanceRefused: its task is not deployed, or its status does not allow the action.
+    """
+    name, wanted = _name_of(job), Action(action)
+    state = task_state(reader, job.schedule)
+    if status_of(job) not in ALLOWED[wanted]:
+        raise _not_allowed(state, name, wanted, status_of(job))
+
+
+def _name_of(job: Job) -> InstanceName:
+    if job.instance is None:
+        raise Refused(f"job {job.id} is not an instance of a task", "`tidegate jobs` acts on it")
+    return InstanceName(scheduled=job.instance.key, number=job.instance.number)
 
 
 def task_state(reader: EngineReader, ref: str) -> ScheduleState:
