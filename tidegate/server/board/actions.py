@@ -16,7 +16,6 @@ from urllib.parse import quote, urlencode
 import msgspec
 from fastapi import APIRouter, Depends, Request, Response
 
-from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
 from tidegate.listings.actions import find_action, refusal_of
@@ -29,9 +28,9 @@ from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.server.access import OPERATE, Called, Caller
-from tidegate.server.board.page import PageProblem, back, page
+from tidegate.server.board.page import back, is_for_people, page
 from tidegate.server.body import read_form
-from tidegate.server.forms.override import until_of
+from tidegate.server.forms.action import FIELDS, Field, Given, taken_of
 from tidegate.server.problem import Problem, refused_as
 from tidegate.server.service import Here, Service
 from tidegate.server.tasks import check_tasks
@@ -41,38 +40,6 @@ CHANGED = "nothing was done: something else would happen now than was shown"
 DONE_SHOWN = 3
 """So many sentences say what was done."""
 
-
-class Field(Value, kw_only=True):
-    """A field of the form of an action.
-
-    Attributes:
-        choices: what can be chosen, each with its words; None for a field that takes any text.
-        kind: of the input, as in HTML.
-    """
-
-    name: str
-    label: str
-    value: str = ""
-    placeholder: str = ""
-    help: str = ""
-    required: bool = False
-    kind: str = "text"
-    choices: tuple[tuple[str, str], ...] | None = None
-
-
-FIELDS = {
-    "reason": Field(
-        name="reason", label="Reason", placeholder="For the journal and your colleagues", required=True
-    ),
-    "expires": Field(
-        name="expires", label="Until", placeholder="4h", help="Empty: until a person takes it back."
-    ),
-}
-"""What a person is asked when it is known what the action does."""
-
-
-Given = Mapping[str, str]
-"""The fields of a form, or of a query."""
 
 Do = Callable[[EngineTransaction, Given], Any]
 """Carries out an action that is of no list."""
@@ -209,20 +176,25 @@ def add_actions(router: APIRouter, path: str, find: Find) -> None:
         caller: Called,
         form: Annotated[dict[str, str], Depends(read_form)],
     ) -> Response:
-        now, names = service.clock(), _names(request)
-        with service.store.transaction() as transaction:
-            subject = find(service, transaction, caller, names, form)
-            wanted = _wanted(subject, caller, names["action"])
-            doing = _doing(service, caller, subject, wanted, form)
-            try:
-                effect = carry_out(transaction, doing, now, form.get("agreed"))
-            except Moved as moved:
-                # Raised out of the transaction, it keeps nothing.
-                view = _shown(subject, wanted, form, moved.effect, moved=True)
-                raise PageProblem(CHANGED, "action", view.title, view) from moved
-            home, query = (
-                (subject.path, subject.query) if subject.home is None else subject.home(transaction, effect)
-            )
+        names, shown = _names(request), None
+        try:
+            with service.store.transaction() as transaction:
+                subject = find(service, transaction, caller, names, form)
+                wanted = _wanted(subject, caller, names["action"])
+                doing = _doing(service, caller, subject, wanted, form)
+                try:
+                    effect = carry_out(transaction, doing, service.clock(), form.get("agreed"))
+                except Moved as moved:
+                    shown = _shown(subject, wanted, form, moved.effect, moved=True)
+                    raise
+                home, query = (
+                    subject.home(transaction, effect) if subject.home else (subject.path, subject.query)
+                )
+        except Moved as moved:
+            # The transaction has kept nothing.
+            if shown is None or not is_for_people(request):
+                raise Problem(409, CHANGED, hint="look at what it does now") from moved
+            return page(request, service, "action", shown.title, shown, status=409)
         done = "; ".join(each.text for each in effect.fates[:DONE_SHOWN]) or f"{wanted.title} is done"
         if effect.done is False:
             done = f"{subject.name} was so already: nothing has changed"
@@ -256,7 +228,7 @@ def _doing(service: Service, caller: Caller, subject: Subject, action: Action, g
         Problem: 400 for a malformed field; the action itself raises others.
     """
     now, by = service.clock(), caller.by(given.get("reason", "").strip())
-    taken = _taken(action, given, now)
+    taken = taken_of(action, given, now)
 
     def do(transaction: EngineTransaction) -> Any:
         with refused_to(transaction, caller), named():
@@ -269,34 +241,6 @@ def _doing(service: Service, caller: Caller, subject: Subject, action: Action, g
         return done
 
     return do
-
-
-def _taken(action: Action, given: Given, now: datetime) -> dict[str, Any]:
-    """Return what a person has given to an action, as its arguments; reasons are of whom it is done by.
-
-    Raises:
-        Problem: 400.
-    """
-    found: dict[str, Any] = {}
-    for name in action.takes:
-        text = given.get(name, "").strip()
-        match name:
-            case "expires":
-                found["until"] = until_of(text, now)
-            case "key":
-                found["key"] = text
-            case "operation":
-                found["operation"] = _operation(text)
-            case "reason":
-                pass
-    return found
-
-
-def _operation(name: str) -> Operation | None:
-    """Return an operation; None for all that are configured."""
-    if name and name not in list(Operation):
-        raise Problem(400, f"there is no operation {name!r:.100}", hint=f"one of {', '.join(Operation)}")
-    return Operation(name) if name else None
 
 
 def _ahead(service: Service, caller: Caller, subject: Subject, action: Action, given: Given) -> Ahead:

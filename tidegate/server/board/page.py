@@ -215,6 +215,7 @@ def page(
     view: Any,
     zone: str = "",
     answer: Any = None,
+    status: int = 200,
 ) -> Response:
     """Return a page.
 
@@ -233,7 +234,7 @@ def page(
     if wanted != "html":
         raise Problem(400, f"format has the unknown value {wanted!r:.100}", hint="html or json")
     with in_zone(zone or service.settings.timezone):
-        return rendered(request, service.namespace, template, title, view, service.clock())
+        return rendered(request, service.namespace, template, title, view, service.clock(), status)
 
 
 def rendered(
@@ -281,18 +282,6 @@ def _section(path: str) -> str:
     return next((name for to, name in PAGES if path == to or (to != "/" and path.startswith(f"{to}/"))), "")
 
 
-class PageProblem(Problem):
-    """A conflict that people see as a page of its own; tools get the problem.
-
-    Attributes:
-        template, title, view: of the page.
-    """
-
-    def __init__(self, message: str, template: str, title: str, view: Any) -> None:
-        super().__init__(409, message)
-        self.template, self.title, self.view = template, title, view
-
-
 class PageRoute(APIRoute):
     """A route whose errors are pages where the caller is a browser, unless it asks for JSON."""
 
@@ -300,7 +289,7 @@ class PageRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def with_pages(request: Request) -> Response:
-            if not _is_for_people(request):
+            if not is_for_people(request):
                 return await handle(request)
             try:
                 return await handle(request)
@@ -312,7 +301,7 @@ class PageRoute(APIRoute):
         return with_pages
 
 
-def _is_for_people(request: Request) -> bool:
+def is_for_people(request: Request) -> bool:
     """Return whether an error is answered with a page: to a browser that has not asked for JSON."""
     asks_json = request.query_params.get("format") == "json"
     return not asks_json and "text/html" in request.headers.get("accept", "")
@@ -321,12 +310,6 @@ def _is_for_people(request: Request) -> bool:
 def _problem_page(request: Request, problem: Problem) -> Response:
     service: Service = request.app.state.service
     view = {"status": problem.status, "detail": problem.message, "hint": for_page(problem.hint)}
-    if isinstance(problem, PageProblem):
-        named, title = problem.template, problem.title
-        with in_zone(service.settings.timezone):
-            return rendered(
-                request, service.namespace, named, title, problem.view, service.clock(), problem.status
-            )
     if problem.status == UNAUTHORIZED:
         view["next"] = request.url.path
         return rendered(request, service.namespace, "sign_in", "Sign in", view, None, problem.status)

@@ -28,10 +28,11 @@ from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.server.access import Caller
-from tidegate.server.board.actions import Field, Given, Subject, add_actions
+from tidegate.server.board.actions import Subject, add_actions
 from tidegate.server.board.page import PageRoute
 from tidegate.server.body import as_form
 from tidegate.server.deployed import check_name, deployed_app, schedule_of
+from tidegate.server.forms.action import Field, Given
 from tidegate.server.problem import Problem
 from tidegate.server.routes.alerts import alert_of
 from tidegate.server.routes.backfills import BackfillBody, check_backfill, start_within
