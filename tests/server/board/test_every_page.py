@@ -1,0 +1,188 @@
+"""Every page and call, as the routes name them: no text becomes markup, and none answers who may not ask.
+
+A new route is asked too: one with a name in its path fails here until `hostile.addresses` has one for it.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+
+from tests.server.board import hostile
+from tests.server.board.board import HTML
+from tests.server.board.hostile import MARK, Markup
+from tests.server.serving import NS, Served, served
+from tidegate.scheduler.model.records.token import TOKENS, Role
+from tidegate.server.access import COOKIE
+from tidegate.server.application import OF_NAMESPACE, OTHERS
+from tidegate.server.board.page import HEADERS, PAGES
+from tidegate.server.browser_session import make_value
+
+pytestmark = [pytest.mark.store]
+
+OPEN = {"/healthz", "/readyz", "/board/static/{of}/{name:path}", "/board/sign-in", "/board/sign-out"}
+"""What answers without a token."""
+
+FOR_READERS = {"/nextruntime", "/previousruntime"}
+"""What is not a GET and changes nothing: a reader may call it."""
+
+LEAST_PAGES = 70
+ENDLESS = re.compile(r"[?&](day|sign|cursor|until|period|row|after|format|from|to)=|^/board/static/")
+"""Links that lead on and on: to days, cells of calendars, pages of lists."""
+
+NAMES = {
+    "app": "sales",
+    "s": "each_day",
+    "id": hostile.JOB,
+    "number": "1",
+    "action": "suspend",
+    "task": "revenue",
+}
+
+
+class Answer(NamedTuple):
+    """What a page answered, and what it is built of."""
+
+    status: int
+    policy: str
+    kind: str
+    markup: Markup
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Iterator[Served]:
+    """A board whose every text is hostile."""
+    with served(tmp_path_factory.mktemp("hostile"), empty=empty_store) as server:
+        hostile.fill(server)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def asked(world: Served) -> dict[str, list[str]]:
+    """The addresses of each page that a route answers, by the path of the route."""
+    named = hostile.addresses(world)
+    return {path: named.get(path, [path]) for path in _pages()}
+
+
+@pytest.fixture(scope="module")
+def answers(world: Served, asked: dict[str, list[str]]) -> dict[str, Answer]:
+    """The answers of all these, and of what they lead to."""
+    found: dict[str, Answer] = {}
+    left = [path for paths in asked.values() for path in paths]
+    while left:
+        path = left.pop()
+        if path in found or ENDLESS.search(path) or not path.startswith("/"):
+            continue
+        answer = world.client.get(path, headers=HTML)
+        markup = Markup(answer.text)
+        found[path] = Answer(
+            answer.status_code,
+            answer.headers.get("content-security-policy", ""),
+            answer.headers["content-type"],
+            markup,
+        )
+        left += sorted(link.partition("#")[0] for link in markup.links)
+    return found
+
+
+def _routes() -> Iterator[tuple[str, str, APIRoute]]:
+    """Every route: its method, its whole path, itself."""
+    for prefix, routers in (("", OTHERS), (NS, OF_NAMESPACE)):
+        for router in routers:
+            for route in router.routes:
+                if isinstance(route, APIRoute):
+                    for method in sorted(route.methods):
+                        yield method, f"{prefix}{route.path}", route
+
+
+def _pages() -> list[str]:
+    """The paths of the routes that answer with pages."""
+    return [
+        path
+        for method, path, _ in _routes()
+        if method == "GET" and (path == "/" or path.startswith("/board")) and path not in OPEN
+    ]
+
+
+def test_every_page_has_an_address(asked: dict[str, list[str]]):
+    assert [path for paths in asked.values() for path in paths if "{" in path] == []
+    assert {path for path, _ in PAGES} <= asked.keys()
+
+
+def test_no_text_of_the_store_becomes_markup(answers: dict[str, Answer]):
+    assert len(answers) >= LEAST_PAGES
+    assert {path: each.status for path, each in answers.items() if each.status != httpx.codes.OK} == {}
+    assert {path: each.markup.wrong for path, each in answers.items() if each.markup.wrong} == {}
+    assert sum(MARK in each.markup.text for each in answers.values()) >= LEAST_PAGES // 4
+
+
+def test_every_page_has_the_policy(answers: dict[str, Answer]):
+    pages = {path: each for path, each in answers.items() if "text/html" in each.kind}
+    assert {each.policy for each in pages.values()} == {HEADERS["Content-Security-Policy"]}
+    assert "unsafe" not in HEADERS["Content-Security-Policy"]
+
+
+def test_every_page_is_a_value(world: Served, asked: dict[str, list[str]]):
+    for path in (each for paths in asked.values() for each in paths):
+        answer = world.client.get(f"{path}{'&' if '?' in path else '?'}format=json", headers=HTML)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json"), path
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Iterator[Served]:
+    """Such a board that asks for a token."""
+    with served(tmp_path_factory.mktemp("closed"), empty=empty_store) as server:
+        hostile.fill(server)
+        server.client.put(f"{NS}/apps/other", json={"spec": {"app": "other", "datasets": {"own": {}}}})
+        for role in Role:
+            server.token(role)
+        server.token(Role.ADMIN, "other")
+        yield server
+
+
+def _filled(path: str, named: dict[str, list[str]]) -> str:
+    if path in named:
+        return named[path][0]
+    return re.sub(r"{(\w+)(:\w+)?}", lambda found: NAMES.get(found[1], "sales"), path)
+
+
+@pytest.mark.parametrize(("method", "path"), [(method, path) for method, path, _ in _routes()])
+def test_without_a_token_nothing_answers(closed: Served, method: str, path: str):
+    if path in OPEN:
+        return
+    answer = closed.client.request(method, _filled(path, {}), headers=HTML)
+    assert answer.status_code == httpx.codes.UNAUTHORIZED, answer.text
+    assert MARK not in answer.text
+
+
+@pytest.mark.parametrize("path", _pages())
+def test_a_token_of_another_app_reads_no_text_of_this_one(closed: Served, path: str):
+    client = closed.of("admin-other")
+    for asked in hostile.addresses(closed, client=closed.of("admin-all")).get(path, [path]):
+        for kind in ("html", "json"):
+            answer = client.get(f"{asked}{'&' if '?' in asked else '?'}format={kind}")
+            assert answer.status_code in (200, 400, 403, 404), (asked, answer.text)
+            assert MARK not in answer.text, asked
+
+
+CHANGES = [(method, path) for method, path, _ in _routes() if method != "GET"]
+
+
+@pytest.mark.parametrize(("method", "path"), CHANGES)
+def test_a_change_needs_more_than_a_reader_and_more_than_a_cookie(closed: Served, method: str, path: str):
+    if path in OPEN or path.removeprefix(NS) in FOR_READERS:
+        return
+    address = _filled(path, {})
+    answer = closed.of("read-all").request(method, address, json={})
+    assert answer.status_code == httpx.codes.FORBIDDEN, answer.text
+    with closed.store.reading() as reader:
+        [admin] = reader.records(TOKENS, name=["admin-all"])
+    for origin in ({}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
+        browser = closed.of(**origin)
+        browser.cookies.set(COOKIE, make_value(admin, closed.now))
+        answer = browser.request(method, address, data={})
+        assert answer.status_code in (401, 403), (origin, answer.text)
