@@ -38,7 +38,7 @@ FAILED, GOOD = job(JobState.FAILED, opened=2), job(JobState.SUCCEEDED, opened=3)
     ("jobs", "late", "late_jobs", "landing", "state", "says"),
     [
         ([], [], 0, None, State.NEVER, "nothing has landed"),
-        ([], [], 0, LANDED, State.FRESH, "2026-03-09 has landed"),
+        ([], [], 0, LANDED, State.FRESH, "2026-03-09 landed"),
         ([], [], 0, replace(LANDED, partition=""), State.FRESH, "has landed"),
         ([WAITS], [], 0, LANDED, State.WAITING, "2026-03-10 waits"),
         ([job(JobState.PAUSED, "")], [], 0, LANDED, State.WAITING, "a job waits"),
@@ -48,7 +48,7 @@ FAILED, GOOD = job(JobState.FAILED, opened=2), job(JobState.SUCCEEDED, opened=3)
         ([RUNS], ["2026-03-09"], 2, LANDED, State.LATE, "2026-03-09 is late"),
         ([], ["2026-03-09", "2026-03-08"], 0, None, State.LATE, "2026-03-09 is late, and 1 more"),
         ([FAILED], ["2026-03-09"], 1, LANDED, State.FAILED, "2026-03-08 failed"),
-        ([FAILED, GOOD], [], 0, LANDED, State.FRESH, "2026-03-09 has landed"),
+        ([FAILED, GOOD], [], 0, LANDED, State.FRESH, "2026-03-09 landed"),
         ([FAILED, job(JobState.SUCCEEDED, opened=1)], [], 0, LANDED, State.FAILED, "2026-03-08 failed"),
         ([FAILED, replace(GOOD, schedule="a/other")], [], 0, LANDED, State.FAILED, "2026-03-08 failed"),
         ([replace(FAILED, ended_at=NOON), GOOD], [], 0, LANDED, State.FAILED, "2026-03-08 failed"),
@@ -102,9 +102,10 @@ def test_apps_that_a_page_has_no_room_for_are_folded(server: Served, monkeypatch
     chain(server, 3)
     assert opened(shown(server, "/board/datasets")) == ["app_0", "app_1", "app_2"]
     monkeypatch.setattr(graph, "DATASETS_SHOWN", 4)
+    monkeypatch.setattr(graph, "OPENED", 4)
     view = shown(server, "/board/datasets")
     assert (opened(view), view["matching"], len(view["datasets"])) == (["app_0", "app_1"], 6, 4)
-    assert view["says"] == "4 of 6 datasets: none failed, none late."
+    assert view["says"] == "4 of 6 datasets: none failed, none late, 4 without anything yet."
     assert view["apps"][2] == {
         "name": "app_2",
         "datasets": 2,
@@ -122,7 +123,8 @@ def test_apps_that_a_page_has_no_room_for_are_folded(server: Served, monkeypatch
 
 def test_an_app_in_a_worse_state_is_open_before_others(server: Served, monkeypatch: pytest.MonkeyPatch):
     chain(server, 3)
-    monkeypatch.setattr(graph, "DATASETS_SHOWN", 2)
+    monkeypatch.setattr(graph, "DATASETS_SHOWN", 5)
+    monkeypatch.setattr(graph, "OPENED", 2)
     assert opened(shown(server, "/board/datasets")) == ["app_0"]
     with server.store.transaction() as transaction:
         state = transaction.schedules(refs=["app_2/go"])[0]

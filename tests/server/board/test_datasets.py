@@ -189,7 +189,10 @@ def test_older_months_are_on_further_pages(cal: Served):
     assert older["calendar"]["blocks"][0]["name"] == "2025-03"
     assert older["calendar"]["newer"] == "2026-03-31"
     html = unescape(cal.client.get("/board/datasets/cal/days").text)
-    assert '<a rel="next" href="/board/datasets/cal/days?until=2025-03-31#calendar">Older</a>' in html
+    assert (
+        '<a rel="next" href="/board/datasets/cal/days?until=2025-03-31#calendar" class="btn small">Older</a>'
+        in html
+    )
 
 
 def test_a_calendar_opens_where_something_has_landed(cal: Served):

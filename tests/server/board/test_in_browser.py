@@ -3,6 +3,7 @@
 A headless Chromium opens the pages of a server process (`tests.browser`).
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -210,3 +211,54 @@ def _links(page: Page, path: str) -> list[str]:
         "main section a, main table a", "links => links.map(link => link.getAttribute('href'))"
     )
     return found
+
+
+def test_a_person_goes_through_the_graph_of_datasets_by_the_keyboard(page: Page):
+    page.goto("/board/datasets")
+    card = page.locator("#canvas").get_by_role("link", name="cleaned:")
+    raw = page.locator("#canvas").get_by_role("link", name="raw: fresh")
+    expect(card).to_be_visible()
+    world = page.locator("#world")
+    before = world.get_attribute("transform")
+    card.focus()
+    page.keyboard.press("+")
+    zoomed = world.get_attribute("transform")
+    page.keyboard.press("ArrowLeft")
+    assert len({before, zoomed, world.get_attribute("transform")}) == 3
+    page.keyboard.press("Enter")
+    drawer = page.get_by_role("complementary", name="cleaned")
+    expect(drawer.get_by_role("link", name="Calendar and partitions")).to_have_attribute(
+        "href", "/board/datasets/sales/cleaned"
+    )
+    expect(drawer).to_contain_text("starts sales/each_day")
+    expect(page).to_have_url(re.compile(r"at=sales%2Fcleaned"))
+    assert "dim" not in (raw.get_attribute("class") or "")
+    expect(page.locator(".node.dim")).not_to_have_count(0)
+    drawer.get_by_role("link", name="raw").press("Enter")
+    expect(page.get_by_role("complementary", name="raw")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(raw).to_be_focused()
+    expect(page.locator(".node.dim")).to_have_count(0)
+
+
+def test_the_graph_of_datasets_folds_apps_finds_names_and_shows_programs(page: Page):
+    page.goto("/board/datasets")
+    cards = page.locator("#canvas").get_by_role("link")
+    expect(cards).not_to_have_count(0)
+    shown = cards.count()
+    page.get_by_role("button", name="cal", exact=True).press("Enter")
+    folded = cards.filter(has_text="cal")
+    expect(folded).to_have_accessible_name("cal, app: 12 datasets")
+    assert cards.count() == shown - 11
+    folded.press("Enter")
+    expect(cards).to_have_count(shown)
+    page.get_by_role("button", name="Programs").press("Enter")
+    expect(page.locator(".node.program")).not_to_have_count(0)
+    dashed = page.locator(".edge-line.trig[marker-end]")
+    expect(dashed.first).to_contain_text("starts sales/each_day")
+    page.get_by_role("button", name="Triggers").press("Enter")
+    expect(dashed).to_have_count(0)
+    page.get_by_role("searchbox", name="Find a dataset").fill("cleaned")
+    expect(page.locator(".node.dataset:not(.dim)")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("1 dataset:")

@@ -1,6 +1,6 @@
 """The graph of datasets: which of them a page has, the state of each, and what leads from one to another.
 
-At most `DATASETS_SHOWN` datasets are on a page; the apps of the others are folded, one card for each. What is
+At most `DATASETS_SHOWN` datasets are on a page; with more, most apps are folded, one card for each. What is
 read grows with the page: a look-up for each dataset and schedule, in one query for each kind of them.
 """
 
@@ -32,6 +32,9 @@ from tidegate.server.board.datasets.states import (
 DATASETS_SHOWN = 300
 """A graph of more could not be read."""
 
+OPENED = 100
+"""Where there are more, so many are open at first: those of the apps in the worst state."""
+
 SCHEDULES_READ = 1_000
 """Schedules of the open apps whose triggers and jobs a page shows."""
 
@@ -43,15 +46,17 @@ class Asked(Value, kw_only=True):
     """What a page is asked for.
 
     Attributes:
-        apps: those that are open; none for as many as a page can show, those in the worst state first.
+        apps: those that are open; none for all, or where they are too many, for the first ones.
         first: the app that is open before others; "" for none.
         search: what the names of the datasets contain.
+        only: the one dataset that is wanted; "" for all.
         after: the dataset behind which the page begins, "app/name".
     """
 
     apps: tuple[str, ...] = ()
     first: str = ""
     search: str = ""
+    only: str = ""
     after: str = ""
 
 
@@ -107,7 +112,7 @@ class Graph(Value, kw_only=True):
         says: one sentence on all of it.
         search: see `Asked`.
         apps: all apps with datasets that are asked for, by name.
-        datasets: those of the open apps, by name.
+        datasets: those of the open apps, the worst state first, then by name.
         edges: between "dataset:app/name" and "program:app/name".
         matching: how many datasets are asked for, also those that are not on the page.
         next: `after` of the next page; "" on the last one.
@@ -133,7 +138,7 @@ def read_graph(reader: ListingReader, deployed: Sequence[DeployedApp], asked: As
     found = {
         name: datasets
         for name, app in sorted((app.name, app) for app in deployed)
-        if (datasets := _matching(app, asked.search))
+        if (datasets := _matching(app, asked))
     }
     late = _late(reader, found)
     folded = _conditions_of_apps(reader, found, late, now)
@@ -164,9 +169,10 @@ def read_graph(reader: ListingReader, deployed: Sequence[DeployedApp], asked: As
     )
 
 
-def _matching(app: DeployedApp, search: str) -> dict[str, Dataset]:
+def _matching(app: DeployedApp, asked: Asked) -> dict[str, Dataset]:
     refs = {f"{app.name}/{name}": dataset for name, dataset in sorted(app.app.datasets.items())}
-    return {ref: dataset for ref, dataset in refs.items() if search.lower() in ref}
+    search = asked.search.lower()
+    return {ref: dataset for ref, dataset in refs.items() if search in ref and asked.only in ("", ref)}
 
 
 class Late(Value, kw_only=True):
@@ -229,7 +235,9 @@ def _open(
         state = folded[app].state
         return app != asked.first, (len(RANK) if state is None else RANK[state]), app
 
-    opened, left = set[str](), DATASETS_SHOWN
+    if sum(map(len, found.values())) <= DATASETS_SHOWN:
+        return frozenset(found)
+    opened, left = set[str](), OPENED
     for app in sorted(found, key=worst_first):
         if opened and len(found[app]) > left:
             continue
@@ -320,7 +328,8 @@ def _cards(
             starts=tuple(ends.starts.get(ref, ())),
         )
 
-    return tuple(card(ref, dataset) for ref, dataset in datasets.items())
+    found = [card(ref, dataset) for ref, dataset in datasets.items()]
+    return tuple(sorted(found, key=lambda card: (RANK[card.state], card.name)))
 
 
 def _says(cards: Sequence[DatasetCard], matching: int, search: str) -> str:
@@ -330,5 +339,6 @@ def _says(cards: Sequence[DatasetCard], matching: int, search: str) -> str:
     counts = Counter(card.state for card in cards)
     shown = count_text(matching) if len(cards) == matching else f"{len(cards):,} of {count_text(matching)}"
     bad = ", ".join(f"{counts[state] or 'none'} {state}" for state in (State.FAILED, State.LATE))
+    never = f", {counts[State.NEVER]} without anything yet" if counts[State.NEVER] else ""
     rest = ", the rest is fresh or on its way" if counts[State.FAILED] or counts[State.LATE] else ""
-    return f"{shown}: {bad}{rest}."
+    return f"{shown}: {bad}{never}{rest}."

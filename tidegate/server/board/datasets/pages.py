@@ -15,7 +15,7 @@ from tidegate.scheduler.store.answers import WHOLE
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import READ, Called
 from tidegate.server.board.datasets.dates import Calendar, Wanted, dated
-from tidegate.server.board.datasets.graph import Asked, read_graph
+from tidegate.server.board.datasets.graph import Asked, DatasetCard, read_graph
 from tidegate.server.board.datasets.partitions import Listed as Partitions
 from tidegate.server.board.datasets.partitions import listed
 from tidegate.server.board.page import PageRoute, page
@@ -36,6 +36,7 @@ class Shown(Value, kw_only=True):
     """One dataset.
 
     Attributes:
+        card: its state, and what writes and reads it, as the graph has it.
         deadline: as people read it; "" without one.
         late: the periods that were late, the newest deadline first.
         calendar: None where its partitions have no dates, or before anything is known of one.
@@ -43,6 +44,7 @@ class Shown(Value, kw_only=True):
 
     name: str
     dataset: Dataset
+    card: DatasetCard
     deadline: str
     late: tuple[Late, ...]
     calendar: Calendar | None
@@ -86,6 +88,7 @@ def show_page(
     name: str,
     request: Request,
     service: Here,
+    caller: Called,
     until: str = "",
     period: str = "",
     row: Annotated[int, Query(ge=0, le=ROWS_MAX)] = 0,
@@ -104,13 +107,21 @@ def show_page(
         dataset = deployed.datasets.get(name)
         if dataset is None:
             raise Problem(404, f'app {app} has no dataset "{name}"')
+        apps = [each for each in deployed_apps(service, reader) if caller.sees(each.name)]
+        graph = read_graph(reader, apps, Asked(apps=(app,), only=whole), service.clock())
         late = lateness(reader, LATE_READ, dataset=whole, now=False)
         calendar, partitions = _partitions(reader, whole, dataset, wanted, service.clock())
     deadline = ""
     if dataset.deadline is not None:
         deadline = deadline_of_dataset(dataset.deadline, periods=dataset.partitions is not None)
     view = Shown(
-        name=whole, dataset=dataset, deadline=deadline, late=late, calendar=calendar, partitions=partitions
+        name=whole,
+        dataset=dataset,
+        card=graph.datasets[0],
+        deadline=deadline,
+        late=late,
+        calendar=calendar,
+        partitions=partitions,
     )
     return page(request, service, "dataset", whole, view, deployed.timezone)
 

@@ -84,7 +84,9 @@ def condition_of(
             return Condition(state=state, says=_of_newest(open_, verb, f"a job {verb}"))
     if landing is None:
         return Condition(state=State.NEVER, says="nothing has landed")
-    return Condition(state=State.FRESH, says=f"{landing.partition} has landed".removeprefix(" "))
+    return Condition(
+        state=State.FRESH, says=f"{landing.partition} landed" if landing.partition else "has landed"
+    )
 
 
 def condition_of_app(
