@@ -24,9 +24,9 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec
 from tidegate.scheduler.store.sql.connection.engine import for_reading
 from tidegate.scheduler.store.sql.journal import JOURNAL, JOURNAL_TABLE
-from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS
+from tidegate.scheduler.store.sql.maintenance import OPERATION_RUNS
 from tidegate.scheduler.store.sql.reader import SqlReader
-from tidegate.scheduler.store.sql.records.kinds import CODECS
+from tidegate.scheduler.store.sql.records.by_key import CODECS
 from tidegate.scheduler.store.sql.retention import tables as retention_tables
 from tidegate.scheduler.store.sql.statements.rows import (
     DELIVERY_NAMES,

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import at
-from tidegate.scheduler.explain.instances.no_edge import no_edge_help, no_edge_line
+from tidegate.scheduler.explain.instances.facts import no_edge_help, no_edge_line
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.tick.tick import tick
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from tests.worlds.tasks import TaskWorld
-from tidegate.scheduler.explain.instances.no_edge import no_edge_help, no_edge_line
+from tidegate.scheduler.explain.instances.facts import no_edge_help, no_edge_line
 from tidegate.scheduler.model.instance import Diagnostic
 from tidegate.scheduler.model.job import Job, JobState
 

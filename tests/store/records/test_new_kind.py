@@ -11,7 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.columns import Codec, Instant, Name
-from tidegate.scheduler.store.sql.records.kinds import CODECS
+from tidegate.scheduler.store.sql.records.by_key import CODECS
 from tidegate.scheduler.store.sql.store import SqlStore
 
 

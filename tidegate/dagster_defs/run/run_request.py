@@ -49,7 +49,7 @@ from tidegate.dagster_defs.deployed.tags import (
     shortened,
 )
 from tidegate.scheduler.decision.launch.check import check_launch
-from tidegate.scheduler.explain.instances.no_edge import no_edge_line
+from tidegate.scheduler.explain.instances.facts import no_edge_line
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.work_of_job import commit_id

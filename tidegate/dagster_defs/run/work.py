@@ -16,7 +16,7 @@ from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
 from tidegate.dagster_defs.deployed.tags import JOB, job_of
 from tidegate.dagster_defs.run.commit_id import Origin, adds_rows, origin_of, own_commit_id
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.scheduler.explain.instances.no_edge import no_edge_line
+from tidegate.scheduler.explain.instances.facts import no_edge_line
 from tidegate.scheduler.launch.by_hand import args_by_hand
 from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.job import Job, LaunchPlan

@@ -3,7 +3,7 @@
     TOKENS = Kind(name="tokens", value=Token, key=("name",))
 
 `records`, `due_records`, `put_records` and `drop_records` of a store work on every kind. A new one costs this
-line, and its table in `scheduler.store.sql.records.kinds`; the store in memory takes it as it is.
+line, and its table in `scheduler.store.sql.records.by_key`; the store in memory takes it as it is.
 """
 
 from collections.abc import Collection, Mapping

@@ -15,7 +15,7 @@ from tidegate.listings.instances import TaskInstance
 from tidegate.listings.queries.instances import public_instance
 from tidegate.scheduler.explain.instances import day_matrix
 from tidegate.scheduler.explain.instances.day_matrix import HOURS, Entry, Matrix, Sign, matrix_of, worst
-from tidegate.scheduler.explain.instances.no_edge import no_edge_help, no_edge_line
+from tidegate.scheduler.explain.instances.facts import no_edge_help, no_edge_line
 from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import READ, Called

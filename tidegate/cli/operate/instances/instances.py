@@ -28,8 +28,7 @@ from tidegate.cli.printing import (
 from tidegate.listings.instances import INSTANCES, RUNNING_DAY
 from tidegate.listings.shown_instance import ShownInstance
 from tidegate.listings.shown_job import JournalLine
-from tidegate.scheduler.explain.instances.facts import status_text
-from tidegate.scheduler.explain.instances.no_edge import no_edge_help, no_edge_line
+from tidegate.scheduler.explain.instances.facts import no_edge_help, no_edge_line, status_text
 from tidegate.scheduler.model.job import Job
 
 if TYPE_CHECKING:

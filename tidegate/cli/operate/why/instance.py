@@ -43,7 +43,7 @@ def _add_upstream(branch: "Tree", explanation: "Explanation", job: "Job") -> Non
     """Add the upstream instances, those first that are not successful, and the edges that are missing."""
     from rich.text import Text
 
-    from tidegate.scheduler.explain.instances.no_edge import no_edge_help, no_edge_line
+    from tidegate.scheduler.explain.instances.facts import no_edge_help, no_edge_line
 
     upstream = sorted(explanation.upstream, key=_is_met)
     for each in upstream[:SHOWN_MAX]:

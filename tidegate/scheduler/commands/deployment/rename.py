@@ -38,7 +38,7 @@ from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
-from tidegate.scheduler.store.renamed_records import move_records
+from tidegate.scheduler.store.renamed import move_records
 from tidegate.scheduler.tick.tick import AWAY_AFTER, engine_clock
 from tidegate.scheduler.tick.upstream import backfill_cursor
 

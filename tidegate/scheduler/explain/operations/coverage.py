@@ -26,7 +26,7 @@ from tidegate.scheduler.model.maintenance import (
     Untouched,
 )
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.renamed_maintenance import renamed_record
+from tidegate.scheduler.store.renamed import renamed_record
 from tidegate.scheduler.tick.maintenance.tables import landed_datasets, tables_of_datasets
 
 

@@ -13,7 +13,7 @@ from tidegate.scheduler.model.event import Event, EventKind
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.answers import Numbered
-from tidegate.scheduler.store.renamed_maintenance import renamed_operation, renamed_resource
+from tidegate.scheduler.store.renamed import renamed_operation, renamed_resource
 
 
 def later_names(renames: Sequence[Numbered]) -> list[tuple[int, Renames]]:

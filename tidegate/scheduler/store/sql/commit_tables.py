@@ -1,13 +1,31 @@
 """The tables of commit sequences (docs/exactly-once.md): unfinished and finished publishes.
 
-`commit_sequences` keeps one row for each commit id permanently, since a retry must find its own
-publish; a finished row keeps only its result. `commit_datasets`, `commit_owners` and
-`commit_moves` have rows for unfinished sequences only, and `commit_attempts` for runs that may still
-put one, so each query about current work is a short index look-up.
+`commit_sequences` keeps one row for each commit id permanently, since a retry must find its own publish; a
+finished row keeps only its result. `commit_datasets`, `commit_owners` and `commit_moves` have rows for
+unfinished sequences only, and `commit_attempts` for runs that may still put one, so each query about
+current work is a short index look-up.
+
+The functions read what a deployment has to know of publishes: those that are not finished, and the
+watermarks.
 """
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, Text
+import json
 
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    Text,
+    select,
+    update,
+)
+
+from tidegate.scheduler.store.answers import Commitment
 from tidegate.scheduler.store.sql.columns import Instant
 from tidegate.scheduler.store.sql.metadata import metadata
 
@@ -117,3 +135,31 @@ commit_outputs = Table(
     Column("note", Text, nullable=False),
     Column("at", Instant, nullable=False),
 )
+
+
+def commitments(connection: Connection) -> tuple[Commitment, ...]:
+    """Return unfinished publishes and open attempts, by commit id."""
+    unfinished = select(commit_sequences.c.id, commit_sequences.c.datasets).where(
+        commit_sequences.c.result.is_(None)
+    )
+    attempts = select(commit_attempts.c.commit_id, commit_attempts.c.datasets)
+    found = [
+        Commitment(commit=commit, names=tuple(json.loads(listed)), unfinished=is_unfinished)
+        for is_unfinished, query in ((True, unfinished), (False, attempts))
+        for commit, listed in connection.execute(query).all()
+    ]
+    return tuple(sorted(found, key=lambda each: (each.commit, not each.unfinished)))
+
+
+def watermarked(connection: Connection) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the parts that have watermarks, sorted, by consumer and source."""
+    table = commit_watermarks.c
+    found: dict[tuple[str, str], list[str]] = {}
+    for consumer, source, part in connection.execute(select(table.consumer, table.source, table.part)).all():
+        found.setdefault((consumer, source), []).append(part)
+    return {pair: tuple(sorted(parts)) for pair, parts in sorted(found.items())}
+
+
+def lock_commits(connection: Connection) -> None:
+    """Wait for open changes of commit sequences; no further one begins before the transaction ends."""
+    connection.execute(update(commit_tokens).values(value=commit_tokens.c.value))

@@ -13,8 +13,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Stored, as_held
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements.queries import UNREADABLE, Statement
-from tidegate.scheduler.store.sql.totals.reader import TotalReader
-from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, RUNS
+from tidegate.scheduler.store.sql.totals import EVENTS, JOBS, LAUNCHES, RUNS, TotalReader
 
 _JOBS = tables.jobs.c
 SCHEDULES = (

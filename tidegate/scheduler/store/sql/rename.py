@@ -1,25 +1,27 @@
 """New names for all rows of renamed apps and parts of them, in the caller's transaction.
 
 Every row that decides something later moves: the events and their deliveries, jobs, launches, runs, the
-journal of a schedule, maintenance, watermarks, and the records of finished publishes. Rows left behind under
-the new name by a part that was removed long ago are replaced. Commit sequences that are not finished name
-their datasets in steps that cannot be changed: the caller refuses the rename while there are any.
+journal of a schedule, maintenance, watermarks, and the records of finished publishes. Rows left behind
+under the new name by a part that was removed long ago are replaced. Commit sequences that are not finished
+name their datasets in steps that cannot be changed: the caller refuses the rename while there are any.
 """
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 import msgspec
-from sqlalchemy import Connection, Select, delete, func, select, update
+from sqlalchemy import Column, Connection, Select, Text, delete, false, func, or_, select, type_coerce, update
 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.part_name import app_of, name_of
-from tidegate.scheduler.model.job import FINISHED
+from tidegate.scheduler.model.job import FINISHED, Job
+from tidegate.scheduler.model.maintenance import table_resource
 from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.store.answers import of_event_key
+from tidegate.scheduler.store.renamed import renamed_operation
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT
 from tidegate.scheduler.store.sql.commit_tables import (
@@ -29,13 +31,14 @@ from tidegate.scheduler.store.sql.commit_tables import (
     commit_watermarks,
 )
 from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
-from tidegate.scheduler.store.sql.maintenance.rename import rename_maintenance
+from tidegate.scheduler.store.sql.maintenance import MaintenanceWriter, operation_runs
 from tidegate.scheduler.store.sql.retention.tables import ledger_sums
 from tidegate.scheduler.store.sql.retention.writer import put_sums
 from tidegate.scheduler.store.sql.statements import bulk
-from tidegate.scheduler.store.sql.statements.moves import move, move_prefix
-from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, LEDGER, OUTCOMES, RUNS, totals
-from tidegate.scheduler.store.sql.totals.writer import NAMES
+from tidegate.scheduler.store.sql.statements import rows as codecs
+from tidegate.scheduler.store.sql.statements.queries import every
+from tidegate.scheduler.store.sql.tables import jobs, slots
+from tidegate.scheduler.store.sql.totals import EVENTS, JOBS, LAUNCHES, LEDGER, NAMES, OUTCOMES, RUNS, totals
 
 STATUSES = ("started", "succeeded", "failed", "completed")
 
@@ -212,3 +215,44 @@ def _counted(connection: Connection) -> Counter[tuple[str, str, str, str]]:
 
 def _by(*columns: Any) -> Select[*tuple[Any, ...]]:
     return select(*columns, func.count()).group_by(*columns)
+
+
+def rename_maintenance(connection: Connection, names: Renames) -> None:
+    """Give runs, and the jobs and slots of operations their new names."""
+    _Renaming(connection, names).run()
+
+
+class _Renaming(MaintenanceWriter):
+    def __init__(self, connection: Connection, names: Renames) -> None:
+        super().__init__(connection)
+        self._names = names
+
+    def run(self) -> None:
+        names = self._names
+        for old, new in names.datasets.items():
+            move(self._connection, operation_runs.c.table, old, new)
+            move(self._connection, slots.c.resource, table_resource(old), table_resource(new))
+        for old, new in names.apps.items():
+            move_prefix(self._connection, operation_runs.c.policy, f"{old}/", f"{new}/")
+        self._put(codecs.JOBS, self._jobs({*names.apps, *(app_of(name) for name in names.datasets)}))
+
+    def _jobs(self, apps: Collection[str]) -> list[Job]:
+        """Return the renamed jobs among those whose maintenance names something of these apps."""
+        held = type_coerce(jobs.c.maintenance, Text)
+        mentions = or_(false(), *(held.contains(f'"{app}/', autoescape=True) for app in sorted(apps)))
+        found = self._all(every(codecs.JOBS).where(mentions), codecs.JOBS.value)
+        pairs = [(job, renamed_operation(job, self._names)) for job in found]
+        return [new for old, new in pairs if old != new]
+
+
+def move(connection: Connection, column: Column[Any], old: str, new: str) -> None:
+    """Give the rows that have a name in a column the new name."""
+    connection.execute(update(column.table).where(column == old).values({column: new}))
+
+
+def move_prefix(connection: Connection, column: Column[Any], old: str, new: str) -> None:
+    """Give the rows whose name begins with a prefix the new prefix."""
+    rest = func.substr(column, len(old) + 1)
+    connection.execute(
+        update(column.table).where(column >= old, column < old + LAST_CODE_POINT).values({column: new + rest})
+    )

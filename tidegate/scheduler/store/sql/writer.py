@@ -21,12 +21,12 @@ from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.run import Launched, Run
 from tidegate.scheduler.store.answers import Commitment, Counts, LedgerRow
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.renamed_records import rename_records
+from tidegate.scheduler.store.renamed import rename_records
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import microseconds
-from tidegate.scheduler.store.sql.commitments import lock_commits
+from tidegate.scheduler.store.sql.commit_tables import lock_commits
 from tidegate.scheduler.store.sql.journal import JOURNAL
-from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
+from tidegate.scheduler.store.sql.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.sql.queues import QueueWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.by_key import RecordWriter

@@ -1,24 +1,73 @@
 """Records of every kind in SQL: what is read by its key alone.
 
-Records are sorted here and not by the database, which would otherwise read the index of their order instead
-of the one that finds them.
+A new kind has its table beside these, and its line in `CODECS`. Records are sorted here and not by the
+database, which would otherwise read the index of their order instead of the one that finds them.
 """
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Column, ColumnElement, bindparam, select
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.kind import Key, Kind, whole
-from tidegate.scheduler.store.sql.columns import Held, Instant, converter
-from tidegate.scheduler.store.sql.records.kinds import OVER, codec_of
-from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
+from tidegate.scheduler.model.records.alert import ALERTS, INCIDENTS
+from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS, LATE_TOTALS
+from tidegate.scheduler.model.records.override import OVERRIDES
+from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
+from tidegate.scheduler.model.records.specification import SPECIFICATIONS
+from tidegate.scheduler.model.records.token import TOKENS
+from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
+from tidegate.scheduler.model.run import GAUGES
+from tidegate.scheduler.store.sql import maintenance
+from tidegate.scheduler.store.sql.columns import Codec, Held, Instant, converter
+from tidegate.scheduler.store.sql.records import alerts, expected, tables
+from tidegate.scheduler.store.sql.statements import bulk, rows
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, Statement, every
 
 V = TypeVar("V", bound=Value)
+
+CODECS: dict[Kind[Any], Codec[Any]] = {
+    ALERTS: alerts.ALERTS,
+    APPS: rows.APPS,
+    EXPECTED_DATA: expected.DATA,
+    EXPECTED_PERIODS: expected.PERIODS,
+    GAUGES: rows.GAUGES,
+    INCIDENTS: alerts.INCIDENTS,
+    LATE_TOTALS: expected.TOTALS,
+    MAINTAINED_TABLES: maintenance.TABLES,
+    MAINTENANCE_RECORDS: maintenance.RECORDS,
+    OVERRIDES: tables.OVERRIDES,
+    PARTITIONS_REPORTS: tables.REPORTS,
+    SPECIFICATIONS: tables.SPECIFICATIONS,
+    SUBSCRIPTIONS: rows.SUBSCRIPTIONS,
+    TOKENS: tables.TOKENS,
+    WATCHED_FOLDERS: tables.WATCHED_FOLDERS,
+    WATCHED_PARTITIONS: tables.WATCHED_PARTITIONS,
+}
+
+
+_ALERTS, _PERIODS, _REPORTS = (
+    alerts.alerts.c,
+    expected.expected_periods.c,
+    tables.partitions_reports.c,
+)
+OVER: dict[Kind[Any], tuple[Column[Any], ColumnElement[bool]]] = {
+    ALERTS: (_ALERTS.ended_at, _ALERTS.next_at.is_(None)),
+    EXPECTED_PERIODS: (_PERIODS.was_late, _PERIODS.was_late.is_not(None)),
+    PARTITIONS_REPORTS: (_REPORTS.at, _REPORTS.owed_since.is_(None)),
+}
+"""Since when a record is over, and which ones are."""
+
+
+def codec_of(kind: Kind[V]) -> Codec[V]:
+    """Return how the records of a kind are kept."""
+    return cast("Codec[V]", CODECS[kind])
 
 
 @cache
@@ -66,10 +115,10 @@ class RecordWriter(RecordReader, Changes):
         to_stored = [converter(table.c[name].type) for name in kind.key]
         by_length: dict[int, list[Held]] = {}
         for key in map(whole, keys):
-            held = tuple(stored(part) for stored, part in zip(to_stored, key, strict=False))
-            by_length.setdefault(len(key), []).append(held)
-        for length, rows in by_length.items():
-            bulk.delete(self._connection, table, kind.key[:length], rows)
+            row = tuple(stored(part) for stored, part in zip(to_stored, key, strict=False))
+            by_length.setdefault(len(key), []).append(row)
+        for length, held in by_length.items():
+            bulk.delete(self._connection, table, kind.key[:length], held)
 
     def drop_old(self, kind: Kind[Any], before: datetime, limit: int) -> int:
         (at, over), table = OVER[kind], codec_of(kind).table
@@ -77,6 +126,6 @@ class RecordWriter(RecordReader, Changes):
         old = (
             select(*key).where(at < bindparam("before", type_=Instant), over).order_by(at, *key).limit(LIMIT)
         )
-        rows = self._connection.execute(old, {"before": before, "limit": limit}).all()
-        bulk.delete(self._connection, table, kind.key, [tuple(row) for row in rows])
-        return len(rows)
+        found = self._connection.execute(old, {"before": before, "limit": limit}).all()
+        bulk.delete(self._connection, table, kind.key, [tuple(row) for row in found])
+        return len(found)

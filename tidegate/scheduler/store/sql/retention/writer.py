@@ -11,7 +11,7 @@ from tidegate.scheduler.model.retention import LedgerSum, PrunedKind, Snapshot
 from tidegate.scheduler.model.set_back import OF_ALERTS, OF_INCIDENTS, OF_JOBS
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
-from tidegate.scheduler.store.sql.maintenance.tables import operation_runs
+from tidegate.scheduler.store.sql.maintenance import operation_runs
 from tidegate.scheduler.store.sql.records.alerts import alerts, incidents
 from tidegate.scheduler.store.sql.retention.reader import RetentionReader
 from tidegate.scheduler.store.sql.retention.tables import (
@@ -21,7 +21,7 @@ from tidegate.scheduler.store.sql.retention.tables import (
 )
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
-from tidegate.scheduler.store.sql.totals.writer import TotalWriter
+from tidegate.scheduler.store.sql.totals import TotalWriter
 
 SUM_NAMES = ("schedule", "day", "outcome", "reason", "events")
 

@@ -1,29 +1,155 @@
-"""The writer of totals, which a transaction that is about to commit calls.
+"""Totals that each transaction keeps, so that the ledger and metrics cost the same however much is stored.
+
+    kind      place      label      reason
+    events    app        kind
+    launches  app
+    runs      app        status
+    jobs      app        state      reason      finished jobs only
+    ledger    schedule   outcome    reason      events of finished jobs, and the daily sums
+    outcomes  app        outcome    reason      the same by app
+
+A transaction adds what it changes, and is one of a queue of writers. So a total is exact at each instant.
 
 What a job counts depends on the job and on its deliveries, which change one after the other. So a job that
 was finished is taken out of the totals before the first change to it, and one that is finished at the end
 of the transaction is added.
+
+The ledger is made of totals, and of a query for what is not finished.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, select
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+)
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.event import Delivery, Event
-from tidegate.scheduler.model.job import FINISHED, Job
+from tidegate.scheduler.model.job import FINISHED, UNFINISHED, Job
 from tidegate.scheduler.model.run import Launched, Run
-from tidegate.scheduler.store.answers import of_event_key
-from tidegate.scheduler.store.ledger import outcome_of
+from tidegate.scheduler.store.answers import LedgerRow, of_event_key
+from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.counted_events import counted
+from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Name
+from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements import bulk
-from tidegate.scheduler.store.sql.statements.bulk import among, listed
-from tidegate.scheduler.store.sql.statements.queries import Changes, Statement
-from tidegate.scheduler.store.sql.totals.tables import EVENTS, JOBS, LAUNCHES, LEDGER, OUTCOMES, RUNS, totals
+from tidegate.scheduler.store.sql.statements.bulk import among, in_query, listed
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, Statement
+
+EVENTS, LAUNCHES, RUNS, JOBS = "events", "launches", "runs", "jobs"
+LEDGER, OUTCOMES = "ledger", "outcomes"
+
+totals = Table(
+    "totals",
+    metadata,
+    Column("kind", Name, primary_key=True),
+    Column("place", Name, primary_key=True),
+    Column("label", Name, primary_key=True),
+    Column("reason", Name, primary_key=True),
+    Column("number", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+
+def counted(
+    where: Sequence[ColumnElement[bool]], besides: Sequence[ColumnElement[Any]] = ()
+) -> Select[*tuple[Any, ...]]:
+    """Return the query for the number of events of each schedule, by state, reason and further columns.
+
+    The inner query has one row for each event and job. `kept` is 1 if the event has not left the job.
+    Deliveries of pruned jobs do not count: the sums have them (`retention`).
+
+    Args:
+        where: conditions on the deliveries.
+        besides: columns of the job.
+    """
+    delivery, job = tables.deliveries, tables.jobs
+    key = (delivery.c.schedule, delivery.c.job, delivery.c.event)
+    kept = func.max(case((delivery.c.reason.is_(None), 1), else_=0)).label("kept")
+    each = select(*key, kept, func.min(delivery.c.reason).label("reason")).where(*where).group_by(*key)
+    event = each.subquery()
+    in_job = event.c.kept == 1
+    state = case((in_job, job.c.state)).label("state")
+    reason = case((and_(in_job, job.c.id.is_not(None)), job.c.reason), else_=event.c.reason).label("reason")
+    return (
+        select(event.c.schedule, state, reason, *besides, func.count().label("events"))
+        .join_from(event, job, job.c.id == event.c.job, isouter=True)
+        .where(or_(event.c.job == tables.NO_JOB, job.c.id.is_not(None)))
+        .group_by(event.c.schedule, state, reason, *besides)
+    )
+
+
+_UNFINISHED = select(tables.jobs.c.id).where(tables.jobs.c.state.in_(UNFINISHED)).scalar_subquery()
+_OF_KIND = (totals.c.kind == bindparam("kind"), totals.c.number != 0)
+_AFTER, _UNTIL = totals.c.place > bindparam("after"), totals.c.place <= bindparam("until")
+TOTALS = select(totals.c.place, totals.c.label, totals.c.reason, totals.c.number).where(*_OF_KIND)
+TOTALS_BETWEEN = TOTALS.where(_AFTER, _UNTIL)
+PLACES_BETWEEN = select(totals.c.place).distinct().where(*_OF_KIND, _AFTER, _UNTIL)
+FIRST_PLACES = PLACES_BETWEEN.order_by(totals.c.place).limit(LIMIT)
+
+
+@cache
+def _live(dialect: str, *, of_app: bool) -> tuple[Statement, Statement]:
+    """Return the queries for events of unfinished jobs, and for those that were discarded on arrival."""
+    delivery = tables.deliveries.c
+    narrowed = [delivery.schedule > bindparam("after"), delivery.schedule <= bindparam("until")]
+    more = narrowed if of_app else []
+    unfinished = in_query(dialect, delivery.job, _UNFINISHED)
+    return counted([unfinished, *more]), counted([delivery.job == tables.NO_JOB, *more])
+
+
+class TotalReader(Queries):
+    """Reads totals."""
+
+    def ledger(
+        self, *, app: str | None = None, after: str = "", limit: int | None = None
+    ) -> tuple[LedgerRow, ...]:
+        prefix = "" if app is None else f"{app}/"
+        until = f"{prefix}{LAST_CODE_POINT}"
+        groups = [row for row in self._live(prefix, until) if row.schedule > after]
+        between = {"kind": LEDGER, "after": max(prefix, after), "until": until}
+        if limit is not None:
+            first = self._connection.execute(FIRST_PLACES, {**between, "limit": limit}).scalars()
+            names = sorted({*first, *(row.schedule for row in groups)})[:limit]
+            between["until"] = until = names[-1] if names else ""
+        found = self._connection.execute(TOTALS_BETWEEN, between).all()
+        return ledger_rows(
+            ((row.schedule, row.state, row.reason, row.events) for row in groups if row.schedule <= until),
+            ((row.place, row.label, row.reason, row.number) for row in found),
+        )
+
+    def _outcomes(self) -> Counter[tuple[str, str, str]]:
+        """Return the events of each app by outcome and reason."""
+        found: Counter[tuple[str, str, str]] = Counter()
+        for app, outcome, reason, number in self._totals(OUTCOMES):
+            found[app, outcome, reason] += number
+        for row in self._live("", ""):
+            found[app_of(row.schedule), *outcome_of(row.state, row.reason)] += row.events
+        return found
+
+    def _live(self, after: str, until: str) -> list[Any]:
+        """Return the groups of events that the totals do not have; of all schedules without `after`."""
+        queries = _live(self._dialect, of_app=bool(after))
+        given = {"after": after, "until": until} if after else {}
+        return [row for query in queries for row in self._connection.execute(query, given)]
+
+    def _totals(self, kind: str) -> list[Any]:
+        """Return place, label, reason and number of each total of a kind."""
+        return list(self._connection.execute(TOTALS, {"kind": kind}).all())
+
 
 NAMES = ("kind", "place", "label", "reason", "number")
 _JOBS = tables.jobs.c
