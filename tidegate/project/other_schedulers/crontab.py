@@ -43,11 +43,12 @@ from typing import Any
 COMMAND = {command}
 
 
-def run(spark: Any, inputs: Any, params: Any) -> None:
+def run(spark: Any, inputs: Any, params: Any) -> dict[str, Any]:
     """Run the command in the shell and the folder in which cron runs it: `sh`, and the home of the user."""
     ended = subprocess.run(["sh", "-c", COMMAND], stdin=subprocess.DEVNULL, cwd=Path.home(), check=False)
     if ended.returncode != 0:
         raise RuntimeError(f"the command ended with code {{ended.returncode}}")
+    return {{}}
 '''
 
 _VARIABLE = re.compile(r"""(?P<name>[A-Za-z_]\w*|"[^"]*"|'[^']*')[ \t]*=[ \t]*(?P<value>.*)""", re.ASCII)

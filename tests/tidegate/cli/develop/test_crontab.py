@@ -295,12 +295,14 @@ def test_a_program_runs_its_command_in_sh_and_fails_with_it(tmp_path: Path) -> N
     wrong = run_program(tmp_path, PROGRAM.format(command=repr("echo said; cat; exit 3")))
     assert (wrong.returncode, wrong.stdout) == (1, "said\n")
     assert wrong.stderr.endswith("RuntimeError: the command ended with code 3\n")
+    ended = run_program(tmp_path, PROGRAM.format(command=repr("exit 0")))
+    assert (ended.returncode, ended.stdout) == (0, "returned {}\n")
     killed = run_program(tmp_path, PROGRAM.format(command=repr("kill -9 $$")))
     assert killed.stderr.endswith("RuntimeError: the command ended with code -9\n")
 
 
 def run_program(folder: Path, text: str) -> "subprocess.CompletedProcess[str]":
-    (folder / "program.py").write_text(f"{text}\n\nrun(None, {{}}, None)\n")
+    (folder / "program.py").write_text(f"{text}\n\nprint('returned', run(None, {{}}, None))\n")
     return subprocess.run(
         [sys.executable, str(folder / "program.py")], capture_output=True, text=True, check=False
     )
