@@ -10,6 +10,7 @@ from dagster import DagsterInstance
 from dagster._core.test_utils import instance_for_test
 
 from tests.dagster_defs.sample import sample_store
+from tests.dagster_defs.shipped import loading
 from tests.databases import POSTGRES
 from tests.doubles.reference.store import ReferenceStore
 from tests.kept_databases import KeptDatabases
@@ -77,5 +78,5 @@ def disk_instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Da
 def initializing() -> Iterator[DefinitionsLoadContext]:
     """The context in which a code server loads its definitions, and ships the plan to its runs."""
     context = DefinitionsLoadContext(DefinitionsLoadType.INITIALIZATION)
-    with DefinitionsLoadContext.scoped(context):
+    with loading(context):
         yield context

@@ -11,7 +11,8 @@ from typing import TypeVar
 
 import msgspec
 from dagster import DagsterInstance
-from dagster._core.scheduler.instigation import InstigatorTick, TickStatus
+from dagster._core.scheduler.instigation import InstigatorTick, TickData, TickStatus
+from dagster_shared.serdes import deserialize_value
 
 from tests import tally
 from tests.real_daemon.gate import CLOSED, Gate, Order
@@ -145,17 +146,14 @@ class RealDagster:
         gate = self._gates[name]
         gate.order(order)
         receipt = self.until(f"tick {order.serial} of {name}", lambda: gate.receipt(order.serial))
-        self.until(f"the end of tick {order.serial} of {name}", lambda: self._finished(receipt.tick))
-        storage = self.instance.schedule_storage
-        assert storage is not None
-        (found,) = storage.get_ticks_by_ids([receipt.tick])
-        return found
+        return self.until(f"the end of tick {order.serial} of {name}", lambda: self._ended(receipt.tick))
 
-    def _finished(self, tick: int) -> bool | None:
+    def _ended(self, tick: int) -> InstigatorTick | None:
         # Dagster's storage makes an engine for each question, too costly for one that is repeated.
         with closing(sqlite3.connect(f"file:{self._ticks}?mode=ro", uri=True, timeout=30)) as connection:
-            rows = connection.execute("SELECT status FROM job_ticks WHERE id = ?", (tick,)).fetchall()
-        return True if rows and rows[0][0] != TickStatus.STARTED.value else None
+            row = connection.execute("SELECT tick_body FROM job_ticks WHERE id = ?", (tick,)).fetchone()
+        found = None if row is None else InstigatorTick(tick, deserialize_value(row[0], TickData))
+        return None if found is None or found.status is TickStatus.STARTED else found
 
     def until(self, what: str, look: Callable[[], T | None]) -> T:
         """Look again and again until there is something to see."""

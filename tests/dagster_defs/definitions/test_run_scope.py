@@ -5,7 +5,7 @@ from dagster import AssetKey
 from dagster._core.definitions.repository_definition import RepositoryDefinition
 
 from tests.dagster_defs.sample import location_of, sample_store
-from tests.dagster_defs.shipped import Unreachable, reconstructing
+from tests.dagster_defs.shipped import Unreachable, loading, reconstructing
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, run_scope, scope_of
@@ -22,7 +22,7 @@ def built(
 ) -> RepositoryDefinition:
     build_definitions(location_of(sample_store()))
     monkeypatch.setattr(definitions, "_built_here", {})
-    with DefinitionsLoadContext.scoped(reconstructing(initializing)), run_scope(scope_of(job, assets)):
+    with loading(reconstructing(initializing)), run_scope(scope_of(job, assets)):
         return build_definitions(location_of(Unreachable())).get_repository_def()
 
 

@@ -6,7 +6,7 @@ from dagster import AssetKey
 from dagster._core.definitions.repository_definition import RepositoryLoadData
 
 from tests.dagster_defs.sample import location_of, sample_app, sample_store
-from tests.dagster_defs.shipped import Unreachable, reconstructing
+from tests.dagster_defs.shipped import Unreachable, loading, reconstructing
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
@@ -75,7 +75,7 @@ def test_a_runs_process_builds_the_assets_without_the_store(
     build_definitions(location_of(sample_store()))
     monkeypatch.setattr(definitions, "_built_here", {})
 
-    with DefinitionsLoadContext.scoped(reconstructing(initializing)):
+    with loading(reconstructing(initializing)):
         repository = build_definitions(location_of(Unreachable())).get_repository_def()
 
     assert AssetKey(["flights", "clean"]) in repository.assets_defs_by_key
@@ -85,7 +85,7 @@ def test_a_runs_process_builds_the_assets_without_the_store(
 def test_a_code_server_gets_sensors_in_its_second_pass(initializing: DefinitionsLoadContext) -> None:
     first = build_definitions(location_of(sample_store()))
 
-    with DefinitionsLoadContext.scoped(reconstructing(initializing)):
+    with loading(reconstructing(initializing)):
         second = build_definitions(location_of(Unreachable()))
 
     assert second is first, "they are built once"
@@ -104,7 +104,7 @@ def test_a_run_that_gets_no_plan_reads_the_store() -> None:
     without = RepositoryLoadData(reconstruction_metadata={})
     context = DefinitionsLoadContext(DefinitionsLoadType.RECONSTRUCTION, repository_load_data=without)
 
-    with DefinitionsLoadContext.scoped(context):
+    with loading(context):
         repository = build_definitions(location_of(sample_store())).get_repository_def()
 
     assert AssetKey(["flights", "clean"]) in repository.assets_defs_by_key

@@ -17,6 +17,7 @@ from dagster._core.workspace.load_target import InProcessWorkspaceLoadTarget
 
 from tests.dagster_defs.instance import report_day
 from tests.dagster_defs.live.live import Live
+from tests.dagster_defs.shipped import loading
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.host.host import Host
 from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext
@@ -105,7 +106,7 @@ def loaded_here(folder: Path, settings: str = NOTHING_EXECUTED) -> Iterator[Host
     (folder / SETTINGS_NAME).write_text(settings)
     live = Live(folder)
     # Dagster keeps for the whole process what it has loaded here; later tests load other definitions.
-    kept = DefinitionsLoadContext.scoped(DefinitionsLoadContext.get())
+    kept = loading(DefinitionsLoadContext.get())
     with kept, pytest.MonkeyPatch.context() as patch:
         patch.setenv(PROJECT_VARIABLE, str(folder))
         origin = InProcessCodeLocationOrigin(

@@ -7,7 +7,7 @@ from dagster._core.remote_representation.external_data import SensorSnap
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.maintenance.shop import Shop, shop_app
 from tests.dagster_defs.sample import location_of, sample_store
-from tests.dagster_defs.shipped import Unreachable, reconstructing
+from tests.dagster_defs.shipped import Unreachable, loading, reconstructing
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.deployed.names import (
     ALL_ASSETS_JOB,
@@ -67,7 +67,7 @@ def test_a_process_that_only_runs_a_step_has_the_jobs_too(
     Shop(instance, shop_app())
     monkeypatch.setattr(definitions, "_built_here", {})
 
-    with DefinitionsLoadContext.scoped(reconstructing(initializing)):
+    with loading(reconstructing(initializing)):
         repository = repository_of(location_of(Unreachable()))
 
     assert {MAINTENANCE, MEASURING} <= set(repository.job_names)
