@@ -146,7 +146,7 @@ def test_a_key_that_a_dataset_of_static_keys_does_not_have() -> None:
     app = schedule({"partitions": {"dataset": "areas", "keys": ["SFO"]}})
     compilation = compile_files({"a.yaml": json.dumps({"app": "a", **app}).encode()})
     (found,) = [each for each in compilation.diagnostics if each.code == "V205"]
-    assert found.hint == "a key of areas is for example EWR"
+    assert found.hint == 'write for example "EWR"'
 
 
 def test_outputs_of_which_one_has_no_partitions() -> None:

@@ -78,7 +78,7 @@ def test_a_key_means_a_period_and_the_period_has_that_key(
         ("day", "2012-12-31", "before the first day"),
         ("day", "9" * 5000, "not the key of a day"),
         ("day", "\u0662\u0660\u0662\u0666-03-09", "not the key of a day"),
-        ("hour", "2026-03-09", 'write it as "2026-03-09-05:00"'),
+        ("hour", "2026-03-09", "the key of an hour; write it as YYYY-MM-DD-HH:MM"),
         ("hour", "2026-03-09-05:30", 'write "2026-03-09-05:00"'),
         ("hour", "2026-03-09-24:00", "not a date"),
         ("hour", "2013-03-10-02:00", "clocks in America/New_York skip that time"),

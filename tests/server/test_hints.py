@@ -48,7 +48,7 @@ def test_a_hint_is_worded_for_its_reader(hint: str, call: str, page: str):
 def test_refusals_over_rest_and_on_the_board_name_no_command(server: Served):
     deployed(server)
     without_key = f"{SCHEDULES}/each_day/trigger"
-    assert '`"key": "2013-12-22"`' in problem(server.client.post(without_key, json={}), 400)["hint"]
+    assert '`"key": "2026-03-10"`' in problem(server.client.post(without_key, json={}), 400)["hint"]
     assert "`GET /backfills` lists them" in problem(server.client.get(f"{NS}/backfills/9"), 404)["hint"]
     path = "/board/schedules/sales/each_day/trigger"
     html = server.client.post(path, data={"key": ""}, headers=HTML).text

@@ -1,6 +1,7 @@
 """What `why` reads of a real Dagster instance, and of code servers that are not there."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance
@@ -85,3 +86,19 @@ def test_an_instance_that_cannot_be_read_is_a_line(project: Project, monkeypatch
     found = dagster_state(load_settings())
     assert isinstance(found, str)
     assert found.startswith(f"Dagster's instance in {home} cannot be read: ")
+
+
+def test_a_missing_file_of_the_instance_is_named_with_where_to_get_one(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = project.folder / "elsewhere"
+    home.mkdir()
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    found = dagster_state(load_settings())
+    assert isinstance(found, str)
+    assert found.startswith(
+        f"there is no dagster.yaml in {home}: set DAGSTER_HOME to the folder of the daemon"
+    )
+    assert "or make the file: `tidegate docs dagster`, Production, has one, and " in found
+    starter = Path(found.partition("has one, and ")[2].partition(" is one for a single machine")[0])
+    assert (starter.name, starter.is_file()) == ("dagster.yaml", True)

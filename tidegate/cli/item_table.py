@@ -85,7 +85,7 @@ def _cell(column: Column, item: Any, short: Mapping[str, str], now: datetime) ->
 
             return age_text(now - value)
         case "instant":
-            return instant(value, getattr(item, "zone", getattr(item, "timezone", "")))
+            return instant(value, getattr(item, "zone", getattr(item, "timezone", "")), now)
         case "status":
             return str(value).replace("_", " ")
         case "number":

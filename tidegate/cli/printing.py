@@ -191,12 +191,13 @@ class _Cleaned:
             yield part if part.control else Segment(without_controls(part.text), part.style)
 
 
-def instant(value: datetime | None, zone: str = "") -> str:
+def instant(value: datetime | None, zone: str = "", now: datetime | None = None) -> str:
     """Return an instant in UTC, to the second, with the local time beside it; "-" for None.
 
     Args:
         zone: of the local time, where the value has one of its own; else that of `project.local_time`.
+        now: the present, for an instant that may be to come.
     """
     from tidegate.project.local_time import local_instant
 
-    return "-" if value is None else local_instant(value, zone)
+    return "-" if value is None else local_instant(value, zone, now)

@@ -5,7 +5,7 @@ refused: they have no fixed length.
 """
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tidegate.domain.error import UserError
 from tidegate.domain.wording import shown
@@ -15,6 +15,9 @@ MIN_DURATION = timedelta(milliseconds=100)
 
 MAX_DURATION = timedelta(days=366)
 """A longer wait is most likely a mistake."""
+
+FURTHEST = timedelta(days=400)
+"""No duration of the language is that long: people are shown that what comes later never comes."""
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _SHORT = re.compile(r"([0-9]{1,8})([smhd])\Z")
@@ -28,6 +31,11 @@ _ISO_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 
 _SPELLED = re.compile(r"([0-9]{1,8})\s*(s|m|h|d|w)(ecs?|econds?|ins?|inutes?|rs?|ours?|ays?|eeks?)?\Z")
 """How people and other tools spell a duration of one unit: `3 hours`, `5min`, `1 week`."""
+
+
+def is_never(instant: datetime, now: datetime) -> bool:
+    """Return whether an instant is further than anything waits: the end of a timeout that is not written."""
+    return instant > now + FURTHEST
 
 
 class DurationError(UserError, ValueError):

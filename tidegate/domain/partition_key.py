@@ -99,9 +99,9 @@ def _start_instant(dimension: TimeDimension) -> datetime:
 
 def _period(key: str, dimension: TimeDimension) -> Period:
     cycle, zone, week_starts = dimension.cycle, dimension.timezone, dimension.week_starts
-    example = "2026-03-09-05:00" if _has_time(cycle) else "2026-03-09"
+    form = "YYYY-MM-DD-HH:MM" if _has_time(cycle) else "YYYY-MM-DD"
     if len(key) > 40 or _KEY.fullmatch(key) is None or (":" in key) != _has_time(cycle):
-        raise PartitionKeyError(f'"{key[:40]}" is not the key of a {cycle}; write it as "{example}"')
+        raise PartitionKeyError(f'"{key[:40]}" is not the key of {with_article(cycle)}; write it as {form}')
     wall = _wall_of(key)
     if wall is None:
         raise PartitionKeyError(f'"{key}" is not a date and time of the calendar')

@@ -44,9 +44,13 @@ def listed(words: list[str] | tuple[str, ...], joint: str = "or") -> str:
     return f"{', '.join(words[:-1])} {joint} {words[-1]}"
 
 
+_WITH_AN = re.compile(r"hour|hono|(?!eu|one|once)[aeio]|un(?!i)|up|us(?!e)", re.IGNORECASE)
+"""Beginnings of words that are spoken with a vowel."""
+
+
 def with_article(noun: str) -> str:
     """Return a noun with its article: "an hour", "a day"."""
-    return f"an {noun}" if noun[0].lower() in "aeio" or noun == "hour" else f"a {noun}"
+    return f"an {noun}" if _WITH_AN.match(noun) else f"a {noun}"
 
 
 def plural(number: int, noun: str) -> str:

@@ -1,7 +1,5 @@
 """Why one job waits, or how it ended, as `tidegate why --format json` and the server show it."""
 
-from collections.abc import Sequence
-
 import msgspec
 
 from tidegate.listings.jobs import Job
@@ -9,6 +7,7 @@ from tidegate.listings.queries.jobs import public_job
 from tidegate.listings.shown_job import JournalLine
 from tidegate.scheduler.explain.explanation import Explained, Explanation
 from tidegate.scheduler.model import job as engine
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 
 class ShownExplanation(Explained, kw_only=True):
@@ -25,26 +24,28 @@ class ShownExplanation(Explained, kw_only=True):
     job: Job | None
     failed: Job | None
     history: tuple[JournalLine, ...]
-    run_address: str
-    scheduler: tuple[str, ...]
+    run_address: str = ""
+    scheduler: tuple[str, ...] = ()
 
 
-def shown_explanation(explanation: Explanation, address: str, alive: Sequence[str]) -> ShownExplanation:
-    """Return an explanation with the address of its run, and lines on what is alive."""
+def shown_explanation(explanation: Explanation, reader: EngineReader) -> ShownExplanation:
+    """Return an explanation; where its run is shown and what is alive, other servers are asked later.
+
+    Args:
+        reader: of the present, which knows how far runs are.
+    """
     job, failed = explanation.job, explanation.failed
     return ShownExplanation(
         **{name: getattr(explanation, name) for name in Explained.__struct_fields__},
-        job=None if job is None else _public(job, explanation),
-        failed=None if failed is None else public_job(failed),
+        job=None if job is None else _public(job, explanation, reader),
+        failed=None if failed is None else public_job(failed, reader),
         history=msgspec.convert(explanation.history, tuple[JournalLine, ...], from_attributes=True),
-        run_address=address,
-        scheduler=tuple(alive),
     )
 
 
-def _public(job: engine.Job, explanation: Explanation) -> Job:
+def _public(job: engine.Job, explanation: Explanation, reader: EngineReader) -> Job:
     """Return the explained job; when it waits, the explanation knows its moments."""
-    found = public_job(job)
+    found = public_job(job, reader)
     if not job.waiting or job.maintenance is not None:
         return found
     ends = explanation.discarded_at

@@ -116,8 +116,9 @@ def _job(of: Filter, text: str, reader: EngineReader, apps: Apps) -> str:
 def _day(of: Filter, text: str, _reader: EngineReader, _apps: Apps) -> date:
     try:
         return parse_date(text)
-    except TaskKeyError:
-        raise WrongUsage(f"{of.name} must be a day, got {text!r:.100}", "write it as 2026-03-10") from None
+    except TaskKeyError as error:
+        wrong = f"{of.name} must be a day, got {text!r:.100}"
+        raise WrongUsage(wrong, str(error).partition("; ")[2]) from None
 
 
 def _as_it_is(_: Filter, text: str, _reader: EngineReader, _apps: Apps) -> str:

@@ -32,6 +32,7 @@ from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.run import Run
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.commit.lease import LEASE, RENEWALS_PER_LEASE
@@ -52,7 +53,7 @@ def with_blocked(explanation: Explanation, store: Store, reader: EngineReader) -
 def _written(explanation: Explanation, reader: EngineReader) -> tuple[str, ...]:
     """Return the outputs of its program as "app/dataset"."""
     name, _ = Ref.of(explanation.schedule)
-    app = next(iter(reader.records(APPS, name=[name])), None)
+    app = record(reader, APPS, name=name)
     state = next(iter(reader.schedules(refs=[explanation.schedule])), None)
     if app is None or state is None:
         return ()

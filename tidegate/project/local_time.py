@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from tidegate.domain.duration import FURTHEST, is_never
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.model.deployed import APPS
 
@@ -28,8 +29,14 @@ LOCAL_TIME_FILE = Path("/etc/localtime")
 """A link to the zone of the machine in the database of zones."""
 
 
-def local_instant(value: datetime, zone: str = "") -> str:
-    """Return an instant in UTC, with the local time of a zone; by default of the chosen one."""
+def local_instant(value: datetime, zone: str = "", now: datetime | None = None) -> str:
+    """Return an instant in UTC, with the local time of a zone; by default of the chosen one.
+
+    Args:
+        now: the present: what is further than anything waits is "never within 400 days".
+    """
+    if now is not None and is_never(value, now):
+        return f"never within {FURTHEST.days} days"
     if _FOR_TOOLS.get():
         return instant_text(value)
     return instant_text(value, _zone(zone) if zone else _ZONE.get())

@@ -8,6 +8,7 @@ from tidegate.domain.model import Program
 from tidegate.project.one_schedule import NEW_NAME
 from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.engine_rows import record
 from tidegate.server.problem import Problem
 from tidegate.server.service import Service
 
@@ -33,7 +34,7 @@ def deployed_app(service: Service, reader: EngineReader, name: str) -> DeployedA
         Problem: 404 for an unknown one, 400 for a malformed name.
     """
     check_name(name)
-    found = next(iter(reader.records(APPS, name=[name])), None)
+    found = record(reader, APPS, name=name)
     if found is None or found.project not in (NO_PROJECT, service.settings.name):
         raise Problem(404, f'there is no app "{name}"')
     return found

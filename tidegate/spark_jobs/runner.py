@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import Dataset, PartitionScheme, Program
 from tidegate.domain.model.table_format import format_facts
-from tidegate.domain.partition_key import validate_key
+from tidegate.domain.nearest_key import read_key
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.publish import state_of
@@ -291,11 +291,9 @@ def _keys(ref: DatasetRef, params: Params) -> tuple[str, ...]:
             "set output_partition of the schedule, or choose partitions when launching by hand",
         )
     for key in params.partitions:
-        fault = validate_key(ref.scheme, key)
-        if fault is not None:
-            raise OutputError(
-                f"{ref.name} has no partition {key!r}: {fault}", "launch the run for partitions that exist"
-            )
+        read = read_key(ref.scheme, key)
+        if not isinstance(read, str):
+            raise OutputError(f"{ref.name} has no partition {key!r}: {read.summary}", read.hint)
     return tuple(dict.fromkeys(params.partitions))
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from tidegate.domain.model import PartitionScheme, Watch
-from tidegate.domain.partition_key import join_key, not_begun, validate_key
+from tidegate.domain.nearest_key import read_key
+from tidegate.domain.partition_key import not_begun
 from tidegate.scheduler.model.records.watched import Files, changed
 from tidegate.spark_jobs.datasets.dataset_ref import bare_folder, bare_key, folder_value
 from tidegate.spark_jobs.files.filesystem import is_data
@@ -95,12 +96,11 @@ def _key(folders: tuple[str, ...], scheme: PartitionScheme | None, notes: list[s
         wanted = "/".join(f"{name}=…" for name in scheme.dimension_names())
         note(notes, f"{'/'.join(folders)!r:.300} is not a partition's folder, such as {wanted}")
         return None
-    key = join_key(scheme, values)
-    fault = validate_key(scheme, key)
-    if fault is not None:
-        note(notes, f"{'/'.join(folders)!r:.300} is not a partition: {fault:.300}")
-        return None
-    return key
+    key = read_key(scheme, values)
+    if isinstance(key, str):
+        return key
+    note(notes, f"{'/'.join(folders)!r:.300} is not a partition: {key.summary:.300}; {key.hint}")
+    return None
 
 
 def begins_later(found: FoundPartition, scheme: PartitionScheme | None, now: datetime) -> bool:

@@ -80,8 +80,8 @@ def test_a_key_of_a_finer_time_is_truncated(cycle: Cycle, zone: str, key: str, t
 
 
 WRONG: list[tuple[Cycle, str, str, str]] = [
-    ("hour", NEW_YORK, "2026-03-10", 'not a time of an hour task; write it as "2026-03-10-10:00"'),
-    ("minute", NEW_YORK, "2026-03-10", 'not a time of a minute task; write it as "2026-03-10-10:17"'),
+    ("hour", NEW_YORK, "2026-03-10", 'not a time of an hour task; write it as "2026-03-10-00:00"'),
+    ("minute", NEW_YORK, "2026-03-10", 'not a time of a minute task; write it as "2026-03-10-00:00"'),
     ("hour", NEW_YORK, "", "not a time of an hour task"),
     ("hour", NEW_YORK, "2026-03-10T10:00", "not a time of an hour task"),
     ("hour", NEW_YORK, "2026-03-10-10:00:00", "not a time of an hour task"),
@@ -89,9 +89,10 @@ WRONG: list[tuple[Cycle, str, str, str]] = [
     ("hour", NEW_YORK, " 2026-03-10-10:00", "not a time of an hour task"),
     ("hour", NEW_YORK, "2026-03-10-10:00\n", "not a time of an hour task"),
     ("hour", NEW_YORK, "9" * 5000, "not a time of an hour task"),
+    ("day", NEW_YORK, "24.12.2026", 'not a date; write it as "2026-12-24"'),
     ("day", NEW_YORK, "yesterday", 'not a date; write it as "2026-03-10"'),
     ("day", NEW_YORK, "\u0662\u0660\u0662\u0666-03-09", "not a date"),
-    ("day", NEW_YORK, "2026-02-30", "not a date and time of the calendar"),
+    ("day", NEW_YORK, "2026-02-30", 'not a date and time of the calendar; write "2026-02-28"'),
     ("day", NEW_YORK, "2026-02-29", "not a date and time of the calendar"),
     ("day", NEW_YORK, "0000-01-01", "not a date and time of the calendar"),
     ("hour", NEW_YORK, "2026-02-30-10:00", "not a date and time of the calendar"),

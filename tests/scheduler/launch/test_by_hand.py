@@ -29,8 +29,9 @@ WITH_ARGS = """
 @pytest.mark.parametrize(
     ("program", "keys", "wrong", "hint"),
     [
-        ("p", [], "a/out has partitions, and no --key says which to write", 'its first key is "2013-01-01"'),
-        ("p", [DAY, "today"], "a/out: ", 'its first key is "2013-01-01"'),
+        ("p", [], "a/out has partitions, and no --key says which to write", 'write for example "2013-01-01"'),
+        ("p", [DAY, "today"], "a/out: ", 'write for example "2013-01-01"'),
+        ("p", [DAY, "24.12.2013"], "a/out: ", 'write "2013-12-24", the nearest key'),
         ("p", [DAY, "2062-03-09"], "a/out: the period of 2062-03-09 has not begun", "name a key whose"),
         ("q", [DAY], "the outputs of a/q have no partitions", "leave --key out"),
     ],

@@ -252,6 +252,8 @@ def test_a_launched_job_has_the_state_of_its_run(waiting: Served, status: RunSta
         assert ids == [id_] * (state == shown)
     assert listed(waiting, "?run_state=queued,running&state=FAILED") == []
     assert waiting.client.get(f"{JOBS}/{id_}").json()["job"]["run_state"] == shown
+    (why,) = waiting.client.get(f"{JOBS}/{id_}/why").json()
+    assert why["job"]["run_state"] == shown
     problem(waiting.client.get(f"{JOBS}?run_state=done"), 400)
 
 

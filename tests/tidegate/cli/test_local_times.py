@@ -10,9 +10,11 @@ import msgspec
 import pytest
 
 from tests.tidegate.project import Project, sales_as
+from tidegate.cli.printing import instant
 from tidegate.project import local_time
 from tidegate.project.settings.settings import SettingsError, load_settings
 from tidegate.scheduler.model.job import JobState
+from tidegate.server.board.page import ENVIRONMENT, relative, seen_from
 
 pytestmark = pytest.mark.slow  # whole commands
 
@@ -122,3 +124,22 @@ def test_without_tz_it_is_the_zone_of_its_clock(monkeypatch: pytest.MonkeyPatch,
     assert zone is not None and zone.key == "Europe/Paris"
     monkeypatch.setattr(local_time, "LOCAL_TIME_FILE", tmp_path / "missing")
     assert local_time.machine_zone() is None
+
+
+LEAP_DAY = datetime(2028, 2, 29, 6, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("now", "shown"),
+    [
+        (datetime(2026, 11, 29, tzinfo=UTC), "never within 400 days"),
+        (datetime(2027, 1, 25, 5, 59, tzinfo=UTC), "never within 400 days"),
+        (datetime(2027, 1, 25, 6, tzinfo=UTC), "2028-02-29 06:00:00Z (07:00 Berlin)"),
+    ],
+)
+def test_people_are_shown_that_what_is_further_than_400_days_never_comes(now: datetime, shown: str) -> None:
+    assert instant(LEAP_DAY, "Europe/Berlin", now) == shown
+    with seen_from(now):
+        shown_page = ENVIRONMENT.from_string("{{ at | instant('Europe/Berlin') }}").render(at=LEAP_DAY)
+        assert shown_page == shown
+        assert relative(LEAP_DAY) == (shown if "never" in shown else "in 400 d")

@@ -245,9 +245,10 @@ def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     yield ["status", f"{state.status}, set by {state.changed_by}"]
     if state.active_since is not None:
         yield ["active since", instant(state.active_since)]
-    starts = state.next_start(datetime.now(UTC))
+    now = datetime.now(UTC)
+    starts = state.next_start(now)
     if starts is not None:
-        yield ["next fire" if state.spec.task is None else "next start", instant(starts)]
+        yield ["next fire" if state.spec.task is None else "next start", instant(starts, now=now)]
     yield ["deployed", instant(state.deployed_at)]
     if state.spec.at is not None:
         yield ["written in", str(state.spec.at)]

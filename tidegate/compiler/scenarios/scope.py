@@ -16,8 +16,8 @@ from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, Sequenc
 from tidegate.compiler.schema.check import Broken, Path
 from tidegate.domain.duration import DurationError, parse_duration
 from tidegate.domain.model import App
+from tidegate.domain.nearest_key import read_key
 from tidegate.domain.part_name import SEPARATOR, is_of_other, name_in, whole_name
-from tidegate.domain.partition_key import PartitionKeyError, join_key, validate_key
 from tidegate.domain.size import SizeError, parse_size
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.value import Value
@@ -238,24 +238,15 @@ class ExampleScope:
             return None
         keys: list[str] = []
         for item in node.items:
-            try:
-                key = (
-                    join_key(found.partitions, _parts(item))
-                    if isinstance(item, MappingNode)
-                    else text_of(item)
-                )
-                wrong = validate_key(found.partitions, key)
-            except PartitionKeyError as error:
-                key, wrong = "", str(error)
-            except OverflowError:
-                key, wrong = "", f"a key is in the years 1 to 9999, got {shown(plain(item))}"
-            if wrong is None:
+            written = _parts(item) if isinstance(item, MappingNode) else text_of(item)
+            key = read_key(found.partitions, written)
+            if isinstance(key, str):
                 keys.append(key)
             elif self._brings("datasets", whole_name(self.app.name, dataset)):
                 # A deployment of the example changes the dataset: a wrong key is seen when it is played.
-                keys.append(key or self.key(item))
+                keys.append(self.key(item))
             else:
-                self.findings.add("V205", item, wrong, f"write a key as the partitions of {dataset} spell it")
+                self.findings.add("V205", item, key.summary, key.hint)
         return tuple(dict.fromkeys(keys)) if len(keys) == len(node.items) else None
 
     def key(self, node: Node) -> str:

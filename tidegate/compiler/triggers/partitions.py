@@ -11,7 +11,7 @@ from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.domain.model import Cycle, Dataset, PartitionScheme, PartitionsTrigger
-from tidegate.domain.partition_key import PartitionKeyError, join_key, validate_key
+from tidegate.domain.nearest_key import read_key
 from tidegate.domain.time.cycle import CYCLES, nests_in
 from tidegate.domain.wording import shown, with_article
 
@@ -115,32 +115,11 @@ def _fits(node: MappingNode, dataset: Dataset, scope: Scope) -> bool:
 def _key(node: Node, dataset: Dataset, scope: Scope) -> str | None:
     """Return a key in its canonical form, or None with a finding."""
     scheme = dataset.partitions or PartitionScheme()
-    try:
-        key = join_key(scheme, plain(node)) if isinstance(node, MappingNode) else str(plain(node))
-        wrong = validate_key(scheme, key)
-    except PartitionKeyError as error:
-        key, wrong = "", str(error)
-    except OverflowError:
-        key, wrong = (
-            "",
-            f"a key lies within the years 1 to 9999, with its whole period, got {shown(plain(node))}",
-        )
-    if wrong is None:
+    key = read_key(scheme, plain(node) if isinstance(node, MappingNode) else str(plain(node)))
+    if isinstance(key, str):
         return key
-    scope.findings.add("V205", node, wrong, f"a key of {dataset.name} is for example {_example(scheme)}")
+    scope.findings.add("V205", node, key.summary, key.hint)
     return None
-
-
-def _example(scheme: PartitionScheme) -> str:
-    """Return the first key of a scheme, as the YAML spells it."""
-    first: dict[str, str] = {}
-    if scheme.time is not None:
-        first[scheme.time.name] = scheme.time.start
-    if scheme.static is not None:
-        first[scheme.static.name] = scheme.static.keys[0]
-    if len(first) == 1:
-        return next(iter(first.values()))
-    return "{" + ", ".join(f"{name}: {key}" for name, key in sorted(first.items())) + "}"
 
 
 KIND = TriggerKind(key="partitions", build=_build)

@@ -45,7 +45,7 @@ from tidegate.dagster_defs.ingest.position import (
 )
 from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_EVENT, observations
 from tidegate.domain.model import Dataset
-from tidegate.domain.partition_key import validate_key
+from tidegate.domain.nearest_key import read_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
@@ -148,10 +148,10 @@ def _partition(materialization: AssetMaterialization, app: str, dataset: Dataset
         return ""
     if key is None:
         raise Unusable(f"{name} has partitions, but the report has none")
-    wrong = validate_key(dataset.partitions, str(key))
-    if wrong is not None:
-        raise Unusable(f"{name}: {wrong}")
-    return str(key)
+    read = read_key(dataset.partitions, str(key))
+    if not isinstance(read, str):
+        raise Unusable(f"{name}: {read.summary}; {read.hint}")
+    return read
 
 
 def _number(materialization: AssetMaterialization, names: tuple[str, ...]) -> int | None:

@@ -20,6 +20,7 @@ from tidegate.scheduler.model.records.partitions_report import (
     PartitionsReport,
     ReportedPartition,
 )
+from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.protocol import Store
 
 SENT_PER_ROUND = 200
@@ -48,7 +49,7 @@ def send_owed_reports(instance: DagsterInstance, store: Store, project: str) -> 
 
 def _note_sent(store: Store, id_: str, sent: int) -> None:
     with store.transaction() as transaction:
-        report = next(iter(transaction.records(PARTITIONS_REPORTS, id=id_)), None)
+        report = record(transaction, PARTITIONS_REPORTS, id=id_)
         if report is None or report.owed_since is None:
             return
         # Another process may have come further.

@@ -10,6 +10,7 @@ import re
 from datetime import date, datetime, timedelta
 
 from tidegate.domain.model import Cycle, TaskTrigger, TimeDimension
+from tidegate.domain.nearest_key import wall_meant
 from tidegate.domain.partition_key import PartitionKeyError, format_time_key, parse_time_key
 from tidegate.domain.tasks.days import date_of_day, day_of_date, last_day_about
 from tidegate.domain.time.clock_change import FIRST_YEAR, LAST_YEAR
@@ -117,7 +118,7 @@ def parse_date(key: str) -> date:
         TaskKeyError: the key is malformed, or the calendar has no such date.
     """
     if ":" in key or _KEY.fullmatch(key) is None:
-        raise TaskKeyError(f'{shown(key)} is not a date; write it as "{EXAMPLES["day"]}"')
+        raise TaskKeyError(f'{shown(key)} is not a date; write it as "{_nearest(key, "day")}"')
     return _wall_of(key, "day").date()
 
 
@@ -133,7 +134,7 @@ def _minute_of(task: TaskTrigger, key: str) -> datetime:
     unit, zone = unit_of(task), task.timezone
     if ":" not in key or _KEY.fullmatch(key) is None:
         raise TaskKeyError(
-            f'{shown(key)} is not a time of {with_article(unit)} task; write it as "{EXAMPLES[unit]}"'
+            f'{shown(key)} is not a time of {with_article(unit)} task; write it as "{_nearest(key, unit)}"'
         )
     wall = _wall_of(key, unit)
     if not instants(wall, zone):
@@ -158,11 +159,20 @@ def _wall_of(key: str, unit: Unit) -> datetime:
         wall = datetime(year, month, day, hour, minute)
     except ValueError as error:
         raise TaskKeyError(
-            f'{shown(key)} is not a date and time of the calendar; write one like "{EXAMPLES[unit]}"'
+            f'{shown(key)} is not a date and time of the calendar; write "{_nearest(key, unit)}"'
         ) from error
     if not FIRST_YEAR <= year <= LAST_YEAR:
         raise TaskKeyError(f"{shown(key)} is too far away; write a year from {FIRST_YEAR:04} to {LAST_YEAR}")
     return wall
+
+
+def _nearest(key: str, unit: Unit) -> str:
+    """Return what a wrong key means, as a key of a unit; an example if that cannot be read."""
+    wall = wall_meant(key)
+    if wall is None:
+        return EXAMPLES[unit]
+    times = {"minute": f"-{wall:%H:%M}", "hour": f"-{wall:%H}:00", "day": ""}
+    return wall.date().isoformat() + times[unit]
 
 
 def _midnight(task: TaskTrigger, day: date) -> datetime:

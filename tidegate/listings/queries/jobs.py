@@ -29,9 +29,9 @@ def public_jobs(reader: EngineReader, jobs: Iterable[engine.Job]) -> list[Job]:
     return [_public(job, runs.get(job.id), states.get(job.schedule)) for job in several]
 
 
-def public_job(job: engine.Job, reader: EngineReader | None = None) -> Job:
-    """Return what of a job all faces show; without a reader, of one that has no run and does not wait."""
-    return _public(job, None, None) if reader is None else public_jobs(reader, [job])[0]
+def public_job(job: engine.Job, reader: EngineReader) -> Job:
+    """Return what of a job all faces show."""
+    return public_jobs(reader, [job])[0]
 
 
 def _public(job: engine.Job, run: JobRun | None, state: "ScheduleState | None") -> Job:

@@ -8,16 +8,18 @@ has not collected (`scheduler.decision.changes.existing`); the next tick routes 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from tidegate.domain.model import leaves_with_existing
+from tidegate.domain.model import PartitionScheme, leaves_with_existing
+from tidegate.domain.nearest_key import WrongKey, read_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.activation import takes_events
 from tidegate.scheduler.decision.changes.existing import copies, counting_leaves, uncollected
-from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.event import SUBSCRIPTIONS, Event, listens_to
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.ledger import is_consumed, is_discarded
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import advance_before
@@ -90,7 +92,7 @@ def replay_events(
         raise Refused(f"{', '.join(others)} does not count the partitions of {name}", f"of {counting}")
     if wanted.schedules:
         states = [state for state in states if state.ref in wanted.schedules]
-    events = _wanted(_events(transaction, key), wanted, name)
+    events = _wanted(_events(transaction, key), wanted, name, _scheme_of(transaction, name))
     outcomes = _Outcomes(transaction, events)
     return tuple(
         _feed(transaction, state, key, events, outcomes, now, kind="replay", again=wanted.again, by=by)
@@ -100,8 +102,18 @@ def replay_events(
     )
 
 
-def _wanted(events: Sequence[Event], wanted: EventsToReplay, name: str) -> list[Event]:
-    """Return the events that a replay is about, with their copies.
+def _scheme_of(reader: EngineReader, name: str) -> PartitionScheme | None:
+    """Return the partitions of a dataset, "app/dataset"; None without any, and for one that is gone."""
+    app, _, dataset = name.partition("/")
+    deployed = record(reader, APPS, name=app)
+    found = None if deployed is None else deployed.app.datasets.get(dataset)
+    return None if found is None else found.partitions
+
+
+def _wanted(
+    events: Sequence[Event], wanted: EventsToReplay, name: str, scheme: PartitionScheme | None
+) -> list[Event]:
+    """Return the events of a dataset that a replay is about, with their copies.
 
     Raises:
         Refused: there is none, or none of a partition that is named.
@@ -112,9 +124,10 @@ def _wanted(events: Sequence[Event], wanted: EventsToReplay, name: str) -> list[
     if missing or not originals:
         what = f" of partition {', '.join(missing)}" if missing else ""
         when = " in that time" if wanted.since or wanted.until else ""
+        arrived = f"`tidegate events list --key {wanted.key}` shows what has arrived"
+        wrong = read_key(scheme, missing[0]) if scheme is not None and missing else ""
         raise Refused(
-            f"{name} has no event{what}{when}",
-            f"`tidegate events list --key {wanted.key}` shows what has arrived",
+            f"{name} has no event{what}{when}", wrong.hint if isinstance(wrong, WrongKey) else arrived
         )
     return [event for event in inside if not wanted.partitions or event.partition in wanted.partitions]
 

@@ -16,6 +16,7 @@ from itertools import chain, islice, pairwise, takewhile
 from statistics import median
 from typing import Literal
 
+from tidegate.domain.duration import is_never
 from tidegate.domain.model import Composite, Schedule, TaskTrigger, Trigger, WindowConstraint
 from tidegate.domain.tasks.grid import Slot, slots_of_day
 from tidegate.domain.tasks.key import local_day
@@ -26,7 +27,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.constraints.window import is_open
 from tidegate.scheduler.decision.deadlines import due_at, first_clock
 from tidegate.scheduler.decision.fires import counts_after, cron_leaves
-from tidegate.scheduler.decision.timeout import deadline, is_never
+from tidegate.scheduler.decision.timeout import deadline
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 

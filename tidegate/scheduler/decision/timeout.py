@@ -15,11 +15,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from tidegate.domain.duration import FURTHEST
 from tidegate.domain.model import Schedule, Timeout
 from tidegate.scheduler.model.job import Job
-
-FURTHEST = timedelta(days=400)
-"""No duration of the language is longer than 366 days, so what ends later ends never."""
 
 
 def hold(job: Job, now: datetime) -> Job:
@@ -68,11 +66,6 @@ def looked_and_discarded_at(timeout: Timeout | None, job: Job) -> tuple[datetime
     ends = deadline(timeout, job, held=job.held_at is not None and job.by_hand is None)
     never = timeout.after > FURTHEST
     return None if check == ends else check, None if never else ends
-
-
-def is_never(instant: datetime, now: datetime) -> bool:
-    """Return whether an instant is further than anything waits: the end of a timeout that is not written."""
-    return instant > now + FURTHEST
 
 
 def paused_for(timeout: Timeout, job: Job, now: datetime) -> timedelta:

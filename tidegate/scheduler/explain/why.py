@@ -9,14 +9,13 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.domain.duration import duration_text
+from tidegate.domain.duration import duration_text, is_never
 from tidegate.domain.model import leaves
 from tidegate.scheduler.decision.decide import decide
 from tidegate.scheduler.decision.fires import due_fires
 from tidegate.scheduler.decision.fold.retry import attempts_max
 from tidegate.scheduler.decision.launch.plan import business_dates
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
-from tidegate.scheduler.decision.timeout import is_never
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of
 from tidegate.scheduler.explain.explanation import Explanation

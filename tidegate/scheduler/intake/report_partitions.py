@@ -17,16 +17,8 @@ import msgspec
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import Dataset
-from tidegate.domain.partition_key import (
-    PartitionKeyError,
-    WrittenKey,
-    first_key,
-    join_key,
-    not_begun,
-    split_key,
-    validate_key,
-    written_key,
-)
+from tidegate.domain.nearest_key import key_hint, read_key
+from tidegate.domain.partition_key import WrittenKey, not_begun, written_key
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import APPS
@@ -41,8 +33,12 @@ from tidegate.scheduler.model.records.partitions_report import (
 )
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.tick import effective_at, route_now
+
+HINTS_MAX = 5
+"""So many are read at once."""
 
 
 class Landed(Value, kw_only=True):
@@ -76,7 +72,8 @@ class ReportRefused(Refused):
     """A report with names, keys or times that do not exist; all of them are in `wrong`."""
 
     def __init__(self, wrong: Sequence[Wrong]) -> None:
-        super().__init__("; ".join(each.summary for each in wrong), wrong[0].hint)
+        hints = list(dict.fromkeys(each.hint for each in wrong if each.hint))
+        super().__init__("; ".join(each.summary for each in wrong), "; ".join(hints[:HINTS_MAX]))
         self.wrong = tuple(wrong)
 
 
@@ -108,7 +105,7 @@ def report_partitions(
         RequestUsed: nothing was changed.
     """
     id_, asked = report_id(project, request), _asked(app, dataset, landed)
-    known = next(iter(transaction.records(PARTITIONS_REPORTS, id=id_)), None)
+    known = record(transaction, PARTITIONS_REPORTS, id=id_)
     if known is not None:
         if known.asked != asked:
             raise RequestUsed(
@@ -213,32 +210,18 @@ def _wrong_key(app: str, dataset: Dataset, written: WrittenKey, now: datetime) -
     name, scheme = f"{app}/{dataset.name}", dataset.partitions
     if scheme is None:
         wrong = f"{name} has no partitions, but the report has {written!r:.200}" if written else ""
-        return wrong, _form(dataset)
+        return wrong, "leave the key out"
     if not written:
-        return f"{name} has partitions, and the report has none", _form(dataset)
-    try:
-        key = written if isinstance(written, str) else join_key(scheme, written)
-        wrong = validate_key(scheme, key)
-    except PartitionKeyError as error:
-        key, wrong = "", str(error)
-    if wrong is not None:
-        return f"{name}, {written!r:.200}: {wrong:.500}", _form(dataset)
+        return f"{name} has partitions, and the report has none", key_hint(scheme)
+    key = read_key(scheme, written)
+    if not isinstance(key, str):
+        return f"{name}, {written!r:.200}: {key.summary:.500}", key.hint
     if not_begun(scheme, key, now):
         return (
             f"{name}, {written!r:.200}: its period has not begun",
             "correct the key, or report it when it begins",
         )
     return "", ""
-
-
-def _form(dataset: Dataset) -> str:
-    """Say how the keys of a dataset are written."""
-    if dataset.partitions is None:
-        return "leave the key out"
-    first = first_key(dataset.partitions)
-    parts = split_key(dataset.partitions, first)
-    mapping = f" or {msgspec.json.encode(parts).decode()}" if len(parts) > 1 else ""
-    return f'its first key is "{first}"{mapping}; the others are written like it'
 
 
 def _in_range(at: datetime) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 
 from tidegate.compiler import template
 from tidegate.domain.model import App, Program
-from tidegate.domain.partition_key import first_key, not_begun, validate_key
+from tidegate.domain.nearest_key import key_hint, read_key
+from tidegate.domain.partition_key import not_begun
 from tidegate.scheduler.decision.launch.references import values_of
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
@@ -35,12 +36,12 @@ def check_keys(app: App, program: Program, keys: Sequence[str], now: datetime) -
         if not keys:
             raise Refused(
                 f"{app.name}/{name} has partitions, and no --key says which to write",
-                f'its first key is "{first_key(scheme)}"; the others are written like it',
+                key_hint(scheme),
             )
         for key in keys:
-            wrong = validate_key(scheme, key)
-            if wrong is not None:
-                raise Refused(f"{app.name}/{name}: {wrong}", f'its first key is "{first_key(scheme)}"')
+            read = read_key(scheme, key)
+            if not isinstance(read, str):
+                raise Refused(f"{app.name}/{name}: {read.summary}", read.hint)
             if not_begun(scheme, key, now):
                 raise Refused(
                     f"{app.name}/{name}: the period of {key} has not begun",

@@ -100,6 +100,11 @@ class RecordRows(Protocol):
         ...
 
 
+def record(reader: RecordRows, kind: Kind[V], /, **key: str) -> V | None:
+    """Return the record with a key, by the names of its fields; None if there is none."""
+    return next(iter(reader.records(kind, **key)), None)
+
+
 class ChangedRecords(RecordRows, Protocol):
     """Changes records of any kind."""
 

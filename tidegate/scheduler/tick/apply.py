@@ -14,6 +14,7 @@ from typing import Any, Protocol, assert_never
 
 import msgspec
 
+from tidegate.domain.duration import is_never
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.decision.decide import decide, decide_again
 from tidegate.scheduler.decision.fold.after import record
@@ -26,7 +27,6 @@ from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.leave import leaving, open_for
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.route import is_full
-from tidegate.scheduler.decision.timeout import is_never
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of, edges_of
 from tidegate.scheduler.model.deployed import APPS, ScheduleState

@@ -18,7 +18,7 @@ from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import GAUGES, Gauge, ProgramHistory
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.engine_rows import InstanceRows, RecordRows
+from tidegate.scheduler.store.engine_rows import InstanceRows, RecordRows, record
 from tidegate.scheduler.tick.upstream import load_upstream
 
 
@@ -57,7 +57,8 @@ def load_apps(rows: RecordRows, states: Collection[ScheduleState]) -> dict[str, 
 
 def load_app(rows: RecordRows, name: str) -> App | None:
     """Return a deployed app without its schedules; None if no app of that name is deployed."""
-    return next((deployed.app for deployed in rows.records(APPS, name=(name,))), None)
+    found = record(rows, APPS, name=name)
+    return None if found is None else found.app
 
 
 def load_whole_app(reader: EngineReader, name: str) -> App | None:

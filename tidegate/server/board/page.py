@@ -25,6 +25,7 @@ from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import UNSET
 
+from tidegate.domain.duration import is_never
 from tidegate.listings.declared import LISTINGS
 from tidegate.project.local_time import in_zone, local_instant
 from tidegate.release import release
@@ -147,6 +148,8 @@ def span(passed: timedelta) -> str:
 
 def relative(at: datetime) -> str:
     """Return an instant as seen from that of the page: "4 h 02 min ago", "in 12 min"."""
+    if is_never(at, _NOW.get()):
+        return local_instant(at, now=_NOW.get())
     passed = _NOW.get() - at
     minutes = int(abs(passed).total_seconds()) // 60
     if minutes == 0:
@@ -185,7 +188,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["instant"] = local_instant
+    found.filters["instant"] = lambda at, zone="": local_instant(at, zone, _NOW.get(None))
     found.filters["relative"] = relative
     found.filters["short"] = short
     found.filters["shape"] = shape

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.listings.jobs import Job
-from tidegate.listings.queries.jobs import public_job
+from tidegate.listings.queries.jobs import public_jobs
 from tidegate.listings.shown_job import OperationOfJob
 from tidegate.listings.status_of_table import ShownTable, shown_table, table_status
 from tidegate.listings.tables import TABLES
@@ -115,12 +115,12 @@ async def trigger(
     table, job = await anyio.to_thread.run_sync(_start, service, caller, wanted)
     if job is None:
         return json_answer(Triggered(table=table, progress="none", jobs=[], runs=[]))
-    found = await anyio.to_thread.run_sync(_look, service, job)
+    found, shown = await anyio.to_thread.run_sync(_look, service, job)
     deadline = anyio.current_time() + wait
     while found.progress in (Progress.WAITING, Progress.RUNNING) and anyio.current_time() < deadline:
         await anyio.sleep(LOOK_SECONDS)
-        found = await anyio.to_thread.run_sync(_look, service, job)
-    return _answer(table, found, waited=wait > 0)
+        found, shown = await anyio.to_thread.run_sync(_look, service, job)
+    return _answer(table, found, shown, waited=wait > 0)
 
 
 def _start(service: Service, caller: Caller, wanted: Trigger) -> tuple[str, str | None]:
@@ -146,12 +146,14 @@ def _start(service: Service, caller: Caller, wanted: Trigger) -> tuple[str, str 
     return table.name, jobs[0].id if jobs else None
 
 
-def _look(service: Service, job: str) -> AskedFor:
+def _look(service: Service, job: str) -> tuple[AskedFor, list[Job]]:
+    """Return the operations that were asked for, and their jobs as all faces show them."""
     with service.store.reading() as reader:
-        return asked_for(reader, job)
+        found = asked_for(reader, job)
+        return found, public_jobs(reader, found.jobs)
 
 
-def _answer(table: str, found: AskedFor, *, waited: bool) -> Response:
+def _answer(table: str, found: AskedFor, shown: list[Job], *, waited: bool) -> Response:
     if found.progress is Progress.FAILED:
         raise Problem(FAILED, f"every operation on {table} has failed", runs=msgspec.to_builtins(found.runs))
     going_on = (Progress.WAITING, Progress.RUNNING) if waited else (Progress.WAITING,)
@@ -160,10 +162,10 @@ def _answer(table: str, found: AskedFor, *, waited: bool) -> Response:
         progress=found.progress,
         jobs=[
             JobOfOperation(
-                **msgspec.structs.asdict(public_job(job)),
+                **msgspec.structs.asdict(public),
                 maintenance=msgspec.convert(job.work, OperationOfJob, from_attributes=True),
             )
-            for job in found.jobs
+            for job, public in zip(found.jobs, shown, strict=True)
         ],
         runs=list(found.runs),
     )

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from msgspec.structs import replace
 
 from tidegate.listings.explained import ShownExplanation, shown_explanation
 from tidegate.processes.explained import Explain, address_of, explained, past_instant
@@ -43,8 +44,11 @@ def explain_as_json(service: Service, look: Explain, at: str | None) -> Response
     with service.store.reading() as present, refused_as(404):
         found = explained(service.store, present, look, now, moment)
         ticked = last_tick(present)
+        shown = [shown_explanation(each, present) for each in found]
     if not found:
         raise Problem(404, "there was nothing to explain at that moment")
     late = is_late(ticked, now, settings.tick_seconds)
-    lines = [] if at is not None else [last_tick_line(ticked, now, late)]
-    return json_answer([shown_explanation(each, address_of(settings, each), lines) for each in found])
+    lines = () if at is not None else (last_tick_line(ticked, now, late),)
+    addresses = [address_of(settings, each) for each in found]
+    pairs = zip(shown, addresses, strict=True)
+    return json_answer([replace(each, run_address=address, scheduler=lines) for each, address in pairs])

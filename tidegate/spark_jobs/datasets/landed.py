@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from tidegate.domain.partition_key import join_key, validate_key
+from tidegate.domain.nearest_key import read_key
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import (
     DatasetRef,
@@ -55,9 +55,9 @@ def landed_folders(
             if alone is not None:
                 misnamed[alone] = folder
             continue
-        key = join_key(ref.scheme, parts) if ref.scheme is not None else ""
-        fault = validate_key(ref.scheme, key) if ref.scheme is not None else None
-        if fault is not None:
+        key = read_key(ref.scheme, parts) if ref.scheme is not None else ""
+        if not isinstance(key, str):
+            fault = f"{key.summary}; {key.hint}"
             log.warning("%s is not a partition of %s; skipping it: %s", folder, ref.name, fault)
         elif key in found and selects(key):
             raise SourceError(

@@ -158,6 +158,6 @@ def test_a_failure_names_the_line_of_the_program_and_publishes_nothing(shop: Pro
 def test_what_is_wrong_is_said_before_anything_runs(shop: Project) -> None:
     assert shop.refused("run", "ad_up").hint == 'did you mean "add_up"?'
     assert "no --key says which to write" in shop.refused("run", "add_up").message
-    assert 'its first key is "2026-01-01"' in shop.refused("run", "add_up", "--key", "9 March").hint
+    assert shop.refused("run", "add_up", "--key", "9.3.2026").hint == 'write "2026-03-09", the nearest key'
     assert "have no partitions" in shop.refused("run", "fails", "--key", DAY).message
     assert isinstance(shop.refused("run", "add_up", "--key", DAY, "--arg", "factor"), WrongUsage)

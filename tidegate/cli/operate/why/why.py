@@ -53,6 +53,8 @@ def why(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Explain why a schedule, job, instance or table's operation waits, what helps, and when it can run."""
+    from msgspec.structs import replace
+
     from tidegate.cli.last_tick import scheduler_lines
     from tidegate.cli.opened_store import opened_store
     from tidegate.listings.explained import shown_explanation
@@ -80,6 +82,7 @@ def why(
         host = active_host(present, settings.name, now)
         held = held_apps(present)
         use_zone_of_apps(present, {app_of(each.schedule) for each in explanations})
+        shown = [shown_explanation(each, present) for each in explanations]
     addresses = [address_of(settings, explanation) for explanation in explanations]
     apps = sorted({app_of(explanation.schedule) for explanation in explanations})
     shared = projects > {settings.name}
@@ -90,8 +93,9 @@ def why(
         else iter(())
     )
     if format is Format.JSON:
-        lines = list(alive)
-        print_json([shown_explanation(*each, lines) for each in zip(explanations, addresses, strict=True)])
+        lines = tuple(alive)
+        pairs = zip(shown, addresses, strict=True)
+        print_json([replace(each, run_address=address, scheduler=lines) for each, address in pairs])
         return
     for explanation, address in zip(explanations, addresses, strict=True):
         _print(explanation, address)
@@ -181,12 +185,12 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         branch.add(Text(outcome_line(failed)))
         branch.add(Text(f"tidegate jobs retry {failed.id}   runs it again"))
     if explanation.next_check is not None:
-        tree.add(Text(f"looked at: {instant(explanation.next_check)}"))
+        tree.add(Text(f"looked at: {instant(explanation.next_check, now=explanation.at)}"))
     if explanation.discarded_at is not None or explanation.never_discarded:
         ends = "never" if explanation.discarded_at is None else instant(explanation.discarded_at)
         tree.add(Text(f"discarded at: {ends}"))
     if explanation.can_run_at is not None:
-        tree.add(Text(f"can run at: {instant(explanation.can_run_at)}"))
+        tree.add(Text(f"can run at: {instant(explanation.can_run_at, now=explanation.at)}"))
     if explanation.history:
         branch = tree.add(Text("history"))
         for entry in explanation.history:

@@ -9,15 +9,8 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
-from tidegate.domain.partition_key import (
-    PartitionKeyError,
-    WrittenKey,
-    first_key,
-    join_key,
-    not_begun,
-    validate_key,
-    written_key,
-)
+from tidegate.domain.nearest_key import WrongKey, read_key
+from tidegate.domain.partition_key import WrittenKey, first_key, latest_keys, not_begun, written_key
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.statuses import schedule_state, switch
 from tidegate.scheduler.decision.fold.after import opened, record
@@ -140,23 +133,21 @@ def trigger(
     advance_before(transaction, now)
     state = schedule_state(transaction, ref)
     check_trigger(transaction, state, now)
+    app = load_apps(transaction, [state])[state.app]
     if state.spec.for_each is not None and not key:
+        example = _example(_schemes(state.spec, app)[0], now)
         raise Refused(
             f"schedule {ref} runs for each {state.spec.for_each}, and no key was given",
-            "name the key, for example --key 2013-12-22",
+            f"name the key, for example --key '{example}'",
         )
-    app = load_apps(transaction, [state])[state.app]
-    dated = state.spec.keyed_by_date
-    wrong = _wrong_mapping(state.spec, app, key)
+    dated, written = state.spec.keyed_by_date, key
     key = date_of_moment(app, state.spec, now) if dated and not key else written_key(key)
     named = bool(key) and state.spec.for_each is None and not dated
     if named and output_scheme(app, state.spec.program) is None:
         raise Refused(f"schedule {ref} has no for_each, got key {key!r}", "leave the key out")
-    wrong = wrong or wrong_key(state.spec, app, key)
+    wrong = _wrong_key(state.spec, app, written or key, now)
     if wrong is not None:
-        raise Refused(
-            f"schedule {ref} has no such key: {wrong}", "`tidegate schedules show` shows its datasets"
-        )
+        raise Refused(f"schedule {ref} has no such key: {wrong.summary}", wrong.hint)
     waiting = [job for job in transaction.jobs(schedules=[ref], states=WAITING) if job.key == key]
     # A job that still collects comes before full jobs that wait for their constraints.
     found = min(waiting, key=lambda job: job.closed, default=None)
@@ -203,30 +194,21 @@ def _refuse_before_its_period(schedule: Schedule, app: App, key: str, now: datet
         )
 
 
-def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
+def _wrong_key(schedule: Schedule, app: App, key: WrittenKey, now: datetime) -> WrongKey | None:
     """Return what is wrong with a key of a schedule's jobs; None for a valid key.
 
     With `for_each` it is valid if it is a key of one member.
     """
     if not key:
         return None
-    problems = [validate_key(scheme, key) for scheme in _schemes(schedule, app)]
-    return None if None in problems or not problems else problems[0]
+    read = [read_key(scheme, key, _example(scheme, now)) for scheme in _schemes(schedule, app)]
+    wrong = [each for each in read if isinstance(each, WrongKey)]
+    return wrong[0] if wrong and len(wrong) == len(read) else None
 
 
-def _wrong_mapping(schedule: Schedule, app: App, key: WrittenKey) -> str | None:
-    """Return what is wrong with the dimensions of a key that is a mapping; None if one member has them."""
-    wrong: str | None = None
-    if isinstance(key, str) or not key:
-        return None
-    for scheme in _schemes(schedule, app):
-        try:
-            join_key(scheme, key)
-        except PartitionKeyError as error:
-            wrong = wrong or f"{key!r:.200}: {error}"
-        else:
-            return None
-    return wrong
+def _example(scheme: PartitionScheme, now: datetime) -> str:
+    """Return the key of the running period: the first one may be far away."""
+    return next(iter(latest_keys(scheme, now, 1)), first_key(scheme))
 
 
 def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:

@@ -302,7 +302,7 @@ def _date(text: str) -> date:
     try:
         return parse_date(text)
     except TaskKeyError as error:
-        raise InstanceRefused("E-TIME", str(error), "write business dates as 2026-03-09") from error
+        raise InstanceRefused("E-TIME", str(error), "business dates are written YYYY-MM-DD") from error
 
 
 def _slots(state: ScheduleState, first: date, last: date, now: datetime) -> Iterator[tuple[str, Slot]]:

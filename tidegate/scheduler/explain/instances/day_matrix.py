@@ -200,7 +200,7 @@ def day_of(text: str) -> date:
     try:
         return parse_date(text)
     except TaskKeyError as error:
-        raise UserError(str(error), "write for example 2026-03-10") from error
+        raise UserError(str(error), "a day is written YYYY-MM-DD") from error
 
 
 def instances_of_day(

@@ -15,6 +15,7 @@ from tidegate.scheduler.model.maintenance import (
     Untouched,
 )
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 
@@ -55,7 +56,7 @@ def table_named(reader: EngineReader, text: str) -> TableState | None:
             return table
     for table in tables_of_datasets(deployed.app for deployed in reader.records(APPS)):
         if text in (table.name, table.catalog_name):
-            found = next(iter(reader.records(MAINTAINED_TABLES, name=(table.name,))), table)
+            found = record(reader, MAINTAINED_TABLES, name=table.name) or table
             return None if found.gone else found
     return None
 

@@ -6,6 +6,7 @@ from tidegate.domain.model import Dataset, TimeDimension
 from tidegate.domain.partition_key import format_time_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, ExpectedData
+from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.board.datasets.calendar import Cell, Expectation, Filled, Keys, States, cell, filled
 from tidegate.server.board.datasets.grid import block_of, cell_of, keys_of_cell
@@ -69,11 +70,7 @@ def dated(
     found = {keys.time_of(key) for ends in reader.partition_ends(name, keys.prefixes()) for key in ends}
     landed = sorted(key for key in found if last_cell(time, key[:10]) is not None)
     current = format_time_key(now, time)
-    data = (
-        next(iter(reader.records(EXPECTED_DATA, dataset=[name])), None)
-        if dataset.deadline is not None
-        else None
-    )
+    data = record(reader, EXPECTED_DATA, dataset=name) if dataset.deadline is not None else None
     expectation = _expectation(time, landed, current, data, deadline=dataset.deadline is not None)
     begins = landed[:1] if expectation.since is None else [*landed[:1], expectation.since]
     if not begins:

@@ -68,7 +68,7 @@ def test_one_wrong_key_refuses_all_and_says_how_keys_are_written(deployed: Proje
 
     assert '"9 March" is not the key of a day; write it as' in refused.message
     assert '"2025-12-31" is before the first day' in refused.message
-    assert 'its first key is "2026-01-01"' in refused.hint
+    assert 'write for example "2026-01-01"' in refused.hint
     assert deployed.json("events", "list") == []
     assert "has partitions, and the report has none" in deployed.refused("report", "orders").message
 
