@@ -1,7 +1,7 @@
-"""Reads of a full store: 10,000 schedules and 100,000 jobs, over REST, on the board and by the commands.
+"""Reads of a full store: 10,000 schedules and 100,000 jobs, over REST and by the commands.
 
-    REST, board   the whole answer of the server's application, without a socket
-    command       the command in a process that has loaded it already
+    REST      the whole answer of the server's application, without a socket
+    command   the command in a process that has loaded it already
 
 The aim is the median of each read. Beside them, without an aim: `/healthz` and `tidegate --version`, which
 read nothing, and `tidegate store size`, which measures: it counts the rows and the pages of all tables.
@@ -13,9 +13,9 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from fastapi.testclient import TestClient
 from sqlalchemy import text
@@ -31,7 +31,7 @@ from tidegate.server.service import Service
 SCHEDULES = 10_000
 JOBS = 100_000
 ROUNDS = 21
-AIM_SECONDS, PAGE_AIM_SECONDS = 0.050, 0.200
+AIM_SECONDS = 0.050
 PER_JOB = 10
 SCHEDULE = "app_1/by_data_1"
 
@@ -81,28 +81,6 @@ COMMANDS = (
 )
 """Commands that read, beside those about one job."""
 
-PAGES = (
-    "/",
-    "/board/schedules?app=app_1",
-    "/board/schedules/app_1/by_data_1",
-    "/board/jobs",
-    "/board/jobs?state=FAILED",
-    "/board/jobs?reason=W-TRIGGER",
-    "/board/datasets?app=app_1",
-    "/board/datasets/app_1/raw_1",
-    "/board/day",
-    "/board/backfills",
-    "/board/events",
-    "/board/events?schedule=app_1/by_data_1&outcome=pending",
-    "/board/events?outcome=failed",
-    "/board/ledger",
-    "/board/maintenance",
-    "/board/late",
-    "/board/alerts",
-    "/board/deployments",
-)
-"""Of the board; that of a job is added."""
-
 
 def main() -> int:
     """Measure and print.
@@ -119,6 +97,32 @@ def main() -> int:
 
 
 def _measured(places: Databases, kind: str) -> int:
+    with (
+        full_store(places, kind) as full,
+        TestClient(
+            create_application(full.service), base_url="http://127.0.0.1", client=("127.0.0.1", 50_000)
+        ) as client,
+        contextlib.chdir(full.folder),
+    ):
+        # Within its context the client keeps one event loop, as a server does.
+        return sum(_print(*read) for read in _reads(client, full.waiting))
+
+
+class Full(NamedTuple):
+    """A project whose store is full.
+
+    Attributes:
+        waiting: the id of a job that waits.
+    """
+
+    service: Service
+    folder: Path
+    waiting: str
+
+
+@contextlib.contextmanager
+def full_store(places: Databases, kind: str) -> Iterator[Full]:
+    """Fill a new store with `SCHEDULES` and `JOBS`; `kind` is sqlite or postgres."""
     url = places.new(kind)
     with opened(url) as store, TemporaryDirectory() as folder:
         deployed(store, SCHEDULES, count=PER_JOB)
@@ -128,13 +132,8 @@ def _measured(places: Databases, kind: str) -> int:
             with store.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
                 connection.execute(text("VACUUM ANALYZE"))
         (Path(folder) / "tidegate.toml").write_text(f'[store]\nurl = "{url}"\n')
-        service = Service(settings=load_settings(Path(folder)), store=store)
-        client = TestClient(
-            create_application(service), base_url="http://127.0.0.1", client=("127.0.0.1", 50_000)
-        )
-        # Within its context the client keeps one event loop, as a server does.
-        with client, contextlib.chdir(folder):
-            return sum(_print(*read) for read in _reads(client, waiting))
+        settings = load_settings(Path(folder))
+        yield Full(Service(settings=settings, store=store), Path(folder), waiting)
 
 
 def _reads(client: TestClient, job: str) -> Iterator[Read]:
@@ -144,9 +143,6 @@ def _reads(client: TestClient, job: str) -> Iterator[Read]:
             assert answer.status_code == 200, answer.text
 
         return f"GET {path.removeprefix(NS)}", read, aim
-
-    def board(path: str) -> Read:
-        return rest(path, PAGE_AIM_SECONDS)
 
     def cli(*arguments: str, aim: float = AIM_SECONDS) -> Read:
         def read() -> None:
@@ -174,12 +170,6 @@ def _reads(client: TestClient, job: str) -> Iterator[Read]:
     yield rest(f"{NS}/events?job={job}")
     yield rest(f"{NS}/jobs/{job}")
     yield rest(f"{NS}/jobs/{job}/why")
-    for path in PAGES:
-        yield board(path)
-    yesterday = (datetime.now(UTC) - timedelta(hours=24)).strftime("%Y-%m-%dT%H:%MZ")
-    yield board(f"/board/jobs?state=FAILED&ended={yesterday}")
-    yield board(f"/board/deployments/{client.get('/board/deployments?format=json').json()['newest']}")
-    yield board(f"/board/jobs/{job}")
     yield cli("--version", aim=NO_AIM)
     for command in COMMANDS:
         yield cli(*command)

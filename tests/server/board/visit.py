@@ -9,10 +9,9 @@ from playwright.sync_api import Page, ViewportSize
 from tests.server.board.person import forms
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text("utf-8")
-SERIOUS = {"serious", "critical"}
 CONTRAST = "color-contrast"
 
-WIDE: ViewportSize = {"width": 1280, "height": 720}
+WIDE: ViewportSize = {"width": 1400, "height": 900}
 NARROW: ViewportSize = {"width": 400, "height": 800}
 
 KEEP_SOME_ALIKE = """() => {
@@ -35,45 +34,75 @@ KEEP_SOME_ALIKE = """() => {
 """Leave two of the children of an element that have the same elements and classes, so the same colours: axe
 looks at contrast element by element, which took nine tenths of its time."""
 
+SIDEWAYS = """() => {
+    const may = ".scroll, pre, .yaml, .graph, .tabs, .tl, .runs-plot";
+    const scrolls = each => ["auto", "scroll"].includes(getComputedStyle(each).overflowX);
+    return [...document.querySelectorAll("body *")]
+        .filter(each => each.scrollWidth > each.clientWidth + 1 && scrolls(each) && !each.matches(may))
+        .map(each => each.outerHTML.slice(0, 100));
+}"""
+"""What scrolls sideways, other than YAML, pictures and wide tables."""
+
+
+class Found(NamedTuple):
+    """Something that is wrong with a page.
+
+    Attributes:
+        at: the width, and the scheme.
+        what: the rule of axe, or "sideways".
+        where: the element.
+    """
+
+    path: str
+    at: str
+    what: str
+    where: str
+
 
 class Visit(NamedTuple):
     """See the module.
 
     Attributes:
-        serious: what axe finds serious in the light scheme: the page, the rule and the element.
-        weak_in_the_dark: the weak contrasts that it finds in the dark one.
-        width_on_narrow: how wide it is on a narrow screen.
+        wrong: what axe finds, of any impact, wide and narrow, light and dark; and what scrolls sideways.
         forms: see `Person.met`.
     """
 
     path: str
-    serious: list[tuple[str, str, str]]
-    weak_in_the_dark: list[tuple[str, str, str]]
-    width_on_narrow: int
+    wrong: list[Found]
     forms: set[str]
 
 
 def visit(page: Page, path: str) -> Visit:
-    """Load a page, and look at it in both schemes and on a narrow screen."""
+    """Load a page, and look at it wide and narrow, in both schemes."""
     answered = page.goto(path)
     assert answered is not None and answered.ok, path
-    found = forms(page)
-    page.set_viewport_size(NARROW)
-    width: int = page.evaluate("document.documentElement.scrollWidth")
-    page.set_viewport_size(WIDE)
-
+    shown, wrong = forms(page), list[Found]()
     page.evaluate(AXE)
-    serious = _serious(page, path, {"rules": {CONTRAST: {"enabled": False}}})
+    for name, size in (("wide", WIDE), ("narrow", NARROW)):
+        page.set_viewport_size(size)
+        wrong += _sideways(page, path, name, size["width"])
+        wrong += _axe(page, path, name, {"rules": {CONTRAST: {"enabled": False}}})
     page.evaluate(KEEP_SOME_ALIKE)
     contrast = {"runOnly": {"type": "rule", "values": [CONTRAST]}}
-    serious += _serious(page, path, contrast)
-    page.emulate_media(color_scheme="dark")
-    weak = _serious(page, path, contrast)
-    page.emulate_media(color_scheme="light")
-    return Visit(path, serious, weak, width, found)
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        for name, size in (("wide", WIDE), ("narrow", NARROW)):
+            page.set_viewport_size(size)
+            wrong += _axe(page, path, f"{name}, {scheme}", contrast)
+    page.set_viewport_size(WIDE)
+    return Visit(path, wrong, shown)
 
 
-def _serious(page: Page, path: str, options: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _sideways(page: Page, path: str, at: str, width: int) -> list[Found]:
+    whole: int = page.evaluate("document.documentElement.scrollWidth")
+    elements: list[str] = page.evaluate(SIDEWAYS)
+    page_itself = [f"the page, {whole} of {width}"] if whole > width else []
+    return [Found(path, at, "sideways", where) for where in (*page_itself, *elements)]
+
+
+def _axe(page: Page, path: str, at: str, options: dict[str, Any]) -> list[Found]:
     wanted = {**options, "resultTypes": ["violations"]}
     violations = page.evaluate("options => axe.run(document, options)", wanted)["violations"]
-    return [(path, each["id"], each["nodes"][0]["html"]) for each in violations if each["impact"] in SERIOUS]
+    return [
+        Found(path, at, each["id"], node["html"][:200]) for each in violations for node in each["nodes"][:3]
+    ]
