@@ -24,7 +24,7 @@ from tidegate.scheduler.store.sql.store import SqlStore
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("really_migrated")]
 
 PROJECT = Path(__file__).parents[2]
-NEXT = "0101"
+THIS, NEXT = schema.HEAD, "0102"
 REVISION = f'''\
 """A column for apps, and a mark that this has run."""
 
@@ -32,7 +32,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "{NEXT}"
-down_revision = "{schema.HEAD}"
+down_revision = "{THIS}"
 
 
 def upgrade() -> None:
@@ -143,7 +143,7 @@ def test_a_revision_that_fails_leaves_the_store_as_it_was(
 
 def test_a_store_that_may_not_be_changed_is_refused(store: SqlStore, sql_url: str, upgraded: Path) -> None:
     before = seen(store.engine)
-    with pytest.raises(StoreError, match=f"has the older schema {schema.FIRST}") as refused:
+    with pytest.raises(StoreError, match=f"has the older schema {THIS}") as refused:
         open_store(sql_url, migrate=False)
     assert refused.value.hint == "any command of people migrates it"
     assert seen(store.engine) == before

@@ -9,6 +9,7 @@ from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.records.alert import Alert
 from tidegate.scheduler.model.records.expected import ExpectedPeriod
+from tidegate.scheduler.model.records.session import Session
 from tidegate.scheduler.model.retention import (
     LedgerSum,
     OldEvent,
@@ -223,6 +224,8 @@ def _over_at(value: Any) -> datetime | None:
             return value.ended_at if value.next_at is None else None
         case ExpectedPeriod():
             return value.due_at if value.late_at is not None else None
+        case Session():
+            return value.expires_at
         case _:
             return value.at if value.owed_since is None else None
 

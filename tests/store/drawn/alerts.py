@@ -19,6 +19,7 @@ from tidegate.scheduler.model.records.alert import (
 )
 from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS
 from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
+from tidegate.scheduler.model.records.session import SESSIONS
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 MANY = 100
@@ -64,7 +65,7 @@ alerts = st.builds(
 
 ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "drop_old": (
-        st.sampled_from([ALERTS, EXPECTED_PERIODS, PARTITIONS_REPORTS]),
+        st.sampled_from([ALERTS, EXPECTED_PERIODS, PARTITIONS_REPORTS, SESSIONS]),
         instants,
         st.integers(1, 2),
     ),

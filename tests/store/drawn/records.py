@@ -18,6 +18,7 @@ from tidegate.scheduler.model.records.partitions_report import (
     PartitionsReport,
     ReportedPartition,
 )
+from tidegate.scheduler.model.records.session import SESSIONS, Session
 from tidegate.scheduler.model.records.specification import SPECIFICATIONS, Specification
 from tidegate.scheduler.model.records.token import TOKENS, Role, Token
 from tidegate.scheduler.model.records.watched import (
@@ -47,6 +48,16 @@ tokens = st.builds(
     app=st.none() | st.sampled_from(["a", "B"]),
     created_at=instants,
     revoked_at=maybe_instants,
+)
+
+sessions = st.builds(
+    Session,
+    id=ids,
+    token=st.sampled_from(["", "h"]),
+    subject=st.sampled_from(["", "ä"]),
+    groups=st.lists(ids, max_size=2).map(tuple),
+    namespace=st.sampled_from(["default", "b"]),
+    expires_at=instants,
 )
 
 specifications = st.builds(
@@ -108,6 +119,7 @@ RECORDS: dict[Kind[Any], st.SearchStrategy[Any]] = {
     MAINTENANCE_RECORDS: maintenance.records,
     OVERRIDES: overrides.overrides,
     PARTITIONS_REPORTS: partitions_reports,
+    SESSIONS: sessions,
     SPECIFICATIONS: specifications,
     SUBSCRIPTIONS: subscriptions,
     TOKENS: tokens,

@@ -31,6 +31,7 @@ from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.model.records.alert import ALERTS
 from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS
 from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
+from tidegate.scheduler.model.records.session import SESSIONS
 from tidegate.scheduler.model.retention import PASS_CURSOR, OldJob, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import prune_journal
@@ -231,6 +232,7 @@ def _launches(page: Page) -> Done:
 
 
 def _journal(page: Page) -> Done:
+    page.transaction.drop_old(SESSIONS, page.clock, ROWS_PER_SLICE)
     if page.keep.journal is not None:
         page.transaction.drop_old(ALERTS, page.clock - page.keep.journal, ROWS_PER_SLICE)
         page.transaction.drop_old(EXPECTED_PERIODS, page.clock - page.keep.journal, ROWS_PER_SLICE)

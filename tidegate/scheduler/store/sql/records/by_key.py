@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Column, ColumnElement, bindparam, select
+from sqlalchemy import Column, ColumnElement, bindparam, select, true
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import APPS
@@ -20,6 +20,7 @@ from tidegate.scheduler.model.records.alert import ALERTS, INCIDENTS
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS, LATE_TOTALS
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
+from tidegate.scheduler.model.records.session import SESSIONS
 from tidegate.scheduler.model.records.specification import SPECIFICATIONS
 from tidegate.scheduler.model.records.token import TOKENS
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
@@ -44,6 +45,7 @@ CODECS: dict[Kind[Any], Codec[Any]] = {
     MAINTENANCE_RECORDS: maintenance.RECORDS,
     OVERRIDES: tables.OVERRIDES,
     PARTITIONS_REPORTS: tables.REPORTS,
+    SESSIONS: tables.SESSIONS,
     SPECIFICATIONS: tables.SPECIFICATIONS,
     SUBSCRIPTIONS: rows.SUBSCRIPTIONS,
     TOKENS: tables.TOKENS,
@@ -61,6 +63,7 @@ OVER: dict[Kind[Any], tuple[Column[Any], ColumnElement[bool]]] = {
     ALERTS: (_ALERTS.ended_at, _ALERTS.next_at.is_(None)),
     EXPECTED_PERIODS: (_PERIODS.was_late, _PERIODS.was_late.is_not(None)),
     PARTITIONS_REPORTS: (_REPORTS.at, _REPORTS.owed_since.is_(None)),
+    SESSIONS: (tables.sessions.c.expires_at, true()),
 }
 """Since when a record is over, and which ones are."""
 

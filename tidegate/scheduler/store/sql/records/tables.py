@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text, bindpara
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
+from tidegate.scheduler.model.records.session import Session
 from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
@@ -28,6 +29,22 @@ TOKENS = Codec(
     ),
     Token,
 )
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Name, primary_key=True),
+    Column("token", Text, nullable=False),
+    Column("issuer", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("email", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("groups", Json(tuple[str, ...]), nullable=False),
+    Column("namespace", Name, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+)
+Index("ix_sessions_expires", sessions.c.expires_at)
+SESSIONS = Codec(sessions, Session)
 
 WATCHED_FOLDERS = Codec(
     Table(
