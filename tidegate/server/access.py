@@ -1,7 +1,7 @@
 """Access: who calls, and whether the call is allowed.
 
-    a token in the store   ──► `Authorization: Bearer …` or the cookie of a browser that has signed in is
-                               needed: 401 without one, 403 if it allows less
+    a token in the store,  ──► `Authorization: Bearer …` or the cookie of a browser that has signed in is
+    or `[serve.oidc]`          needed: 401 without one, 403 if it allows less
     no token in the store  ──► `[serve] anonymous` says what is allowed, from this machine only: everything
                                to the user who runs the server and to read to others, to read, or nothing
                                (401)
@@ -16,14 +16,15 @@ import ipaddress
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
 
-from tidegate.scheduler.model.journal import By
-from tidegate.scheduler.model.records.token import TOKENS, Role, Token, token_hash
-from tidegate.server.browser_session import find_token
+from tidegate.scheduler.model.records.session import Session
+from tidegate.scheduler.model.records.token import TOKENS, Grant, Role, Token, token_hash
+from tidegate.server.browser_session import COOKIE, find_session, token_in
+from tidegate.server.caller import Caller, unknown
+from tidegate.server.issuer import check_sign_on
 from tidegate.server.peer import Peer
 from tidegate.server.problem import Problem, foreign_namespace
 from tidegate.server.rate_limit import RateLimit
@@ -38,74 +39,7 @@ FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(?::[0-9]*)?")
 """A `Host` header: a name or an address, and perhaps a port."""
 
-COOKIE = "tidegate_session"
-"""The cookie of a browser that has signed in to the board."""
-
 ACTOR = "rest"
-
-
-@dataclass(frozen=True)
-class Caller:
-    """Who calls.
-
-    Attributes:
-        token: None where no token is needed.
-        user: the user of this machine, where that is known and there is no token.
-        refusal: why it may only read; empty for a caller that may write as well.
-    """
-
-    token: Token | None
-    user: str = ""
-    refusal: str = ""
-
-    @property
-    def app(self) -> str | None:
-        """The only app that the caller may see and change; None for all."""
-        return None if self.token is None else self.token.app
-
-    @property
-    def name(self) -> str:
-        """The actor in the journal."""
-        if self.token is not None:
-            return f"{ACTOR}:{self.token.name}"
-        return f"{ACTOR} (user {self.user})" if self.user else ACTOR
-
-    def by(self, reason: str = "") -> By:
-        """Return the actor with a reason."""
-        return By(actor=self.name, reason=reason)
-
-    def check(self, role: Role) -> None:
-        """Refuse a call that needs more than the caller's role.
-
-        Raises:
-            Problem: 403; 401 without a token where that is only enough to read.
-        """
-        if self.refusal and role is not Role.READ:
-            raise _unknown(self.refusal)
-        if self.token is not None and not self.token.role.includes(role):
-            raise Problem(403, f"this needs a token of the role {role}, and yours has {self.token.role}")
-
-    def check_app(self, app: str) -> None:
-        """Refuse a call about another app than that of the caller's token.
-
-        Raises:
-            Problem: 403.
-        """
-        if self.app not in (None, app):
-            raise Problem(403, f"your token is for the app {self.app} only")
-
-    def check_all_apps(self) -> None:
-        """Refuse a call that concerns all apps to a token for one.
-
-        Raises:
-            Problem: 403.
-        """
-        if self.app is not None:
-            raise Problem(403, f"your token is for the app {self.app} only, and this concerns all apps")
-
-    def sees(self, app: str) -> bool:
-        """Return whether lists show an app to the caller."""
-        return self.app in (None, app)
 
 
 def caller_of(request: Request, service: Here) -> Caller:
@@ -116,61 +50,89 @@ def caller_of(request: Request, service: Here) -> Caller:
             many requests.
     """
     refuse_foreign_page(request)
+    secret, cookie, now = _secret(request), _cookie(request), service.clock()
     with service.store.reading() as reader:
         tokens = reader.records(TOKENS)
-    secret, session = _secret(request), _session(request)
+        session = None if cookie is None else find_session(reader, cookie, service.namespace, now)
     token = None
     if secret is not None:
         token = token_of(tokens, secret)
     elif session is not None:
-        token = find_token(tokens, session, service.clock())
-    count(request, service, token)
-    if secret is None and session is None:
-        if tokens or not service.loopback or not _is_local(request):
-            raise _unknown("a token is needed: Authorization: Bearer TOKEN")
-        if service.settings.anonymous == "none":
-            raise _unknown("a token is needed ([serve] anonymous), and the store has none yet")
-        if service.settings.anonymous == "read":
-            return Caller(None, refusal="without a token this server may only be read ([serve] anonymous)")
-        return _without_token(request)
+        token = token_in(tokens, session)
+    person = None if session is None else person_of(service, session)
+    count(request, service, f"token {token.name}" if token else person.name if person else "")
+    if person is not None:
+        person.check_person()
+        return person
+    if secret is None and cookie is None:
+        return _anonymous(request, service, has_tokens=bool(tokens))
     if token is None:
-        raise _unknown(
-            "the token is unknown or revoked" if session is None else "sign in again: the session is over"
+        raise unknown(
+            "the token is unknown or revoked" if cookie is None else "sign in again: the session is over"
         )
     if token.namespace not in (None, service.namespace):
         raise Problem(
             403,
             f'your token is for the namespace "{token.namespace}" only, and this is "{service.namespace}"',
         )
-    return Caller(token)
+    return Caller(f"{ACTOR}:{token.name}", (Grant(role=token.role, app=token.app),))
+
+
+def person_of(service: Service, session: Session) -> Caller | None:
+    """Return the person of a session, while the settings have the issuer that knows the person."""
+    sign_on = service.settings.sign_on
+    if not session.subject or sign_on is None or session.issuer != sign_on.issuer:
+        return None
+    return Caller(session.actor, sign_on.grants_of(session.groups), person=session.person)
+
+
+def _anonymous(request: Request, service: Service, *, has_tokens: bool) -> Caller:
+    """Return a caller without a token and without a session.
+
+    Raises:
+        Problem: 401 where one of them is needed.
+    """
+    if service.settings.sign_on is not None:
+        raise unknown("sign in, or send a token: Authorization: Bearer TOKEN")
+    if has_tokens or not service.loopback or not _is_local(request):
+        raise unknown("a token is needed: Authorization: Bearer TOKEN")
+    if service.settings.anonymous == "none":
+        raise unknown("a token is needed ([serve] anonymous), and the store has none yet")
+    if service.settings.anonymous == "read":
+        return Caller(
+            ACTOR,
+            is_known=False,
+            refusal="without a token this server may only be read ([serve] anonymous)",
+        )
+    return _without_token(request)
 
 
 def _without_token(request: Request) -> Caller:
     """Return a caller of this machine, who may write if it is the user who runs the server."""
     find: Callable[[Request], Peer] | None = request.app.state.peer
     if find is None or request.method in SAFE:
-        return Caller(None)
+        return Caller(ACTOR, is_known=False)
     peer = find(request)
     if peer.is_trusted:
-        return Caller(None, user=peer.name)
+        return Caller(f"{ACTOR} (user {peer.name})", is_known=False)
     others = f"the user {peer.name}" if peer.name else "a caller who is gone already"
     return Caller(
-        None,
+        ACTOR,
+        is_known=False,
         refusal=f"without a token only the user who runs this server may change anything, not {others}:"
         " `tidegate token create` makes one",
     )
 
 
-def count(request: Request, service: Service, token: Token | None) -> None:
-    """Count a request in the rate of its token; one without a valid token in that of its address.
+def count(request: Request, service: Service, who: str) -> None:
+    """Count a request in the rate of its caller; one whose caller is not known in that of its address.
 
     Raises:
         Problem: 429.
     """
     host = "" if request.client is None else request.client.host
-    key = f"address {host}" if token is None else f"token {token.name}"
     limit: RateLimit = request.app.state.limit
-    pause = limit.count(key, service.clock())
+    pause = limit.count(who or f"address {host}", service.clock())
     if pause is not None:
         seconds = max(1, math.ceil(pause.total_seconds()))
         raise Problem(
@@ -190,8 +152,8 @@ def token_of(tokens: Sequence[Token], secret: str) -> Token | None:
     return None
 
 
-def _session(request: Request) -> str | None:
-    """Return the session of a browser; only for reads, and for writes of the server's pages."""
+def _cookie(request: Request) -> str | None:
+    """Return the cookie of a browser; only for reads, and for writes of the server's pages."""
     if request.headers.get("authorization") is not None:
         return None
     if request.method not in SAFE and request.headers.get("origin") is None:
@@ -205,7 +167,7 @@ def _secret(request: Request) -> str | None:
         return None
     scheme, _, secret = given.partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
-        raise _unknown("the Authorization header must be: Bearer TOKEN")
+        raise unknown("the Authorization header must be: Bearer TOKEN")
     return secret.strip()
 
 
@@ -217,10 +179,7 @@ def needs(role: Role) -> Callable[[Request, Caller], None]:
     """Return the dependency of routes that need a role; an `{app}` in the path must be the caller's."""
 
     def check(request: Request, caller: Called) -> None:
-        caller.check(role)
-        app = request.path_params.get("app")
-        if app is not None:
-            caller.check_app(app)
+        caller.need(role, request.path_params.get("app"))
 
     return check
 
@@ -242,7 +201,14 @@ def known_namespace(ns: str, service: Here, _caller: Called) -> None:
 
 
 def check_start(service: Service) -> bool:
-    """Return whether a token is needed, when a server starts."""
+    """Return whether callers have to say who they are, when a server starts.
+
+    Raises:
+        UserError: it lacks what it needs to let people sign in.
+    """
+    if service.settings.sign_on is not None:
+        check_sign_on(service.settings.sign_on)
+        return True
     with service.store.reading() as reader:
         return bool(reader.records(TOKENS))
 
@@ -278,14 +244,13 @@ def refuse_foreign_page(request: Request) -> None:
     Raises:
         Problem: 403.
     """
-    if request.method in SAFE:
-        return
-    origin, host = request.headers.get("origin"), request.headers.get("host", "")
-    foreign = origin is not None and origin.lower().partition("://")[2] != host.lower()
     # Browsers say this of a page even where one in between has removed its origin.
-    if foreign or request.headers.get("sec-fetch-site") == "cross-site":
+    crosses = request.headers.get("sec-fetch-site") == "cross-site"
+    if request.method not in SAFE and (is_foreign(request) or crosses):
         raise Problem(403, "a page of another site may not change anything here")
 
 
-def _unknown(detail: str) -> Problem:
-    return Problem(401, detail, {"WWW-Authenticate": "Bearer"})
+def is_foreign(request: Request) -> bool:
+    """Return whether a request says that a page of another origin has made it."""
+    origin, host = request.headers.get("origin"), request.headers.get("host", "")
+    return origin is not None and origin.lower().partition("://")[2] != host.lower()

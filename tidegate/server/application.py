@@ -11,6 +11,7 @@ from tidegate.release import release
 from tidegate.server.access import known_namespace
 from tidegate.server.board import BOARD
 from tidegate.server.contract import describe
+from tidegate.server.issuer import Issuer
 from tidegate.server.nul import NoNul
 from tidegate.server.peer import Peer
 from tidegate.server.problem import add_handlers
@@ -98,6 +99,8 @@ def for_service(
     application.state = State()
     application.state.peer = peer
     application.state.service = service
+    sign_on = service.settings.sign_on
+    application.state.issuer = None if sign_on is None else Issuer(sign_on)
     application.state.limit = RateLimit(service.settings.requests_per_minute)
     return application
 

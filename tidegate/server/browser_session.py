@@ -1,43 +1,61 @@
-"""The value of the cookie of a browser that has signed in: it is not the token, and nothing else takes it.
+"""Sessions of browsers: a random value in a cookie, and a row in the store by its hash.
 
-    value = NAME ~ EXPIRES ~ HMAC(hash of the token, NAME ~ EXPIRES)
+    signed in ──► row, cookie ──► reads, and writes of the server's own pages ──► signed out, revoked, expired
 
-So a cookie that another person has read ends by itself, and with the token that it was made for, and the API
-does not take it. The store keeps nothing of it: the hash of a token never leaves the store.
+So a cookie that another person has read ends when its row goes, or when the token does that it was made for,
+and the API does not take it.
 """
 
-import hashlib
-import hmac
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
-from tidegate.scheduler.model.records.token import Token
+import msgspec
+
+from tidegate.scheduler.model.records.session import SESSIONS, Session
+from tidegate.scheduler.model.records.token import Token, token_hash
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction
+
+COOKIE = "tidegate_session"
+"""The cookie of a browser that has signed in to the board."""
 
 KEPT_FOR = timedelta(hours=12)
-SIGN = "~"
-"""Between the parts; no name of a token has it."""
+"""How long a browser is signed in that has shown a token."""
+
+RANDOM_BYTES = 32
 
 
-def make_value(token: Token, now: datetime) -> str:
-    """Return the value for a browser that has shown a token."""
-    said = f"{token.name}{SIGN}{int((now + KEPT_FOR).timestamp())}"
-    return f"{said}{SIGN}{_signed(token, said)}"
+def open_session(transaction: EngineTransaction, session: Session, before: str | None) -> str:
+    """Store a new session, and return the value of its cookie.
+
+    Args:
+        session: without its id.
+        before: the value of the browser's cookie until now: its session ends.
+    """
+    value = secrets.token_urlsafe(RANDOM_BYTES)
+    end_session(transaction, before)
+    transaction.put_records(SESSIONS, [msgspec.structs.replace(session, id=token_hash(value))])
+    return value
 
 
-def find_token(tokens: Iterable[Token], value: str, now: datetime) -> Token | None:
-    """Return the token that a value was made for, unless it is revoked or the session is over."""
-    said, _, signature = value.rpartition(SIGN)
-    name, _, expires = said.partition(SIGN)
-    if not (expires.isascii() and expires.isdecimal() and len(expires) <= len("9999999999")):
-        return None
-    if datetime.fromtimestamp(int(expires), UTC) <= now:
-        return None
-    for token in tokens:
-        is_of = hmac.compare_digest(_signed(token, said).encode(), signature.encode("utf-8", "replace"))
-        if token.name == name and is_of and token.revoked_at is None:
-            return token
+def end_session(transaction: EngineTransaction, value: str | None) -> None:
+    """End the session of a cookie, if there is one."""
+    if value:
+        transaction.drop_records(SESSIONS, [token_hash(value)])
+
+
+def find_session(reader: EngineReader, value: str, namespace: str, now: datetime) -> Session | None:
+    """Return the session of a cookie, unless it is over."""
+    for session in reader.records(SESSIONS, id=[token_hash(value)]):
+        if session.namespace == namespace and session.expires_at > now:
+            return session
     return None
 
 
-def _signed(token: Token, said: str) -> str:
-    return hmac.new(token.hash.encode(), said.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+def token_in(tokens: Sequence[Token], session: Session) -> Token | None:
+    """Return the token that a session was made for, unless it is revoked."""
+    for token in tokens:
+        if token.hash == session.token and token.revoked_at is None:
+            return token
+    return None

@@ -126,7 +126,7 @@ def contract(
     """Return the arguments of a route that describe it.
 
     Args:
-        answers: type or schema of the answer.
+        answers: type or schema of the answer; None for one without a body.
         body: type or schema of the body.
         example: of the body.
         optional: the body may be left out.
@@ -134,7 +134,8 @@ def contract(
         also: further statuses with the type or schema of their answers.
     """
     responses: dict[int | str, Any] = {
-        code: {"description": HTTPStatus(code).phrase, "content": {JSON: {"schema": schema_of(kind)}}}
+        code: {"description": HTTPStatus(code).phrase}
+        | ({} if kind is None else {"content": {JSON: {"schema": schema_of(kind)}}})
         for code, kind in {status: answers, **(also or {})}.items()
     }
     of_body = () if body is None else (400, 408, 413, 415)

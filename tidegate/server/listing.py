@@ -105,7 +105,7 @@ def read_seen(
 def scope_of(service: Service, reader: EngineReader, caller: Caller) -> Scope:
     """Return what a caller sees."""
     apps = visible_apps(service, reader, caller)
-    return Scope(namespace=service.namespace, apps=apps, catalogs=caller.app is None)
+    return Scope(namespace=service.namespace, apps=apps, catalogs=caller.apps is None)
 
 
 def _parameter(of: Filter, path: str) -> inspect.Parameter:

@@ -16,7 +16,7 @@ class TablesSeen:
 
     def __init__(self, service: Service, reader: EngineReader, caller: Caller) -> None:
         self._apps = visible_apps(service, reader, caller)
-        self._of_catalogs = caller.app is None
+        self._of_catalogs = caller.apps is None
 
     def __contains__(self, table: TableState) -> bool:
         if table.dataset is None:

@@ -1,4 +1,4 @@
-"""What a caller sees: the apps of the namespace, and of these only that of a token for one."""
+"""What a caller sees: the apps of the namespace, and of these only its own, of a token or person for some."""
 
 import re
 from collections.abc import Collection, Generator
@@ -20,8 +20,8 @@ SHORT_FORM = f"[0-9a-f]{{{SHORT_DIGITS},}}"
 
 def visible_apps(service: Service, reader: EngineReader, caller: Caller) -> frozenset[str] | None:
     """Return the apps that lists show; None for all, with those that are no longer deployed."""
-    if caller.app is not None:
-        return frozenset({caller.app})
+    if caller.apps is not None:
+        return caller.apps
     own = own_apps(service, reader)
     return None if len(own) == len(reader.app_headers()) else own
 
@@ -72,8 +72,8 @@ def hidden_from(reader: EngineReader, caller: Caller) -> frozenset[str]:
     """Return the apps of which a caller hears nothing: all others, for a token of one."""
     return (
         frozenset()
-        if caller.app is None
-        else frozenset(each.name for each in reader.app_headers() if each.name != caller.app)
+        if caller.apps is None
+        else frozenset(each.name for each in reader.app_headers() if not caller.sees(each.name))
     )
 
 

@@ -22,16 +22,13 @@ from tidegate.scheduler.commands.tokens import create_token
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.alert import ALERTS, AlertState
-from tidegate.scheduler.model.records.token import Role, Token, token_hash
+from tidegate.scheduler.model.records.token import Role, token_hash
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
 from tidegate.scheduler.tick.tick import tick
 
 TOKEN = "a-token-of-a-person"
-PERSON = Token(
-    name="person", hash=token_hash(TOKEN), role=Role.ADMIN, created_at=datetime(2026, 3, 1, tzinfo=UTC)
-)
 SIGNED = {"Authorization": f"Bearer {TOKEN}"}
 
 LATE: dict[str, Any] = {
@@ -66,7 +63,7 @@ def _add_the_rest(project: Path) -> None:
     sweep_deadlines(store, now + timedelta(minutes=3))
     _add_alerts(store, load_settings(project).name)
     with store.transaction() as transaction:
-        create_token(transaction, PERSON.name, PERSON.role, None, PERSON.hash, now, CLI)
+        create_token(transaction, "person", Role.ADMIN, None, token_hash(TOKEN), now, CLI)
     store.close()
 
 

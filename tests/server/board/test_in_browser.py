@@ -6,20 +6,19 @@ A headless Chromium opens the pages of a server process (`tests.browser`).
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import launched
 from tests.effort import EFFORT
 from tests.server.board.person import STEPS, Person
-from tests.server.board.seeded import PERSON, report, seeded
+from tests.server.board.seeded import TOKEN, report, seeded
 from tests.server.board.visit import Visit, visit
-from tidegate.server.access import COOKIE
 from tidegate.server.board.page import PAGES
-from tidegate.server.browser_session import make_value
+from tidegate.server.browser_session import COOKIE
 
 pytestmark = pytest.mark.store  # a process of its own
 
@@ -78,7 +77,8 @@ def opened(browser: Browser, address: str) -> Iterator[Page]:
     """A new page in the light scheme, signed in; it fails where the browser complains or asks elsewhere."""
     wrong: list[str] = []
     made = browser.new_page(color_scheme="light", base_url=address)
-    session = make_value(PERSON, datetime.now(UTC))
+    signed_in = httpx.post(f"{address}/board/sign-in", data={"token": TOKEN})
+    session = signed_in.cookies[COOKIE]
     made.context.add_cookies([{"name": COOKIE, "value": session, "url": address}])
     made.on("console", lambda line: wrong.append(line.text) if line.type != "verbose" else None)
     made.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith(address) else None)

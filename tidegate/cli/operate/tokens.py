@@ -18,6 +18,7 @@ from tidegate.cli.printing import (
 )
 from tidegate.domain.error import WrongUsage
 from tidegate.domain.part_name import namespace_and_app
+from tidegate.domain.wording import plural
 from tidegate.scheduler.model.records.token import TOKENS, Role
 
 SECRET_BYTES = 32
@@ -100,11 +101,31 @@ def list_tokens(wide: WideOption = False, format: ListFormatOption = Format.TEXT
 
 
 @app.command("revoke")
-def revoke(name: NameArgument, reason: ReasonOption = "") -> None:
-    """Revoke a token; a running server refuses it from its next request on."""
+def revoke(
+    name: Annotated[str | None, typer.Argument(help="The name of the token.", show_default=False)] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            help="End the sessions of this person instead, by e-mail or subject of the sign-on.",
+            metavar="PERSON",
+        ),
+    ] = None,
+    reason: ReasonOption = "",
+) -> None:
+    """Revoke a token, or end the sessions of a person: a running server refuses the next request."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.tokens import revoke_token
+    from tidegate.scheduler.commands.tokens import end_sessions, revoke_token
 
+    if (name is None) == (person is None):
+        raise WrongUsage(
+            "one of a token and --person is needed", "write the name of the token, or --person EMAIL"
+        )
+    now, by = datetime.now(UTC), by_hand(reason)
     with opened_store() as store, store.transaction() as transaction:
-        revoke_token(transaction, name, datetime.now(UTC), by_hand(reason))
-    typer.echo(f"token {name} is revoked")
+        if name is not None:
+            revoke_token(transaction, name, now, by)
+            done = f"token {name} is revoked"
+        else:
+            ended = end_sessions(transaction, person or "", now, by)
+            done = f"{plural(ended, 'session')} of {person} ended"
+    typer.echo(done)

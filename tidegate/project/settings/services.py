@@ -76,9 +76,20 @@ class ServeSection(Section, frozen=True, kw_only=True):
             '"none"',
             "What callers of this machine may do without a token while the store has none: `write` "
             "everything if they are the user who runs the server, or root, and others only read; `read` only "
-            "read, `none` nothing. Once the store has a token, each call needs one.",
+            "read, `none` nothing. Once the store has a token, or with `oidc`, each call needs one.",
         ),
     ] = "write"
+    oidc: Annotated[
+        Table,
+        key_of(
+            "a table",
+            '{ issuer = "https://id.example.com", client_id = "tidegate", client_secret_env = "SSO_SECRET" }',
+            "The sign-on of people by OpenID Connect, in a section `[serve.oidc]`: `issuer`, `client_id`, "
+            '`client_secret_env`, `scopes` (`["openid", "groups"]`), `groups_claim` (`"groups"`), '
+            '`session` (`"8h"`); what a group may do, in sections `[[serve.oidc.grants]]` with `group`, '
+            "`role` and, for one app, `app`. See [operating.md](board.md#signing-in).",
+        ),
+    ] = {}
 
 
 class AlertsSection(Section, frozen=True, kw_only=True):

@@ -34,6 +34,7 @@ from tidegate.project.settings.language import SettingsError, SettingsFile
 if TYPE_CHECKING:
     from tidegate.alerts.channel import Alerting
     from tidegate.compiler.rules.house import HouseRules
+    from tidegate.project.settings.sign_on import SignOn
     from tidegate.scheduler.model.keep import Keep
 
 Anonymous = Literal["write", "read", "none"]
@@ -62,6 +63,7 @@ class Settings:
         variables: the values of `${env.NAME}` in YAML files, by name.
         own_store: whether the store is a SQLite file in the project's folder that no environment names.
         unset: what is left out because a variable is not set; see `load_settings`.
+        sign_on: how people sign in; None where they do not.
         channels: the names of the channels for alerts, of all environments: the YAML is the same for each.
     """
 
@@ -91,12 +93,18 @@ class Settings:
     watch_options: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     requests_per_minute: int = 6000
     anonymous: Anonymous = "write"
+    sign_on: "SignOn | None" = None
     environment: str = ""
     variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     own_store: bool = False
     unset: tuple[str, ...] = ()
     alerts: "Alerting"
     channels: frozenset[str] = frozenset()
+
+    @property
+    def serve_url(self) -> str:
+        """The address of the server as people reach it, without a slash at its end; "" if it is not set."""
+        return self.alerts.rules.board
 
     @property
     def warehouse_folder(self) -> str | None:
@@ -214,9 +222,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
     if fault is not None:
         raise SettingsError(f"{file}: {fault[0]}", fault[1])
     conf = _flat(file, "spark.conf", found.spark.conf)
-    drafts = [
-        path("project", "undeployed", text, '["schedules/drafts"]') for text in found.project.undeployed
-    ]
+    drafts = (path("project", "undeployed", at, '["schedules/drafts"]') for at in found.project.undeployed)
     url = store_url(file, found.store.url, is_given=store_is_given)
     return Settings(
         project=project,
@@ -245,6 +251,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         watch_options=found.watch.options,
         requests_per_minute=found.serve.requests_per_minute,
         anonymous=found.serve.anonymous,
+        sign_on=_sign_on(file, found.serve.oidc),
         environment=resolved.environment,
         variables=resolved.variables,
         own_store=is_own and is_in(project, url) and STORE_VARIABLE not in os.environ,
@@ -266,6 +273,14 @@ def _default_format(found: SettingsFile, conf: Mapping[str, str]) -> DatasetForm
     if found.warehouse.default_format != "auto":
         return found.warehouse.default_format
     return "iceberg" if is_present(found.iceberg.packages, conf) else "parquet"
+
+
+def _sign_on(file: Path, given: dict[str, Any]) -> "SignOn | None":
+    if not given:
+        return None
+    from tidegate.project.settings.sign_on import sign_on_of
+
+    return sign_on_of(file, given)
 
 
 def _name(file: Path, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Tokens: create and revoke what allows callers to use the server.
+"""Tokens and sessions: create and revoke what allows callers to use the server.
 
 The caller makes the secret, which is random, and shows it once; only its hash comes here.
 """
@@ -10,6 +10,7 @@ import msgspec
 
 from tidegate.domain.suggest import did_you_mean
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.records.session import SESSIONS
 from tidegate.scheduler.model.records.token import TOKENS, Role, Token
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -75,6 +76,28 @@ def revoke_token(transaction: EngineTransaction, name: str, now: datetime, by: B
     transaction.put_records(TOKENS, [token])
     transaction.add_journal([_entry(token, "revoke", by, now)])
     return token
+
+
+def end_sessions(transaction: EngineTransaction, person: str, now: datetime, by: By) -> int:
+    """End the sessions of a person, who may sign in again, and return how many there were.
+
+    Args:
+        person: by e-mail or subject, or as the journal has it.
+
+    Raises:
+        Refused: the person has no session.
+    """
+    everyone = [each for each in transaction.records(SESSIONS) if each.subject]
+    found = [each for each in everyone if each.is_of(person)]
+    if not found:
+        known = sorted({each.email or each.subject for each in everyone if each.expires_at > now})
+        hint = did_you_mean(person, known, "people") if known else "no person is signed in"
+        raise Refused(f"no session is of {person!r:.100}", hint)
+    transaction.drop_records(SESSIONS, [each.id for each in found])
+    whose = sorted({each.actor for each in found})
+    data = {"action": "sign-out", "people": whose, "sessions": len(found), **by.noted}
+    transaction.add_journal([Entry(at=now, kind=EntryKind.TOKEN, data=data)])
+    return len(found)
 
 
 def _entry(token: Token, action: str, by: By, now: datetime) -> Entry:

@@ -24,6 +24,7 @@ listing.add_page(LEDGER, template="ledger", more=whole_ledger)
 
 BOARD: tuple[APIRouter, ...] = (
     assets.router,
+    session.pages,
     session.router,
     search.router,
     subjects.router,

@@ -60,6 +60,7 @@ class Subject:
         asks: the fields without which nothing can be said, and whether they need a text.
         admin: names of actions that need the role `admin`.
         do: in place of that of the action.
+        app: in which the role is needed; None where the caller has been asked for it in all.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Subject:
     asks: Mapping[str, bool] = field(default_factory=dict[str, bool])
     admin: frozenset[str] = frozenset()
     do: Do | None = None
+    app: str | None = None
 
     def role(self, action: Action) -> Role:
         """Return the role that an action needs."""
@@ -149,7 +151,7 @@ def _address(subject: Subject, below: str) -> str:
 
 def _why_not(subject: Subject, action: Action, reader: EngineReader, now: datetime, caller: Caller) -> str:
     try:
-        caller.check(subject.role(action))
+        caller.check(subject.role(action), subject.app)
     except Problem as problem:
         return problem.message
     refusal = refusal_of(action, reader, subject.item, now)
@@ -217,7 +219,7 @@ def _wanted(subject: Subject, caller: Caller, name: str) -> Action:
     """
     with refused_as(400):
         found = find_action(subject.actions, name)
-    caller.check(subject.role(found))
+    caller.check(subject.role(found), subject.app)
     return found
 
 

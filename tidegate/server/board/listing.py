@@ -114,8 +114,9 @@ def _alert_counts(service: Service, caller: Caller, *_: object) -> dict[str, int
     """Return how many alerts that a caller sees are in each state, whatever the filters."""
     sums = Counter[AlertState]()
     with service.store.reading() as reader:
-        for each in reader.alert_counts(service.settings.name, caller.app):
-            sums[each.state] += each.alerts
+        for app in caller.each_app:
+            for each in reader.alert_counts(service.settings.name, app):
+                sums[each.state] += each.alerts
     return {str(each): sums[each] for each in AlertState if sums[each]}
 
 

@@ -128,7 +128,9 @@ def _view(service: Service, reader: ListingReader, caller: Caller) -> Now:
         well=not late,
         held=held(reader, lambda app: apps is None or app in apps),
         late=count_late(reader, apps, LATE_READ),
-        unsent=_unsent(reader.alert_counts(service.settings.name, caller.app)),
+        unsent=_unsent(
+            count for app in caller.each_app for count in reader.alert_counts(service.settings.name, app)
+        ),
         running={state: number for state in RUNNING_STATES if (number := _number(counts, state))},
         running_jobs=tuple(
             job

@@ -263,6 +263,7 @@ def rendered(
             query=query,
             done=done_text(request),
             signed_in=COOKIE in request.cookies,
+            issuer=request.app.state.issuer,
         )
     return HTMLResponse(html, status, HEADERS)
 
@@ -313,8 +314,10 @@ def is_for_people(request: Request) -> bool:
 def _problem_page(request: Request, problem: Problem) -> Response:
     service: Service = request.app.state.service
     view = {"status": problem.status, "detail": problem.message, "hint": for_page(problem.hint)}
-    if problem.status == UNAUTHORIZED:
-        view["next"] = request.url.path
+    signs_in = request.url.path.startswith("/auth/")
+    if problem.status == UNAUTHORIZED or signs_in:
+        query = f"?{request.url.query}" if request.method == "GET" and request.url.query else ""
+        view["next"] = "/" if signs_in else f"{request.url.path}{query}"
         return rendered(request, service.namespace, "sign_in", "Sign in", view, None, problem.status)
     return rendered(request, service.namespace, "problem", "Problem", view, None, problem.status)
 

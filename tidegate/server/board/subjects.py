@@ -70,7 +70,8 @@ def of_job(job: Job) -> Subject:
     """Return a job as a subject: of an instance of a task also what is done to instances."""
     name = f"{job.schedule}[{job.key}]" if job.key else job.schedule
     actions = JOBS.actions if job.instance is None else (*INSTANCES.actions, *JOBS.actions)
-    return Subject(name=name, id=job.id, item=job, path=f"/board/jobs/{job.id}", actions=actions)
+    path = f"/board/jobs/{job.id}"
+    return Subject(name=name, id=job.id, item=job, app=job.app, path=path, actions=actions)
 
 
 def of_schedule(reader: EngineReader, state: ScheduleState) -> Subject:
@@ -87,6 +88,7 @@ def of_schedule(reader: EngineReader, state: ScheduleState) -> Subject:
         name=state.ref,
         id=state.ref,
         item=state,
+        app=app_of(state.ref),
         path=f"/board/schedules/{state.ref}",
         actions=SCHEDULES.actions,
         home=lambda reader, _: _home(reader, state.ref),
@@ -102,6 +104,7 @@ def of_app(app: str) -> Subject:
         name=app,
         id=app,
         item=app,
+        app=app,
         path=f"/board/apps/{app}",
         actions=APP_ACTIONS,
         page=f"/board/schedules?{urlencode({'app': app})}",
@@ -128,6 +131,7 @@ def of_table(table: TableState) -> Subject:
         name=table.name,
         id=table.name,
         item=table,
+        app=None if table.dataset is None else app_of(table.dataset),
         path="/board/maintenance/table",
         actions=TABLES.actions,
         query={"name": table.name},

@@ -17,6 +17,7 @@ from tidegate.scheduler.commands.deployment.deployments import (
     rollback,
 )
 from tidegate.scheduler.commands.deployment.specifications import newest_deployment
+from tidegate.scheduler.model.records.token import Role
 from tidegate.server.access import ADMIN, READ, Called, Caller
 from tidegate.server.body import as_form, read_object
 from tidegate.server.contract import contract, json_answer
@@ -157,12 +158,12 @@ def rolled_back(
 
 
 def scope_of(service: Service, caller: Caller) -> Scope:
-    """Return what a caller rolls back: the project, or the app of its token."""
-    settings = service.settings
+    """Return what a caller rolls back: the project, or the apps where it may; or sees, if it may nowhere."""
+    settings, apps = service.settings, caller.apps_with(Role.ADMIN)
     return Scope(
         project=settings.name,
         namespace=settings.namespace,
-        only=None if caller.app is None else frozenset({caller.app}),
+        only=caller.apps if apps == frozenset() else apps,
         removable=frozenset(),
         storage=Storage(paths_from=str(settings.paths_from), warehouse=str(settings.warehouse)),
     )

@@ -34,9 +34,9 @@ class Measured(Value, kw_only=True, forbid_unknown_fields=True):
 def show_gauge(name: str, service: Here, caller: Called) -> Response:
     """Show the last report of a gauge, and the limits of the schedules that wait for it."""
     with service.store.reading() as reader:
-        apps, limits = visible_apps(service, reader, caller), gauge_limits(reader, caller.app)
+        apps, limits = visible_apps(service, reader, caller), gauge_limits(reader)
         found = [public_gauge(name, gauge, limits, apps) for gauge in reader.records(GAUGES, name=[name])]
-    if not found or (caller.app is not None and not found[0].limits):
+    if not found or (caller.apps is not None and not found[0].limits):
         raise Problem(404, f"no gauge {name!r:.100} was reported")
     return json_answer(found[0])
 

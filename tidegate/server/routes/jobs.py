@@ -73,7 +73,7 @@ def act_on_job(
     """Cancel a job, queue a dead letter again, retry a failed job, or force a waiting one."""
     with refused_as(400):
         found = find_action(JOBS.actions, action)
-    caller.check(Role(found.role))
+    caller.need(Role(found.role))
     by = caller.by(as_form(body, Reasoned).reason)
     with service.store.transaction() as transaction:
         job = visible_job(service, transaction, caller, id).id

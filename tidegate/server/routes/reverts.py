@@ -94,7 +94,7 @@ def revert_overrides(
         if not found:
             raise Problem(404, f"nothing of {app}/{s} was changed by hand")
         if any(each.of_text for each in found):
-            caller.check(Role.ADMIN)
+            caller.check(Role.ADMIN, app)
         reverted = public_overrides(transaction, found)
         with refused_to(transaction, caller):
             revert(transaction, f"{app}/{s}", service.clock(), caller.by(wanted.reason), wanted.only)

@@ -25,6 +25,17 @@ class Role(StrEnum):
         return order.index(self) >= order.index(other)
 
 
+class Grant(Value, kw_only=True):
+    """A role, and where it counts.
+
+    Attributes:
+        app: the only app that it is for; None for all.
+    """
+
+    role: Role
+    app: str | None = None
+
+
 class Token(Value, kw_only=True):
     """A token as the store keeps it.
 
