@@ -52,7 +52,7 @@ def test_refusals_over_rest_and_on_the_board_name_no_command(server: Served):
     assert "`GET /backfills` lists them" in problem(server.client.get(f"{NS}/backfills/9"), 404)["hint"]
     path = "/board/schedules/sales/each_day/trigger"
     html = server.client.post(path, data={"key": ""}, headers=HTML).text
-    assert "for example 2013-12-22" in html and "--key" not in html
+    assert "for example 2026-03-10" in html and "--key" not in html
 
 
 def test_every_command_that_the_engine_names_in_a_hint_has_its_call_and_page():

@@ -33,6 +33,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, folder_value
 from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.row_refusal import refusal
 from tidegate.spark_jobs.errors import SourceError
+from tidegate.spark_jobs.java.cause import about_partition, decoded
 from tidegate.spark_jobs.java.jvm import java_classes
 
 FOOTERS_AT_ONCE = 1_000
@@ -321,9 +322,10 @@ def _unreadable(spark: SparkSession, ref: DatasetRef, files: Sequence[str]) -> S
             source = parquet.util.HadoopInputFile.fromPath(java.org.apache.hadoop.fs.Path(file), conf)
             parquet.ParquetFileReader.open(source).close()
         except Py4JJavaError as error:
-            why = str(error.java_exception.getMessage()).splitlines()[0]
+            why, shown = str(error.java_exception.getMessage()).splitlines()[0], decoded(file)
             return SourceError(
-                f"{ref.id}: {file} cannot be read as Parquet, it was cut or is of another format: {why:.300}",
+                f"{ref.id}: {shown} cannot be read as Parquet, it was cut or is of another format:"
+                f" {why:.300}{about_partition(shown)}",
                 "write it as Parquet and land it again, or remove it; a file that is being written, or that "
                 'is not data, has a name that begins with "." or "_"',
             )

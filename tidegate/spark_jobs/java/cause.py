@@ -39,11 +39,16 @@ def innermost_cause(text: str) -> str | None:
     if found is None:
         return f"{kind}: {said}" if said else kind
     file = decoded(found[0])
-    key = partition_key(file)
-    about = f" (partition {key})" if key else ""
+    about = about_partition(file)
     if named is None:
         return f"{kind}: {said}, in {file}{about}"
     return f"{kind}: {said.replace(named[0], file)}{about}"
+
+
+def about_partition(file: str) -> str:
+    """Return what names the partition of a file behind a message; "" for one of no partition."""
+    key = partition_key(file)
+    return f" (partition {key})" if key else ""
 
 
 def decoded(name: str) -> str:

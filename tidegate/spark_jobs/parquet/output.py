@@ -225,7 +225,7 @@ def _as_in_table(ref: DatasetRef, base: TableVersion, frame: DataFrame) -> DataF
         union = StructType.fromJson(json.loads(union_columns(base.schema, frame.schema.json())))
     except ColumnClash as clash:
         raise OutputError(
-            f"{ref.name}: the columns of the output do not go with those of the table: {clash}",
+            f"{ref.id}: the columns of the output do not go with those of the table: {clash}",
             "cast the columns to the types that the table has",
         ) from clash
     known = {field.name.lower(): field for field in union.fields}
