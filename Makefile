@@ -49,9 +49,7 @@ docs: $(VENV)/stamp ## build the site of the documentation in build/site; a brok
 	$(BIN)/python -m docs.site
 
 pages: $(VENV)/stamp ## write the pages of docs/ that are rendered: diagnostics, reasons, settings, charts of the benchmarks
-	$(BIN)/python -c 'from tidegate.compiler.render import catalogue_markdown as page; print(page.catalogue_markdown(), end="")' > docs/diagnostics.md
-	$(BIN)/python -c 'from tidegate.scheduler.explain import reasons_markdown as page; print(page.reasons_markdown(), end="")' > docs/reasons.md
-	$(BIN)/python -m tidegate.project.settings.markdown > docs/settings.md
+	$(BIN)/python -m tidegate.project.rendered_pages docs
 	$(BIN)/python -m benchmarks.chart
 
 figures: $(VENV)/stamp ## count the product: lines, files, methods of the store, modules that commands load

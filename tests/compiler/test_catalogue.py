@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.diagnostics.remedies import REMEDIES
-from tidegate.compiler.render.catalogue_markdown import catalogue_markdown
+from tidegate.project.rendered_pages import catalogue_markdown
 
 ROOT = Path(__file__).parents[2]
 

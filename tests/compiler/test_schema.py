@@ -13,8 +13,8 @@ from tests.hostile.test_fuzz import APPS, VALUES
 from tidegate.compiler import constraints, triggers
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.reader import plain, read
+from tidegate.compiler.scenarios.actions import ACTIONS
 from tidegate.compiler.scenarios.expectations import EXPECTATIONS
-from tidegate.compiler.scenarios.given.actions import ACTIONS
 from tidegate.compiler.schema import schema_text
 from tidegate.compiler.schema.check import MAX_SCHEMA_ERRORS
 from tidegate.compiler.schema.validator import app_validator, inlined

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.golden.canonical_plan import plan
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.compile_one import compile_schedule
-from tidegate.compiler.plan.plan import plan
 from tidegate.compiler.reader import MappingNode, Node, ScalarNode, read
 from tidegate.compiler.scenario_file import ScenarioFile
 

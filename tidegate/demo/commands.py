@@ -48,10 +48,9 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
     from datetime import UTC, date, datetime
 
     from tidegate.demo.feed import FEED_PACKAGES, check_packages, feed_plan
-    from tidegate.demo.progress import Progress
     from tidegate.demo.project import make_project, replacements
     from tidegate.demo.run import LOG, Demo
-    from tidegate.demo.summary import print_compaction, print_summary
+    from tidegate.demo.summary import Progress, print_compaction, print_summary
     from tidegate.spark_jobs.iceberg.catalog.runtime import RUNTIME_WHEEL
 
     check_packages(*FEED_PACKAGES, RUNTIME_WHEEL, "pyiceberg")

@@ -8,8 +8,8 @@ from dagster import DagsterInstance
 from tests.dagster_defs.maintenance.measuring.world import WHEN, FakeSpark
 from tests.dagster_defs.maintenance.operator import Operator
 from tests.dagster_defs.maintenance.shop import Shop, shop_app
+from tidegate.dagster_defs.maintenance import measuring as measuring_run
 from tidegate.dagster_defs.maintenance import operation_run
-from tidegate.dagster_defs.maintenance.measuring import run as measuring_run
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ import pytest
 from tests.scheduler.triggers.counted import Rows
 from tests.scheduler.triggers.trees import arrival
 from tests.worlds.world import MIDNIGHT
-from tidegate.scheduler.decision.triggers.counting.arrivals import BEGINNING, Arrivals, arrived
-from tidegate.scheduler.decision.triggers.counting.kept import Nothing
+from tidegate.scheduler.decision.triggers.counting.arrivals import BEGINNING, Arrivals, Nothing, arrived
 from tidegate.scheduler.decision.triggers.counting.quiet_times import QuietTimes
 
 

@@ -26,9 +26,9 @@ from tidegate.domain.model import (
     leaves,
 )
 from tidegate.scheduler.decision.triggers.counting import arrivals
+from tidegate.scheduler.decision.triggers.counting.arrivals import Nothing
 from tidegate.scheduler.decision.triggers.counting.basis import EVENTS_ONLY, basis_of
 from tidegate.scheduler.decision.triggers.counting.counter import Counter
-from tidegate.scheduler.decision.triggers.counting.kept import Nothing
 from tidegate.scheduler.model.records.tally import Tally
 
 

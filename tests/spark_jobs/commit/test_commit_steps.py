@@ -18,7 +18,7 @@ from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.parquet.folders.publish_folder import MARKER, PublishFolder, write_marker
 from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
-from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 from tidegate.spark_jobs.parquet.version_log import RECENT_COMMITS, TableVersion, head, put_version
 from tidegate.spark_jobs.publication.table import sequence_of
 

@@ -21,7 +21,7 @@ from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
+from tidegate.spark_jobs.parquet.steps.merge import PublishMerge
 from tidegate.spark_jobs.publication.table import sequence_of
 
 DAY = "2013-12-22"

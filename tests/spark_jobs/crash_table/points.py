@@ -29,7 +29,7 @@ from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTab
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder
 from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
-from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 
 BOTH = ("parquet", "iceberg")
 OLD_HINT, NO_HINT = "swapped, hint is old", "swapped, no hint"

@@ -33,7 +33,7 @@ from tidegate.spark_jobs.datasets.key_selection import KeySelection
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.incremental.reads import IncrementalReads
 from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
-from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 from tidegate.spark_jobs.parquet.version_log import version_numbers
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import sequence_of

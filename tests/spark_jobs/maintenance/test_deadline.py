@@ -9,7 +9,7 @@ import pytest
 from tests.spark_jobs.maintenance.yard import Steered
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.clock import SystemClock
-from tidegate.spark_jobs.maintenance.deadline import ended_by
+from tidegate.spark_jobs.maintenance.operation import ended_by
 from tidegate.spark_jobs.maintenance.progress import TimedOut
 from tidegate.spark_jobs.maintenance.slicing import GIGABYTE, slices
 

@@ -20,8 +20,8 @@ from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.parquet import output as parquet
 from tidegate.spark_jobs.parquet import prune
 from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
-from tidegate.spark_jobs.parquet.steps.publish import merge as publish_merge
-from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
+from tidegate.spark_jobs.parquet.steps import merge as publish_merge
+from tidegate.spark_jobs.parquet.steps.merge import PublishMerge
 from tidegate.spark_jobs.parquet.version_log import head
 from tidegate.spark_jobs.publication.table import read, sequence_of
 

@@ -14,7 +14,7 @@ import msgspec
 
 from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
 from tidegate.compiler.builders.failing import build_alerts
-from tidegate.compiler.builders.maintenance.policy import build_maintenance, build_policy
+from tidegate.compiler.builders.policy import build_maintenance, build_policy
 from tidegate.compiler.builders.program import build_program
 from tidegate.compiler.builders.schedule import build_schedule
 from tidegate.compiler.builders.task import build_task, check_task_name

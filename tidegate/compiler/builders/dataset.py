@@ -13,8 +13,7 @@ from tidegate.compiler.builders.failing import build_alerts, build_deadline
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.fields import read_value
-from tidegate.compiler.values.path import MAX_NAME_BYTES, path_of
-from tidegate.compiler.values.texts import renamed_from, zone_of
+from tidegate.compiler.values.texts import MAX_NAME_BYTES, path_of, renamed_from, zone_of
 from tidegate.domain.model import Dataset, Day, PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.model.dataset import Watch, WriteMode
 from tidegate.domain.model.table_format import LANDED, format_facts

@@ -2,7 +2,7 @@
 
 R: reading the file. S: structure. V: values. N: names. L: rules between parts. T: settings. Codes
 are never reused.
-`docs/diagnostics.md` is rendered from this catalogue (`compiler.render.catalogue_markdown`), and each
+`docs/diagnostics.md` is rendered from this catalogue (`project.rendered_pages`), and each
 code has a golden file under tests/golden.
 """
 

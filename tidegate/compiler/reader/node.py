@@ -8,9 +8,6 @@ from typing import Any, cast
 
 import msgspec
 
-Json = bool | int | float | str | list[Any] | dict[str, Any] | None
-"""Builtin values as JSON knows them."""
-
 
 class ScalarNode(msgspec.Struct, frozen=True, gc=False):
     """A scalar, resolved: null, boolean, integer, float or string.

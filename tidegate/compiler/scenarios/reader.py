@@ -13,8 +13,8 @@ from typing import TypeVar, cast
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader import read
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.scenarios.actions import is_inside, read_given
 from tidegate.compiler.scenarios.expectations import read_expectation
-from tidegate.compiler.scenarios.given.actions import is_inside, read_given
 from tidegate.compiler.scenarios.model.scenario import Behaviour, Scenario, SimulatedEnd
 from tidegate.compiler.scenarios.scope import NO_DURATION, Brought, ExampleScope
 from tidegate.compiler.schema.check import EXAMPLES, Broken, Path

@@ -9,7 +9,7 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import MAINTENANCE, MAINTENANCE_OP, MEASURING, MEASURING_OP
 from tidegate.dagster_defs.deployed.plan_state import Plan
 from tidegate.dagster_defs.deployed.tags import DAGSTER_MAX_RETRIES, PROJECT
-from tidegate.dagster_defs.maintenance.measuring.run import measure_due
+from tidegate.dagster_defs.maintenance.measuring import measure_due
 from tidegate.dagster_defs.maintenance.operation_run import run_of_operation
 from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_until

@@ -17,7 +17,7 @@ from dagster import DagsterInstance, RunRequest
 
 from tidegate.dagster_defs.deployed.names import MAINTENANCE, MEASURING
 from tidegate.dagster_defs.deployed.tags import OPERATION, POLICY, PROJECT, REASON, TABLE, shortened
-from tidegate.dagster_defs.maintenance.measuring.due import due, may_be_due
+from tidegate.dagster_defs.maintenance.due import due, may_be_due
 from tidegate.dagster_defs.run.cleaning import of_project
 from tidegate.dagster_defs.run.recovery import is_running
 from tidegate.dagster_defs.run.run_request import Invalid, job_tags

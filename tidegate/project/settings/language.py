@@ -1,7 +1,7 @@
 """The language of `tidegate.toml`: every section and key with its type, default and description.
 
 msgspec decodes the file into these classes, and `docs/settings.md` is rendered from them
-(`tidegate.project.settings.markdown`); no other list of the keys exists. `services.py` has some of the
+(`tidegate.project.rendered_pages`); no other list of the keys exists. `services.py` has some of the
 sections. Values (paths, URLs) are interpreted in `tidegate.project.settings.settings`.
 """
 

@@ -26,7 +26,6 @@ from tidegate.spark_jobs.datasets.table_report import not_listed
 from tidegate.spark_jobs.errors import TableBehind
 from tidegate.spark_jobs.publication.formats import format_of
 
-Published = Mapping[str, Sequence[PublishedPartition]]
 SHOWN_CHARACTERS = 100
 """A position may list thousands of files; its beginning identifies it."""
 EMPTY = "{} has no rows any more"

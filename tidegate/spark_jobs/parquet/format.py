@@ -24,10 +24,10 @@ from tidegate.spark_jobs.parquet.output import (
     staging_folder,
     table_state,
 )
-from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
-from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
-from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.compaction import PublishCompaction
+from tidegate.spark_jobs.parquet.steps.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
+from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 from tidegate.spark_jobs.parquet.version_log import head, stray_files
 from tidegate.spark_jobs.parquet.view import show_newest, stale
 

@@ -36,9 +36,9 @@ from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
 from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
-from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
-from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
+from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 from tidegate.spark_jobs.parquet.version_log import TableVersion, head
 
 DATA_FOLDER = "_data"

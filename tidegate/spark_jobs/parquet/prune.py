@@ -18,9 +18,9 @@ from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder
 from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.merge import SURVIVORS_MARK
 from tidegate.spark_jobs.parquet.output import DATA_FOLDER
-from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
-from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
-from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.compaction import PublishCompaction
+from tidegate.spark_jobs.parquet.steps.merge import PublishMerge
+from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 from tidegate.spark_jobs.parquet.version_log import (
     VERSIONS_FOLDER,
     read_version,

@@ -1,10 +1,10 @@
 """One Spark session per process, shared by every program that runs in it.
 
-A session takes seconds to start and keeps a JVM, so it is started once and never stopped by a run. It belongs
-to the process that started it: a forked child would use its parent's JVM over a shared socket, so the child
-drops the inherited objects and starts a session of its own. A session whose JVM has ended is dropped too.
-Settings come from the caller as `SparkSettings`; the table layout and the reference results depend on the
-fixed settings below.
+A session takes seconds to start and keeps a JVM, so it is started once and never stopped by a run. It
+belongs to the process that started it: a forked child would use its parent's JVM over a shared socket, so
+the child drops the inherited objects and starts a session of its own. A session whose JVM has ended is
+dropped too. Settings come from the caller as `SparkSettings`; the table layout and the reference results
+depend on the fixed settings below.
 """
 
 import os
@@ -253,3 +253,31 @@ def forget_jvm() -> None:
             if hasattr(owner, name):
                 setattr(owner, name, None)
     sessions.clear()
+
+
+TABLE_SETTINGS: Mapping[str, str] = {
+    **{name: value for name, value in FIXED.items() if name.startswith("spark.sql.")},
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+"""The settings that tables depend on, as far as a session that was started can change them."""
+
+
+@contextmanager
+def table_settings(spark: SparkSession) -> Generator[None, None, None]:
+    """Give a session that a user has started the settings that tables depend on, while a block runs.
+
+    Tidegate's own session has them from its start. In a user's session they are set while Tidegate reads or
+    writes, and set back afterwards. The plan of a frame that the user's code has made keeps the time zone
+    that it was made with.
+    """
+    before = {name: spark.conf.get(name, None) for name in TABLE_SETTINGS}
+    try:
+        for name, value in TABLE_SETTINGS.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)

@@ -20,8 +20,8 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT, REASON
 from tidegate.dagster_defs.maintenance import jobs as maintenance_jobs
-from tidegate.dagster_defs.maintenance.measuring import run as measuring_run
-from tidegate.dagster_defs.maintenance.measuring.due import LISTED_EVERY, listing_due
+from tidegate.dagster_defs.maintenance import measuring as measuring_run
+from tidegate.dagster_defs.maintenance.due import LISTED_EVERY, listing_due
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.maintenance.listing import Listing

@@ -15,8 +15,8 @@ from tests.dagster_defs.maintenance.shop import MINUTE, SALES, Shop, shop_app
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT, REASON
-from tidegate.dagster_defs.maintenance.measuring import due as measuring_due
-from tidegate.dagster_defs.maintenance.measuring.due import due
+from tidegate.dagster_defs.maintenance import due as measuring_due
+from tidegate.dagster_defs.maintenance.due import due
 from tidegate.dagster_defs.maintenance.requests import ASKED_AGAIN
 from tidegate.scheduler.intake.tables import forget_health
 from tidegate.scheduler.model.deployed import APPS

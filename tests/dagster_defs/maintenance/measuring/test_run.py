@@ -21,8 +21,8 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT
 from tidegate.dagster_defs.maintenance import jobs as maintenance_jobs
-from tidegate.dagster_defs.maintenance.measuring import run as measuring_run
-from tidegate.dagster_defs.maintenance.measuring.due import tables_due
+from tidegate.dagster_defs.maintenance import measuring as measuring_run
+from tidegate.dagster_defs.maintenance.due import tables_due
 from tidegate.domain.model import App
 from tidegate.scheduler.model.maintenance import Health, TableState
 from tidegate.scheduler.store import patience

@@ -38,7 +38,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
-from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.store  # each test migrates a database

@@ -7,8 +7,8 @@ import pytest
 
 from tests.tidegate.project import Project
 from tests.tidy.codes import DIAGNOSTIC, REASON
+from tidegate.project.rendered_pages import reasons_markdown
 from tidegate.scheduler.explain.codes import registry
-from tidegate.scheduler.explain.reasons_markdown import reasons_markdown
 
 ROOT = Path(__file__).parents[4]
 

@@ -42,7 +42,7 @@ from tidegate.scheduler.store.sql.columns import Codec, Coded, Instant, Json, Na
 from tidegate.scheduler.store.sql.metadata import metadata, partial_index
 from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
 from tidegate.scheduler.store.sql.statements.queries import Changes, Statement, every
-from tidegate.scheduler.store.sql.tables import events, jobs
+from tidegate.scheduler.store.sql.tables import events
 from tidegate.scheduler.store.wanted import OperationRunsWanted
 
 maintained_tables = Table(
@@ -131,13 +131,11 @@ OPERATION_RUNS = Codec(
     OperationRun,
     derived={"running_until": lambda run: run.closes_at if run.ending is None else None},
 )
-RECORD_KEY = ("policy", "operation", "table")
 
 
 BEFORE, BEFORE_JOB = bindparam("before", type_=Instant), bindparam("before_id", type_=Name)
 _RECORDS = maintenance_records.c
 _RUNS = operation_runs.c
-_JOBS = jobs.c
 FIRST = union_all(
     select(func.min(_RECORDS.next_look)).where(_RECORDS.next_look.is_not(None)),
     select(func.min(_RUNS.running_until)).where(_RUNS.running_until.is_not(None)),

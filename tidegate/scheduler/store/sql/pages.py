@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Text, bindparam, func, or_, select
+from sqlalchemy import Column, bindparam, func, or_, select
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
@@ -16,7 +16,6 @@ from tidegate.scheduler.store.sql.statements.bulk import given, listed, newest_o
 from tidegate.scheduler.store.sql.statements.queries import Queries, Statement
 
 ENDED = bindparam("ended", type_=Instant)
-BEHIND = bindparam("behind", type_=Text)
 
 _OPENED, _ID = tables.jobs.c.opened_at, tables.jobs.c.id
 _ENDED = tables.jobs.c.ended_at

@@ -8,9 +8,17 @@ The new metadata replaces only the metadata that was read, without Iceberg's own
 read the log again. The commit adds the rows, the entry in the table's log that `verify` searches for, and a
 summary for users: commit id, token, job and partitions. Snapshot ids are not evidence: snapshots expire.
 `iceberg.publish.publisher` makes the tries.
+
+A table refuses an abandoned commit, so that a driver which wakes up after that adds no rows. The id is
+written into the log of publishes by compare and swap. A publish that has read the table before loses its
+swap, reads the log again and finds the id; one that reads later finds it at once. A table that does not
+exist yet is created without rows, with only its partition columns: it reads like one that does not exist.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
+
+from pyspark.sql.types import StringType, StructField, StructType
 
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import (
@@ -23,18 +31,17 @@ from tidegate.spark_jobs.commit.step import (
     unknown,
 )
 from tidegate.spark_jobs.errors import CommitConflict, OutputError, TableDamaged
-from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, catalog_of, sql_name
-from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable
+from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.publish.fences import fences
 from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish, staged_files
 from tidegate.spark_jobs.iceberg.publish.publisher import Publisher
-from tidegate.spark_jobs.iceberg.publish.refusal import refuse_commit
 from tidegate.spark_jobs.iceberg.staging.files import manifest_path
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.table.data_files import lost_data_files
 from tidegate.spark_jobs.iceberg.table.lineage import verify_publish
-from tidegate.spark_jobs.iceberg.table.log import PROPERTY, PublishLog
-from tidegate.spark_jobs.iceberg.table.table import keys_of, log_of
+from tidegate.spark_jobs.iceberg.table.log import PROPERTY, PublishLog, encode_log
+from tidegate.spark_jobs.iceberg.table.table import draft_table, keys_of, log_of
 
 SHOWN_FILES = 3
 CONFLICT_TRIES = 100
@@ -133,3 +140,54 @@ class PublishIceberg(PromisedPublish, kw_only=True):
                 "the partitions that later runs have written are unknown: their snapshots have expired"
             )
         return NOT_DONE
+
+
+REFUSAL_TRIES = 100
+"""How many times in a row another commit may change the table before the refusal fails."""
+
+
+def refuse_commit(
+    catalog: IcebergCatalog, name: TableName, commit: str, dimensions: Sequence[str], *, create: bool
+) -> None:
+    """Write a commit id into the log of a table as abandoned, unless the log lists it as published.
+
+    Args:
+        create: create the table if it does not exist.
+
+    Raises:
+        OSError: the catalog failed, or others changed the table `REFUSAL_TRIES` times in a row.
+    """
+    for _ in range(REFUSAL_TRIES):
+        table = catalog.table(name)
+        if table is None and not create:
+            # The commit was staged for a table that existed, so it is never published into a new one.
+            return
+        try:
+            if _refused(catalog, name, table, commit, dimensions):
+                return
+        except StaleTable:
+            continue
+    raise OSError(f"{sql_name(name)}: other runs committed first {REFUSAL_TRIES} times in a row; try again")
+
+
+def _refused(
+    catalog: IcebergCatalog, name: TableName, table: Any | None, commit: str, dimensions: Sequence[str]
+) -> bool:
+    with java_failures(f"refuse a commit in {sql_name(name)}"):
+        if table is None:
+            transaction = draft_table(catalog, name, _partition_columns(catalog, dimensions), dimensions)
+        else:
+            transaction = table.newTransaction()
+        read = None if table is None else transaction.startMetadata()
+        log = log_of(transaction.table())
+        if log.find(commit) is None and commit not in log.abandoned:
+            properties = transaction.updateProperties()
+            properties.set(PROPERTY, encode_log(log.with_abandoned(commit))).commit()
+            catalog.swap(name, transaction.underlyingOps(), read, transaction.currentMetadata())
+        return True
+
+
+def _partition_columns(catalog: IcebergCatalog, dimensions: Sequence[str]) -> Any:
+    columns = StructType([StructField(dimension, StringType()) for dimension in dimensions])
+    types: Any = catalog.java.org.apache.spark.sql.types.DataType
+    return catalog.api.spark.SparkSchemaUtil.convert(types.fromJson(columns.json()))

@@ -1,4 +1,4 @@
-"""Iceberg tables in maintenance; see `maintenance.table_format.MaintainedFormat` for each method."""
+"""Iceberg tables in maintenance; see `maintenance.formats.MaintainedFormat` for each method."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

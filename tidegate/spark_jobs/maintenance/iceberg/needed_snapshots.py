@@ -24,8 +24,6 @@ from tidegate.spark_jobs.iceberg.new_rows import WHOLE, SnapshotPosition
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.iceberg.table.table import log_of
 
-MAIN = "main"
-
 
 def needed_by_refs(table: Any) -> dict[int, str]:
     """Return the snapshots that tags and branches name."""

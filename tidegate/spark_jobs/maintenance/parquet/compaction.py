@@ -44,7 +44,7 @@ from tidegate.spark_jobs.parquet.folders.read_folders import read_folders
 from tidegate.spark_jobs.parquet.output import DATA_FOLDER, STAGING_FOLDER, staging_folder
 from tidegate.spark_jobs.parquet.partition_entry import Compaction, PartitionEntry
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
-from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
+from tidegate.spark_jobs.parquet.steps.compaction import PublishCompaction
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import TableVersion, head
 from tidegate.spark_jobs.publication.table import largest_token, states_of

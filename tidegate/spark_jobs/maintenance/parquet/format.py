@@ -1,4 +1,4 @@
-"""Parquet tables in maintenance; see `maintenance.table_format.MaintainedFormat` for each method.
+"""Parquet tables in maintenance; see `maintenance.formats.MaintainedFormat` for each method.
 
 The operation expire_snapshots on a Parquet table of a dataset: old versions, and the folders of no other.
 Each publish removes versions by number (`parquet.prune`); here their age decides. A version is as old as

@@ -1,18 +1,48 @@
 """Arrivals: the events of a job by leaf, in order of arrival: those that are kept, then those that are new.
 
-The kept ones are read in pages, where they are asked for. So a walk over a few events costs the same,
-however many the job holds.
+The store keeps the counted events of a job whose events may stop counting. They are read in pages, where
+they are asked for. So a walk over a few events costs the same, however many the job holds.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tidegate.scheduler.decision.triggers.collected import in_order, is_below
-from tidegate.scheduler.decision.triggers.counting.kept import Kept
 from tidegate.scheduler.decision.triggers.spans import FOREVER, TICK
 from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.records.tally import TalliedKeys
+
+
+class Kept(Protocol):
+    """What the tally of one job counts. Events are kept only for a trigger whose events may stop counting."""
+
+    def keys(self, keys: Collection[str]) -> TalliedKeys:
+        """Return what these keys have added, or at least that."""
+        ...
+
+    def events(self, leaf: str, after: datetime, limit: int) -> Sequence[Delivery]:
+        """Return the first counted events at a leaf that arrived after an instant, in order of arrival."""
+        ...
+
+    def newest(self, leaf: str, until: datetime) -> datetime | None:
+        """Return the last arrival at a leaf up to an instant, of the counted events."""
+        ...
+
+
+class Nothing:
+    """Of a job of which nothing is counted yet."""
+
+    def keys(self, keys: Collection[str]) -> TalliedKeys:
+        return {}
+
+    def events(self, leaf: str, after: datetime, limit: int) -> Sequence[Delivery]:
+        return ()
+
+    def newest(self, leaf: str, until: datetime) -> datetime | None:
+        return None
+
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 """Before every arrival."""

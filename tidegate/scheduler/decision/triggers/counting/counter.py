@@ -10,9 +10,8 @@ from itertools import groupby
 
 from tidegate.scheduler.decision.triggers.collect_within import keeps_evidence
 from tidegate.scheduler.decision.triggers.collected import Collected, Scope, heard_keys, in_order
-from tidegate.scheduler.decision.triggers.counting.arrivals import BEGINNING, Arrivals, arrived
+from tidegate.scheduler.decision.triggers.counting.arrivals import BEGINNING, Arrivals, Kept, Nothing, arrived
 from tidegate.scheduler.decision.triggers.counting.basis import counts_events_only, slides
-from tidegate.scheduler.decision.triggers.counting.kept import Kept, Nothing
 from tidegate.scheduler.decision.triggers.counting.leaf_counts import LeafCounts
 from tidegate.scheduler.decision.triggers.counting.quiet_times import QuietTimes
 from tidegate.scheduler.decision.triggers.counting.walk import Walk

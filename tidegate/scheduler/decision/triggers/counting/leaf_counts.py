@@ -11,8 +11,8 @@ import msgspec
 
 from tidegate.domain.model import LeafTrigger, leaves
 from tidegate.scheduler.decision.triggers.collected import Collected
+from tidegate.scheduler.decision.triggers.counting.arrivals import Kept
 from tidegate.scheduler.decision.triggers.counting.basis import counting_of, counts_periods, slides
-from tidegate.scheduler.decision.triggers.counting.kept import Kept
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.records.tally import LeafTally, Tally

@@ -10,9 +10,9 @@ from datetime import datetime
 import msgspec
 
 from tidegate.scheduler.decision.triggers.collected import Scope, in_order
+from tidegate.scheduler.decision.triggers.counting.arrivals import Kept
 from tidegate.scheduler.decision.triggers.counting.basis import slides
 from tidegate.scheduler.decision.triggers.counting.counter import Counter
-from tidegate.scheduler.decision.triggers.counting.kept import Kept
 from tidegate.scheduler.decision.triggers.drop import stays_in_job
 from tidegate.scheduler.decision.triggers.spans import next_start
 from tidegate.scheduler.decision.triggers.tree import judge

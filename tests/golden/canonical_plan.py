@@ -1,7 +1,7 @@
 """The canonical plan: a set of apps as plain data with fingerprints.
 
-The same YAML gives the same plan byte for byte, in any order of its parts. So a plan can be kept in
-git, compared, and read by other tools.
+The same YAML gives the same plan byte for byte, in any order of its parts. So the
+golden files can be compared.
 """
 
 from collections.abc import Mapping

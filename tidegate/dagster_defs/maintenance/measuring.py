@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
-from tidegate.dagster_defs.maintenance.measuring.due import (
+from tidegate.dagster_defs.maintenance.due import (
     catalogs_to_list,
     listing_due,
     note_listing,

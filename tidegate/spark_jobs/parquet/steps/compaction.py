@@ -17,7 +17,7 @@ from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verified, step_k
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.parquet.partition_entry import Compaction
 from tidegate.spark_jobs.parquet.steps.owned import in_table, refuse_commit
-from tidegate.spark_jobs.parquet.steps.publish.version import CONFLICT_TRIES, seen_in_log
+from tidegate.spark_jobs.parquet.steps.version import CONFLICT_TRIES, seen_in_log
 from tidegate.spark_jobs.parquet.version_log import head, put_version
 
 

@@ -28,7 +28,7 @@ from tidegate.spark_jobs.parquet.changes import Begun, merged_meanwhile, written
 from tidegate.spark_jobs.parquet.merge import merged_partitions
 from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 from tidegate.spark_jobs.parquet.steps.owned import in_table, refuse_commit
-from tidegate.spark_jobs.parquet.steps.publish.version import CONFLICT_TRIES, seen_in_log
+from tidegate.spark_jobs.parquet.steps.version import CONFLICT_TRIES, seen_in_log
 from tidegate.spark_jobs.parquet.version_log import TableVersion, head, put_version
 
 

@@ -1,1 +1,0 @@
-"""Reads `given:`, the actions of a scenario."""

@@ -1,1 +1,0 @@
-"""The runs that list the tables of catalogs and measure tables."""

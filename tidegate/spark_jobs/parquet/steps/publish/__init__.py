@@ -1,1 +1,0 @@
-"""The commit steps that publish: a folder, a merge, a version."""
