@@ -57,6 +57,7 @@ def finish(
     """
     # Watermarks always belong to the store of the sequence that moves them.
     context = replace(context, watermarks=store)
+    # A new name for each call: two threads of one process exclude each other, too.
     owner, wait = new_owner(), threading.Event()
     deadline = clock.now() + timedelta(seconds=WAIT_SECONDS)
     while True:
@@ -67,9 +68,11 @@ def finish(
             return _result(sequence.id, store)
         if state.owner == owner:
             with Ownership(store, sequence.id, owner, clock) as ownership:
+                # If the ownership was lost on the way, another process goes on: wait for it as for any other.
                 if _execute(sequence, store, context, ownership, clock):
                     return _result(sequence.id, store)
         elif is_gone(state.owner):
+            # After a kill or a restart of this machine nobody has to wait for the rest of the lease.
             store.release(sequence.id, state.owner)
         elif now >= deadline:
             raise CommitBusy(
@@ -110,6 +113,7 @@ def _execute(
     clock: Clock,
 ) -> bool:
     """Execute all steps. Return False when the ownership was lost before the last one."""
+    # Only a JVM that ends from here on explains a failure.
     since = jvm.ends()
     try:
         for number, steps in in_rows(sequence.steps):
@@ -122,6 +126,7 @@ def _execute(
                 _execute_together(steps, sequence, number, store, context)
         # Before the sequence is removed: after a crash in between, the next try says it again.
         context.events.finished(sequence.id)
+        # The result stays: a second attempt of the job finds it, and publishes nothing.
         store.remove(sequence.id, encode_result(sequence.result))
     except CommitConflict as conflict:
         return _withdrawn(sequence, store, context, ownership, conflict, clock)
@@ -228,6 +233,7 @@ def _execute_together(
     kind: Any = type(steps[0])
     waiting = list(zip(count(first), steps, strict=False))
     failure: Exception | None = None
+    # As for a single step: verified, executed where it is not done, and verified again.
     for last in (False, True):
         answers = kind.verify_all([step for _, step in waiting], context)
         waiting = [
@@ -243,6 +249,7 @@ def _execute_together(
         try:
             kind.execute_all([step for _, step in waiting], context)
         except OSError as error:
+            # Another process may have done them at the same moment: the second look says.
             failure = error
 
 
@@ -267,6 +274,7 @@ def _execute_step(
         failure = error
     undone = _undone(step, sequence, number, failure)
     if step.effect is Effect.CLEANS:
+        # Readers see all of it: what `fsck --clean` can remove must not block the dataset.
         log.warning("%s; the publish is complete without it", undone.message)
         return
     raise undone from failure
@@ -291,6 +299,7 @@ def _is_done(
     answer: Verified, step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore
 ) -> bool:
     if answer.verdict is Verdict.UNKNOWN:
+        # Before it blocks a dataset: perhaps there is nothing to verify any more.
         state = look_up(sequence.id, store)
         if isinstance(state, Published):
             # Another process has finished the sequence and removed its evidence meanwhile.

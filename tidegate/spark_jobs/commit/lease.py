@@ -62,6 +62,7 @@ class Heartbeat:
     def stop(self) -> None:
         """Stop the thread and wait for a running beat; the lease is not renewed afterwards."""
         self._stop.set()
+        # A beat may hang on the network: after a whole lease nothing depends on it any more.
         self._thread.join(LEASE_SECONDS)
 
     def _run(self) -> None:
@@ -76,6 +77,7 @@ class Heartbeat:
             try:
                 held = self._beat()
             except Exception as error:  # noqa: BLE001 -- whatever the store's driver raises
+                # The next beat tries again, as long as there is time left of the lease.
                 log.warning("could not renew the lease of %s: %s", self._what, error)
 
 
@@ -115,11 +117,13 @@ class AttemptLease:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Before the attempt is closed: a later beat would find it closed, and call it fenced.
         self._heartbeat.stop()
         try:
             self._store.end(self._token)
         except Exception as failure:  # noqa: BLE001 -- it must not hide why the block ended
             log.warning("could not close an attempt of commit %s: %s", self._commit, failure)
+        # Not for an exception that ends the process: that is not the fault of the lease.
         if self._fenced and isinstance(error, Exception):
             raise fenced(self._commit) from error
 

@@ -68,8 +68,10 @@ def state_of(name: str) -> ProcessState:
         return ProcessState.UNKNOWN
     there = process.machine
     if there.boot == here.boot != UNKNOWN and there.space == here.space != UNKNOWN:
+        # The pid may be that of another process by now, which started later.
         alive = process.start == _start(process.pid)
         return ProcessState.ALIVE if alive else ProcessState.ENDED
+    # A machine that was started again since runs none of its former processes.
     known = UNKNOWN not in (there.id, there.boot, here.boot)
     same = (process.host, there.id) == (socket.gethostname(), here.id)
     return ProcessState.ENDED if known and same and there.boot != here.boot else ProcessState.UNKNOWN
@@ -122,6 +124,7 @@ def _start(pid: int) -> str | None:
         return None
     # The program's name, in parentheses, may hold any characters.
     state, *fields = stat.rpartition(")")[2].split()
+    # The 22nd field of proc(5); a zombie works no more, although it has a pid.
     return None if state in ("Z", "X") else fields[18]
 
 

@@ -62,6 +62,7 @@ def publish(
         case "known":
             log.warning("another attempt has put commit %s; this one publishes nothing", sequence.id)
             state = state_of(sequence.id, store, context, clock)
+            # Under a later id it was done again, after an abandonment, without what this attempt has staged.
             if isinstance(state, Published) and state.commit == sequence.id:
                 return state.parts
             raise abandoned(sequence.id)
@@ -82,8 +83,10 @@ def state_of(
     for current in commits_of(commit):
         match look_up(current, store):
             case Abandoned() as state:
+                # The work goes on under the next id, which must not publish these outputs once more.
                 before |= state.outputs
             case Unfinished() as state:
+                # A put is a promise: whoever needs the answer finishes it first (docs/exactly-once.md).
                 parts = finish(read_sequence(current, state.body), store, context, clock)
                 return Published(commit=current, parts=parts, before=before)
             case New() | Published() as state:
@@ -94,6 +97,7 @@ def state_of(
 
 
 def _put(sequence: CommitSequence, store: CommitStepStore) -> Put:
+    # The store compares them with its watermarks: of two runs that read the same rows one can put.
     moves = [
         (step.consumer, step.source, step.part, step.number)
         for step in sequence.steps

@@ -61,6 +61,7 @@ def recover(
     done = recover_all(store, context, datasets=datasets, clock=clock)
     failed = [one.error for one in done if one.error is not None]
     if failed:
+        # The oldest one: those behind it wait for it.
         raise failed[0]
     return tuple(one.commit for one in done if one.withdrawn is None)
 
@@ -104,6 +105,7 @@ def recover_all(
     else:
         done = [work(group) for group in groups]
     outcomes = {one.commit: one for group in done for one in group}
+    # One that a person has abandoned meanwhile has no outcome.
     in_order = (one.id for one in sorted(found, key=_age))
     return (*unreadable, *(outcomes[commit] for commit in in_order if commit in outcomes))
 
@@ -118,6 +120,7 @@ def independent(sequences: Sequence[CommitSequence]) -> tuple[tuple[CommitSequen
             if group[0].isdisjoint(mine[0]):
                 apart.append(group)
             else:
+                # A sequence of several datasets joins all groups that it touches into one.
                 mine = (mine[0] | group[0], group[1] + mine[1])
         groups = [*apart, mine]
     return tuple(tuple(sorted(group, key=_age)) for _, group in groups)
@@ -140,6 +143,7 @@ def _in_order(
         error: Exception | None = None
         try:
             if before is not None:
+                # It is a failure like any other, so that those behind this one stop, too.
                 raise CommitBlocked(
                     f"commit {sequence.id} waits for commit {before}, which cannot be finished",
                     f"inspect it with: tidegate commits show {before}",

@@ -40,6 +40,7 @@ def withdraw(
         CommitUnknown: a part of it is published and would be published twice. Nothing was changed.
         OSError: a table could not be made to refuse the commit. The sequence is kept.
     """
+    # First, while nothing has changed: a person may decide otherwise.
     _check_repeatable(sequence, context, conflict)
     for step in sequence.steps:
         if isinstance(step, RefusableStep):
@@ -52,6 +53,7 @@ def withdraw(
     store.release(sequence.id, owner)
     if store.abandon(sequence.id, f"withdrawn: {conflict.message}", clock.now()):
         log.warning("commit %s was withdrawn: %s", sequence.id, conflict.message)
+        # Only by who has removed it: an owner that has taken it in between comes to the refusals by itself.
         _clean(sequence, context)
     return True
 

@@ -62,8 +62,10 @@ class SetWatermark(Value, kw_only=True):
         if number == self.number - 1:
             return NOT_DONE
         if number < self.number:
+            # A move in between is missing, so what was read in it is not known.
             return unknown(f"{self._label()} is at move {number}, and was at {self.number - 1}")
         if mark is not None and number == self.number and mark.commit != self.commit:
+            # The store takes one commit for each move: the row was changed by other means.
             return unknown(f"{self._label()} was moved by commit {mark.commit}")
         return DONE
 

@@ -97,12 +97,14 @@ class Arrivals:
             self._added.pop(leaf, None)
             self._times.pop(leaf, None)
         else:
+            # Pages in memory still have what has left; readers begin behind it.
             self._first[leaf] = first
 
     def after(self, leaf: str, instant: datetime) -> Iterator[Delivery]:
         """Yield the events that arrived after an instant, in order."""
         if leaf in self._first:
             instant = max(instant, before(self._first[leaf]))
+        # Behind the newest one that is kept the store is not asked.
         reached, newest = instant, self._newest.get(leaf, BEGINNING)
         while reached < newest:
             page = self._page(leaf, reached)
@@ -121,6 +123,7 @@ class Arrivals:
 
     def next(self, leaf: str, after: datetime) -> datetime | None:
         """Return the first arrival after an instant."""
+        # Else only new events can follow, and these are in memory.
         if after < self._newest.get(leaf, BEGINNING) or leaf in self._first:
             return next((arrived(each) for each in self.after(leaf, after)), None)
         times = self._times.get(leaf, ())
@@ -176,6 +179,7 @@ class Arrivals:
             whole = bisect_left(found, arrived(found[-1]), key=arrived)
             if whole:
                 return Page(after, arrived(found[whole - 1]), found[:whole])
+            # The whole page arrived at one instant: only a longer one has an end.
             self._limits[leaf] = 2 * limit
 
 

@@ -77,11 +77,14 @@ class Counter:
         ordered = sorted(deliveries, key=in_order)
         instants = (self._through, until, *(arrived(each) for each in ordered[-1:]))
         self._through = max((each for each in instants if each is not None), default=None)
+        # An event that several leaves hear is one event, with a delivery to each.
         self._events += len({each.event.id for each in ordered})
         self._deliveries += len(ordered)
         if self._counts_events_only:
             return
+        # What came before a deployment may be of a key that its leaf does not hear any more.
         heard = [each for each in ordered if self._heard.get(each.leaf) == each.event.key]
+        # All at once: one query of the store, not one for each instant.
         self._leaves.ask(heard)
         self.arrivals.add(heard)
         for instant, together in groupby(heard, key=arrived):
@@ -94,12 +97,14 @@ class Counter:
 
     def _count(self, by_leaf: Mapping[str, list[Delivery]], instant: datetime) -> None:
         """Count the events of an instant."""
+        # All leaves before the walk, which looks for the last arrival below a part.
         for path in by_leaf:
             self._leaves.note(path, instant)
         if self._walk is not None:
             self._walk.bring(instant)
             return
         for path, deliveries in by_leaf.items():
+            # Where no event stops counting, enough stays enough (rule 15).
             if self._leaves.tallies[path].since is None:
                 self._leaves.add(path, deliveries, instant)
 
@@ -117,6 +122,7 @@ class Counter:
         Args:
             first: the first arrival that is left, of each leaf that loses events.
         """
+        # Before the walk looks again: it must not count them once more.
         for path, instant in first.items():
             self._leaves.leave(path, instant)
             self.arrivals.drop(path, instant)

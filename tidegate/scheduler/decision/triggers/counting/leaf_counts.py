@@ -127,6 +127,7 @@ class LeafCounts:
 
     def _set(self, path: str, *, counted: datetime | None, amount: int, since: datetime | None) -> None:
         before = self.tallies[path]
+        # Whether a part holds depends on these two only, not on an amount that is not enough.
         self.version += (since, counted) != (before.since, before.counted)
         self.tallies[path] = msgspec.structs.replace(before, counted=counted, amount=amount, since=since)
 

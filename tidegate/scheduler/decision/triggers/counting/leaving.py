@@ -28,6 +28,7 @@ def counted_at(view: JobView, tally: Tally, kept: Kept, now: datetime) -> tuple[
     Args:
         tally: counts all that has arrived by `now`.
     """
+    # A job whose trigger is satisfied keeps all of its events (rule 15).
     if not slides(view.schedule.trigger) or view.job.satisfied_at is not None:
         return msgspec.structs.replace(view, tally=tally), {}
     counter = Counter(view, tally, kept)
@@ -46,11 +47,13 @@ def _leaving(view: JobView, counter: Counter, now: datetime) -> Leaving:
     before = counter.tally()
     for path, limit in limits.items():
         count = before.leaves.get(path)
+        # The oldest one tells whether any leaves, so that the others are not read in vain.
         if count is not None and now - count.first >= limit:
             gone += counter.arrivals.between(path, count.first, now - limit)
             first[path] = counter.arrivals.next(path, now - limit)
     if gone:
         counter.leave(gone, first, now)
+    # Once more: the counts are without those that leave now.
     left = counter.tally()
     ends = (count.first + limits[path] for path, count in left.leaves.items() if path in limits)
     # A quiet time above a `collect_within` counts from what leaves now, until it has left.

@@ -72,11 +72,13 @@ class QuietTimes:
         last, chain = self._chain(path, lo, begun)
         walked, over = chain.walked, chain.over
         if over is None and walked < time:
+            # Restored counts do not say it. One that was walked over and prolonged nothing came too late.
             over = (self._arrivals.next_below(path, last or begun) or FOREVER) <= walked
         while not over and walked < time:
             coming = self._arrivals.next_below(path, walked)
             if coming is None or coming > time:
                 break
+            # An arrival exactly at the end comes too late: the quiet time was over (rule 15).
             over, walked = coming >= max((last or begun) + quiet, begun), coming
             last = last if over else coming
         self._set(path, last, Chain(begun, max(walked, time), over))

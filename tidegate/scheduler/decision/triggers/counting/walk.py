@@ -158,6 +158,7 @@ class Walk:
                 continue
             done = self._bring_cursor(cursor, lo, time, strict=strict)
             lo = max(lo, (time if done is None else done) + TICK)
+            # Those behind it count nothing yet; with a `collect_within` they may have, and give it back.
             if done is None and not self._slides:
                 return
 
@@ -207,6 +208,7 @@ class Walk:
         part = cursor.part
         reached = self._reached.get(part.name)
         if reached is not None and self._from.get(part.name) != lo:
+            # Its beginning has moved: what is before it is taken away, up to where the part had come.
             self._bring(part, lo, reached)
         self._from[part.name] = lo
         holds = self._first(cursor)
@@ -272,6 +274,7 @@ class Walk:
         elif trigger.in_turn:
             for cursor in self._in_turn(trigger, path):
                 done = self._restore_cursor(cursor, time)
+                # The members behind it have counted nothing.
                 if done is None or done > time:
                     break
         else:
