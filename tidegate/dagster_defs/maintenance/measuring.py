@@ -23,7 +23,7 @@ from tidegate.dagster_defs.maintenance.due import (
     patterns_of,
     tables_due,
 )
-from tidegate.dagster_defs.maintenance.targets import ELSEWHERE, NoDataset, target_of
+from tidegate.dagster_defs.maintenance.tables import ELSEWHERE, NoDataset, target_of
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of

@@ -34,8 +34,7 @@ from dagster import DagsterInstance, Failure, OpExecutionContext
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.deployed.tags import JobTag, job_of
-from tidegate.dagster_defs.maintenance.observation import observation_of
-from tidegate.dagster_defs.maintenance.targets import ELSEWHERE, target_of
+from tidegate.dagster_defs.maintenance.tables import ELSEWHERE, observation_of, target_of
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.run_lease import run_lease

@@ -1,4 +1,4 @@
-"""Observation: the numbers of an operation as Dagster shows and plots them, on the asset of the table.
+"""The tables of the engine in the terms of others: of `spark_jobs.maintenance`, and of Dagster's assets.
 
     files, snapshots, …                  as measured after the operation
     files_before, snapshots_before, …    as measured before it
@@ -13,9 +13,42 @@ from typing import Any
 from dagster import AssetObservation, FloatMetadataValue, IntMetadataValue, MetadataValue
 
 from tidegate.dagster_defs.deployed.names import table_key
+from tidegate.domain.error import UserError
 from tidegate.domain.maintenance.measures import MEASURES
+from tidegate.domain.model import App
+from tidegate.domain.part_name import Ref
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import Ended
+from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
+from tidegate.spark_jobs.maintenance.request import TableTarget
+
+ELSEWHERE = "{} belongs to another project, and no data of it is in the warehouse of this one"
+"""Of a dataset whose table was not found."""
+
+
+class NoDataset(UserError):
+    """The dataset of a table is not deployed any more."""
+
+
+def target_of(name: str, dataset: str | None, catalog_name: str, apps: Mapping[str, App]) -> TableTarget:
+    """Return a table.
+
+    Args:
+        dataset: "app/dataset"; None for a table that is not a dataset.
+
+    Raises:
+        NoDataset: its dataset is not deployed.
+    """
+    if dataset is None:
+        return TableTarget(name=name, catalog_name=catalog_name)
+    app, part = Ref.of(dataset)
+    found = None if app not in apps else apps[app].datasets.get(part)
+    if found is None:
+        raise NoDataset(
+            f"dataset {dataset} is not deployed any more", "deploy it, or leave it out of policies"
+        )
+    return TableTarget(name=name, ref=dataset_ref(app, found))
+
 
 BEFORE = "_before"
 """Ends the name of what was measured before the operation."""
