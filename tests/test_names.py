@@ -1,29 +1,16 @@
 """The rules on names, on the product and on planted breaches."""
 
-import ast
-
 import pytest
 
-from tests.test_tidy import PRODUCT, report, sources
+from tests.test_tidy import report, sources
 from tests.tidy.finding import Source
-from tests.tidy.names import OLD_PARTICIPLES, check_names, writes
+from tests.tidy.names import check_names
 
 JOB = "tidegate/scheduler/model/job.py"
 
 
 def test_functions_that_write_are_verbs_and_whole_names_are_split_in_one_place() -> None:
     report(finding for source in sources() for finding in check_names(source))
-
-
-def test_the_list_of_functions_with_old_names_only_becomes_shorter() -> None:
-    found = {
-        node.name
-        for source in sources()
-        if source.package == PRODUCT
-        for node in source.nodes
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and writes(node)
-    }
-    assert found >= OLD_PARTICIPLES
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_recovery_reports_through_the_events_of_the_publish():
     world.ends("11:00", 1, died=True)
     events = PublishedEvents(lambda: world.store, lambda: at("11:01"))
     events.report(world.only("s").id, [PartitionFact(dataset="a/out", key="2026-03-09", rows=1, bytes=1)])
-    events.finished(world.only("s").id)
+    events.record_finished(world.only("s").id)
     assert world.outcome("s") == SUCCEEDED
 
 

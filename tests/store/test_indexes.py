@@ -105,7 +105,7 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("woken queues", lambda tx: tx.woken(NOON)),
     ("the first woken queue", lambda tx: tx.woken(NOON, 1)),
     ("first jobs of a queue", lambda tx: tx.queued_jobs("q", "", 10)),
-    ("queues that were looked at", lambda tx: tx.looked_at(["q"])),
+    ("queues that were looked at", lambda tx: tx.mark_looked_at(["q"])),
     ("consumers", lambda tx: tx.consumers(["j"])),
     ("new edges", lambda tx: tx.put_edges({"j": ["u"]})),
     ("journal of a schedule", lambda tx: tx.journal(schedule="a/s", limit=10)),

@@ -12,22 +12,12 @@ WHOLE_NAMES = frozenset(
 )
 """Variables and attributes that hold "app/name"."""
 
-OLD_PARTICIPLES = frozenset(
-    {
-        "agreed",
-        "finished",
-        "looked_at",
-        "opened",
-    }
-)
-"""Functions that write and are named by what they have done: the list only becomes shorter."""
-
 
 def check_names(source: Source) -> Iterator[Finding]:
     """Every breach of these rules in one file of the product."""
     for node in source.nodes if source.package == PRODUCT else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if writes(node) and is_participle(node.name) and node.name not in OLD_PARTICIPLES:
+            if writes(node) and is_participle(node.name):
                 yield source.finding(node.lineno, f"{node.name}() writes; name it by a verb: what it does")
         elif isinstance(node, ast.Call) and _splits(node) and source.path != PARTS:
             text = ast.unparse(node.func)

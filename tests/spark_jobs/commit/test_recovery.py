@@ -308,7 +308,7 @@ class Listener(NoEvents):
         self.unreachable = unreachable
         self.store = MemoryCommitStepStore()
 
-    def finished(self, commit: str) -> None:
+    def record_finished(self, commit: str) -> None:
         if self.unreachable:
             self.unreachable -= 1
             raise ConnectionError("the store is away")

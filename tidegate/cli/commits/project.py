@@ -182,8 +182,8 @@ class _Events:
         with instance:
             CommitEvents(lambda: self._project.store, now, instance).report(commit, partitions)
 
-    def finished(self, commit: str) -> None:
-        self._engine.finished(commit)
+    def record_finished(self, commit: str) -> None:
+        self._engine.record_finished(commit)
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class NotAgreed(Exception):
         self.lines = lines
 
 
-def agreed(lines: tuple[str, ...], question: str) -> None:
+def require_agreement(lines: tuple[str, ...], question: str) -> None:
     """Ask a person at the terminal.
 
     Raises:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
+from tidegate.cli.develop.agreement import NotAgreed, YesOption, at_terminal, require_agreement, taken_away
 from tidegate.cli.develop.plan import (
     AppOption,
     ImportsOption,
@@ -178,7 +178,7 @@ def asked(deployment: Deployment, store: "Store") -> "tuple[Diff, Known]":
         except NotAgreed as other:
             lines = other.lines
             if deployment.options.remove_apps or any(app_of(each) not in removed for each in lines):
-                agreed(lines, "Deploy it?")
+                require_agreement(lines, "Deploy it?")
 
 
 def removed_apps(difference: "Diff") -> "Diff":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
+from tidegate.cli.develop.agreement import NotAgreed, YesOption, at_terminal, require_agreement, taken_away
 from tidegate.cli.listing import Part, Parts, list_command
 from tidegate.cli.printing import (
     NUMBER_MAX,
@@ -124,7 +124,7 @@ def rollback(
                     break
             except NotAgreed as other:
                 lines = other.lines
-                agreed(lines, "Roll back?")
+                require_agreement(lines, "Roll back?")
     print_difference(changes, format)
     if format is Format.TEXT:
         typer.echo("The YAML is as it was: the next deploy follows it again.")

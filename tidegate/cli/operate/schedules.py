@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import ExpiresOption, by_hand, until_of
-from tidegate.cli.develop.agreement import NotAgreed, YesOption, agreed, at_terminal, taken_away
+from tidegate.cli.develop.agreement import NotAgreed, YesOption, at_terminal, require_agreement, taken_away
 from tidegate.cli.listing import Given, Part, Parts, list_command
 from tidegate.cli.operate.schedule_changes import create_schedule, update_schedule
 from tidegate.cli.printing import (
@@ -182,7 +182,7 @@ def delete_schedule(
                     break
             except NotAgreed as other:
                 lines = other.lines
-                agreed(lines, "Delete them?")
+                require_agreement(lines, "Delete them?")
     for change in changes.schedules():
         if change.action == "delete":
             effects = "; ".join(map(consequence_text, change.consequences)) or "no waiting jobs"

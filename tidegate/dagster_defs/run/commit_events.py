@@ -57,10 +57,10 @@ class CommitEvents:
             self._report(commit, part)
         patiently(lambda: self._others.report(commit, partitions))
 
-    def finished(self, commit: str) -> None:
+    def record_finished(self, commit: str) -> None:
         """The run that publishes its own commit says so by its end."""
         if commit != self._own:
-            patiently(lambda: self._others.finished(commit))
+            patiently(lambda: self._others.record_finished(commit))
 
     def _report(self, commit: str, part: PartitionFact) -> None:
         try:

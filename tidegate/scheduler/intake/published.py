@@ -83,7 +83,7 @@ class PublishedEvents:
         with self._open_store().transaction() as transaction:
             transaction.add_events(events)
 
-    def finished(self, commit: str) -> None:
+    def record_finished(self, commit: str) -> None:
         """Fold a commit that another process than its run has finished into its job."""
         with self._open_store().transaction() as transaction:
             observe_recovered(transaction, commit, self._clock())

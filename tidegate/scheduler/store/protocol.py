@@ -128,7 +128,7 @@ class EngineTransaction(ChangedRecords, EngineReader, Protocol):
         """
         ...
 
-    def looked_at(self, queues: Collection[str]) -> None:
+    def mark_looked_at(self, queues: Collection[str]) -> None:
         """Let queues rest until they are woken again, and forget those without a job."""
         ...
 

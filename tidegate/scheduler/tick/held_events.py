@@ -117,7 +117,7 @@ class HeldEvents:
         self._look(unsatisfied)
         self.read([id for id in unsatisfied if id not in self._counts])
 
-    def opened(self, job: str) -> None:
+    def mark_opened(self, job: str) -> None:
         """Note a job that is new to the set; the store has no events of it."""
         self._whole.setdefault(job, [])
         self._looked.add(job)

@@ -83,7 +83,7 @@ class InOrder:
                 head.missed += not took
                 self._read(queue)
         if queues:
-            self._work.looked_at(queues)
+            self._work.mark_looked_at(queues)
         self.applier.wake_consumers()
 
     def _add(self, jobs: Sequence[Job], queue: str | None = None) -> int:

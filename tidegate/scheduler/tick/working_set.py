@@ -135,9 +135,9 @@ class WorkingSet:
         """Return the first jobs of a queue behind a place, in launch order."""
         return [self._jobs.get(job.id, job) for job in self._flushed.queued_jobs(queue, after, limit)]
 
-    def looked_at(self, queues: Collection[str]) -> None:
+    def mark_looked_at(self, queues: Collection[str]) -> None:
         """Let queues rest until they are woken again; call it once their jobs are decided."""
-        self._flushed.looked_at(queues)
+        self._flushed.mark_looked_at(queues)
 
     def _fires_at(self, instant: datetime, ref: str) -> bool:
         return self._states[ref].next_fire_at == instant
@@ -277,7 +277,7 @@ class WorkingSet:
         """Open or change jobs."""
         for job in jobs:
             if job.id not in self._jobs:
-                self.held.opened(job.id)
+                self.held.mark_opened(job.id)
             self._cache_job(job)
             if job.schedule in self._jobs_of_schedule:
                 self._jobs_of_schedule[job.schedule][job.id] = None

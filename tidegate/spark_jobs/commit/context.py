@@ -39,7 +39,7 @@ class Events(Protocol):
         """Record the partitions as published; those already recorded stay unchanged."""
         ...
 
-    def finished(self, commit: str) -> None:
+    def record_finished(self, commit: str) -> None:
         """Record that every step of a commit is done; called again after a crash."""
         ...
 
@@ -53,7 +53,7 @@ class NoEvents:
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         raise _no_store()
 
-    def finished(self, commit: str) -> None:
+    def record_finished(self, commit: str) -> None:
         """No engine waits for it."""
 
 

@@ -125,7 +125,7 @@ def _execute(
             else:
                 _execute_together(steps, sequence, number, store, context)
         # Before the sequence is removed: after a crash in between, the next try says it again.
-        context.events.finished(sequence.id)
+        context.events.record_finished(sequence.id)
         # The result stays: a second attempt of the job finds it, and publishes nothing.
         store.remove(sequence.id, encode_result(sequence.result))
     except CommitConflict as conflict:

@@ -90,7 +90,7 @@ class JobWriter(JobReader):
             if resource in resources and (woken is None or woken > at):
                 self._tables.queues[resource, queue] = at
 
-    def looked_at(self, queues: Collection[str]) -> None:
+    def mark_looked_at(self, queues: Collection[str]) -> None:
         self._tables.own("queues")
         known = {queue_of(self._tables.jobs[id]) for id in self._tables.waiting}
         for resource, queue in [key for key in self._tables.queues if key[1] in queues]:

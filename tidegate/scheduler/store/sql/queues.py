@@ -101,7 +101,7 @@ class QueueWriter(QueueReader, Changes):
             names,
         )
 
-    def looked_at(self, queues: Collection[str]) -> None:
+    def mark_looked_at(self, queues: Collection[str]) -> None:
         if not queues:
             return
         rows, names = QUEUES.c, {"names": listed(self._dialect, queues)}
