@@ -168,7 +168,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "add_launches": (many(launches),),
     "drop_launches": (many(ids),),
     "wake": (many(resources), instants),
-    "looked_at": (many(jobs.map(lambda each: queue_of(each) or "")),),
+    "mark_looked_at": (many(jobs.map(lambda each: queue_of(each) or "")),),
     "put_runs": (many(runs),),
     "claim": (ids, st.integers(1, 2), ids, instants),
     "set_cursor": (ids, values),

@@ -72,7 +72,7 @@ def finish(
                 if _execute(sequence, store, context, ownership, clock):
                     return _result(sequence.id, store)
         elif is_gone(state.owner):
-            # After a kill or a restart of this machine nobody has to wait for the rest of the lease.
+            # After a kill or a restart of this machine no process has to wait for the rest of the lease.
             store.release(sequence.id, state.owner)
         elif now >= deadline:
             raise CommitBusy(

@@ -86,7 +86,7 @@ def state_of(
                 # The work goes on under the next id, which must not publish these outputs once more.
                 before |= state.outputs
             case Unfinished() as state:
-                # A put is a promise: whoever needs the answer finishes it first (docs/exactly-once.md).
+                # A put is a promise: a process that needs the answer keeps it first (docs/exactly-once.md).
                 parts = finish(read_sequence(current, state.body), store, context, clock)
                 return Published(commit=current, parts=parts, before=before)
             case New() | Published() as state:
