@@ -100,7 +100,7 @@ JOBS = Listing(
         Filter(
             "run_state",
             "state",
-            "Only jobs whose run is queued, starting or running; may be repeated.",
+            "Only jobs whose run is queued (or about to be), starting or running; may be repeated.",
             of="tidegate.scheduler.model.run:RunState",
         ),
         Filter("reason", "reason", "Only jobs with this reason code, such as W-WINDOW."),

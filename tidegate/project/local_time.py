@@ -10,7 +10,7 @@ import os
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -40,6 +40,13 @@ def local_instant(value: datetime, zone: str = "", now: datetime | None = None) 
     if _FOR_TOOLS.get():
         return instant_text(value)
     return instant_text(value, _zone(zone) if zone else _ZONE.get())
+
+
+def local_clock(value: datetime, now: datetime) -> str:
+    """Return the time of the day in the chosen zone, with the weekday where it is another day than now."""
+    zone = _ZONE.get() or UTC
+    local = value.astimezone(zone)
+    return f"{local:%H:%M}" if local.date() == now.astimezone(zone).date() else f"{local:%a %H:%M}"
 
 
 def use_zone(name: str) -> None:

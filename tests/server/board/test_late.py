@@ -1,6 +1,7 @@
 """*Late*: what *Now* counts as late, and its list."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -31,11 +32,18 @@ def late(server: Served) -> Served:
     return server
 
 
+def late_tile(view: dict[str, Any]) -> dict[str, Any]:
+    """The number of *Now*."""
+    found: dict[str, Any] = next(each for each in view["tiles"] if each["state"] == "late")
+    return found
+
+
 def test_now_counts_what_is_late_and_leads_to_the_list_of_it(late: Served):
     with late.store.reading() as reader:
         number = work_of(reader, frozenset({"sales"}), late.now).late
-    assert number == shown(late, "/")["late"] == len(shown(late, "/board/late")["items"]) == 2
-    assert '<a href="/board/late" aria-label="2 late">2</a>' in late.client.get("/", headers=HTML).text
+    tile = late_tile(shown(late, "/"))
+    assert number == tile["number"] == len(shown(late, tile["href"])["items"]) == 2
+    assert 'href="/board/late"><span class="l">' in late.client.get("/", headers=HTML).text
 
 
 def test_the_list_names_the_job_and_the_period_with_links(late: Served):
@@ -63,12 +71,12 @@ def test_what_has_landed_is_listed_on_request_only(late: Served):
 
 def test_a_token_for_an_app_sees_its_own(late: Served):
     other = late.of(late.token(Role.READ, app="other"))
-    assert other.get("/", params={"format": "json"}).json()["late"] == 0
+    assert late_tile(other.get("/", params={"format": "json"}).json())["number"] == 0
     assert other.get("/board/late", params={"format": "json"}).json()["items"] == []
     problem(other.get("/board/late?app=sales"), 403)
 
 
 def test_nothing_late_is_not_mentioned(server: Served):
-    assert '/board/late" aria' not in server.client.get("/").text
+    assert late_tile(shown(server, "/"))["number"] == 0
     problem(server.client.get("/board/late?app=none"), 400)
     problem(server.client.get("/board/late?now=odd"), 400)

@@ -2,22 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import date, timedelta
-from html import unescape
 from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import quote
 
 import pytest
-from msgspec.structs import replace
 
 from tests.server.board.board import DAYS, HOSTILE, HTML, job_of, shown
 from tests.server.serving import Served, problem
 from tests.server.shop import shop
 from tests.server.yard import yard
-from tests.worlds.samples import operation_job
-from tidegate.scheduler.explain.work import work_of
-from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.store.wanted import Outcome
 from tidegate.server.board.assets import asset
@@ -83,51 +76,6 @@ def test_every_link_of_every_page_leads_to_a_page_without_scripts_in_it(board: S
 def test_pages_of_an_empty_store_say_so(server: Served, path: str):
     assert server.client.get(path).status_code == 200
     shown(server, path)
-
-
-def test_now_groups_what_waits_by_reason_and_shows_what_fires(board: Served):
-    view = shown(board, "/")
-    (group,) = view["waiting"]
-    assert (group["reason"], group["jobs"]) == ("W-WINDOW", 1)
-    assert [each["key"] for each in group["examples"]] == [DAYS[1]]
-    (failed,) = view["failed"]
-    assert (failed["reason"], failed["jobs"]) == ("F-RUN", 1)
-    (ahead,) = view["ahead"]
-    assert (ahead["schedule"], ahead["times"]) == ("sales/daily", ["2026-03-11T06:00:00Z"])
-
-
-def test_now_shows_operations_on_tables_behind_the_jobs_of_schedules(board: Served):
-    waits = {"state": JobState.PENDING_CONSTRAINT, "reason": Reason.M_WINDOW, "opened_at": board.now}
-    with board.store.transaction() as transaction:
-        transaction.put_jobs(
-            [operation_job(f"o{n}", "sales/raw", "sales/nightly", **waits) for n in range(3)]
-        )
-    groups = [(each["reason"], each["jobs"]) for each in shown(board, "/")["waiting"]]
-    assert groups == [("W-WINDOW", 1), ("M-WINDOW", 3)]
-
-
-def test_what_now_counts_is_what_its_links_list(board: Served):
-    html = board.client.get("/").text
-    view = shown(board, "/")
-    (failed,) = view["failed"]
-    since = f"state=FAILED&reason=F-RUN&ended={quote(view['failed_since'].replace('Z', '+00:00'))}"
-    assert f"/board/jobs?{since}" in unescape(html)
-    assert len(shown(board, f"/board/jobs?{since}")["items"]) == failed["jobs"]
-    later = quote((board.now + timedelta(hours=1)).isoformat())
-    assert shown(board, f"/board/jobs?state=FAILED&ended={later}")["items"] == []
-    assert shown(board, f"/board/jobs?state=FAILED&since={later}")["items"] == []
-
-
-def test_now_counts_failures_by_their_end_as_status_does(board: Served):
-    with board.store.transaction() as transaction:
-        (failed,) = transaction.jobs(states=[JobState.FAILED])
-        transaction.put_jobs([replace(failed, opened_at=board.now - timedelta(hours=30))])
-    (group,) = shown(board, "/")["failed"]
-    assert [each["id"] for each in group["examples"]] == [failed.id]
-    with board.store.reading() as reader:
-        assert work_of(reader, frozenset({"sales"}), board.now).failed == group["jobs"] == 1
-    board.pass_time(timedelta(hours=25))
-    assert shown(board, "/")["failed"] == []
 
 
 def test_schedules_are_listed_by_program(board: Served):

@@ -159,7 +159,8 @@ def test_a_reader_presses_no_button_and_a_token_for_one_app_sees_only_that(board
     problem(reader.post("/board/schedules/sales/each_day/suspend", data={}), 403)
     other = board.of(board.token(Role.OPERATE, app="shop"))
     view = other.get("/", params={"format": "json"}).json()
-    assert (view["waiting"], view["failed"], view["ahead"]) == ([], [], [])
+    assert (view["waits"]["groups"], view["needs"], view["time_line"]["apps"]) == ([], [], [])
+    assert {tile["number"] for tile in view["tiles"]} == {0}
     problem(other.get("/board/schedules/sales/each_day"), 403)
     problem(other.get(f"/board/jobs/{job_of(board, DAYS[0])}"), 403)
     assert other.get("/board/ledger", params={"format": "json"}).json()["items"] == []

@@ -47,7 +47,7 @@ def test_a_lane_has_its_jobs_windows_and_fires(board: Served) -> None:
     (app,) = found["apps"]
     assert (app["app"], app["states"]) == ("sales", {"failed": 1, "ahead": 1})
     each_day, daily = app["lanes"]
-    assert each_day["says"] == "failed: the run failed"
+    assert each_day["says"] == f"failed {DAYS[0]}: the run failed"
     assert {bar["key"]: bar["state"] for bar in each_day["bars"]} == dict(
         zip(DAYS, ("failed", "waiting"), strict=True)
     )

@@ -1,6 +1,6 @@
 """Jobs as all faces show them, and the list of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tidegate.listings.jobs import InstanceOfJob, Job
@@ -8,6 +8,7 @@ from tidegate.listings.read import Asked
 from tidegate.scheduler.explain.run_state import JobRun, runs_of_jobs
 from tidegate.scheduler.model import job as engine
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.run import RunState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.wanted import JobsWanted
 
@@ -66,8 +67,10 @@ def list_jobs(asked: Asked) -> list[Job]:
     """Return the newest jobs of each state that match."""
     states: tuple[JobState | None, ...] = asked.wanted.get("state", (None,))
     if "run_state" in asked.wanted:
-        # Only a launched job has a run that has not ended.
-        states = (JobState.LAUNCHED,) if {None, JobState.LAUNCHED}.intersection(states) else ()
+        # Only a launched job has a run that has not ended; one whose launch is decided is about to be queued.
+        queued = RunState.QUEUED in asked.wanted["run_state"]
+        active = (JobState.LAUNCHED, JobState.PENDING_LAUNCH) if queued else (JobState.LAUNCHED,)
+        states = active if None in states else tuple(each for each in active if each in states)
     jobs = [job for state in dict.fromkeys(states) for job in _newest(asked, state)]
     return public_jobs(asked.reader, jobs)
 
@@ -105,4 +108,10 @@ def _matching(asked: Asked, page: Sequence[engine.Job]) -> list[engine.Job]:
     if run_states is None:
         return found
     runs = runs_of_jobs(asked.reader, found)
-    return [job for job in found if job.id in runs and runs[job.id].state in run_states]
+    return [job for job in found if _state_of_run(job, runs) in run_states]
+
+
+def _state_of_run(job: engine.Job, runs: Mapping[str, JobRun]) -> RunState | None:
+    if job.state is JobState.PENDING_LAUNCH:
+        return RunState.QUEUED
+    return runs[job.id].state if job.id in runs else None

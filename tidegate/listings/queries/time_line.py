@@ -13,9 +13,10 @@ from tidegate.domain.part_name import app_of, name_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
 from tidegate.listings.queries.bars import bars_of, begin_of, is_within, whole
-from tidegate.listings.queries.lanes import STATES, Found, Wanted, find_lanes
+from tidegate.listings.queries.lanes import Found, Wanted, find_lanes
 from tidegate.listings.time_line import (
     AppLanes,
+    Bar,
     Lane,
     LaneMark,
     LaneState,
@@ -36,6 +37,8 @@ from tidegate.scheduler.decision.marks import (
 )
 from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.maintenance import POLICY
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import Run
 from tidegate.scheduler.store.listing_reader import ListingReader
 
@@ -52,8 +55,7 @@ ARRIVALS_READ = 100
 
 DATASETS_READ = 40
 
-POLICY = "policy:"
-"""How the name of the lane of a policy begins, in its app."""
+KEYS_NAMED = 2
 
 
 class Read(Value, kw_only=True):
@@ -188,7 +190,7 @@ def _lane(found: Found, read: Read, wanted: Wanted, lanes: int) -> Lane:
     shown = (bar for bars in several for bar in bars if is_within(bar, span, wanted.now))
     bars = sorted(shown, key=begin_of)[-_part(BARS, lanes) :]
     drawn = len({bar.job for bar in bars})
-    lane_state, says = found.state, _says(found, jobs)
+    lane_state, says = found.state, _says(found, bars)
     if lane_state in (LaneState.AHEAD, LaneState.SUCCEEDED) and state is not None and not state.active:
         lane_state, says = LaneState.SUSPENDED, "suspended"
     policy = _is_policy(ref)
@@ -223,28 +225,32 @@ def _lane(found: Found, read: Read, wanted: Wanted, lanes: int) -> Lane:
     )
 
 
-def _says(found: Found, jobs: Iterable[Job]) -> str:
-    """Return the state of a lane in words, with the reason of the newest job that is in it."""
-    reasons = [job.reason for job in jobs if job.reason is not None and STATES[job.state] is found.state]
+def _says(found: Found, bars: Iterable[Bar]) -> str:
+    """Return the state of a lane in words, with the keys of the jobs in it, and the reason of the newest."""
+    several = [bar for bar in bars if bar.state is found.state]
+    keys = list(dict.fromkeys(bar.key for bar in reversed(several) if bar.key))
+    more = f" and {len(keys) - KEYS_NAMED} more" if len(keys) > KEYS_NAMED else ""
+    named = ", ".join(keys[:KEYS_NAMED]) + more
+    reason = next((bar.reason for bar in reversed(several) if bar.reason), "")
+    summary = f": {Reason(reason).summary.removeprefix(f'{found.state.value}: ')}" if reason else ""
     match found.state:
-        case LaneState.FAILED | LaneState.DISCARDED | LaneState.WAITING if reasons:
-            summary = reasons[-1].summary.removeprefix(f"{found.state.value}: ")
-            verb = "waits" if found.state is LaneState.WAITING else found.state.value
-            return f"{verb}: {summary}"
+        case LaneState.FAILED | LaneState.DISCARDED:
+            said = f"{found.state.value} {named}{summary}"
         case LaneState.WAITING:
-            return "waits"
-        case LaneState.LATE:
-            return "late: past its deadline"
-        case LaneState.HELD:
-            return "held: it is suspended and keeps its jobs"
+            said = f"waits {named}{summary}"
         case LaneState.RUNNING:
-            return "runs"
+            said = f"runs {named}"
+        case LaneState.LATE:
+            said = "late: past its deadline"
+        case LaneState.HELD:
+            said = "held: it is suspended and keeps its jobs"
         case LaneState.QUEUED:
-            return "queued: its run has not begun"
+            said = f"queued {named}: its run has not begun"
         case LaneState.AHEAD:
-            return "nothing yet in this span"
+            said = "nothing yet in this span"
         case _:
-            return found.state.value
+            said = found.state.value
+    return said.replace(" :", ":").strip()
 
 
 def _opened(spans: Iterable[Span]) -> tuple[Opened, ...]:

@@ -93,7 +93,7 @@ def times_of(state: ScheduleState, span: Span, now: datetime, most: int) -> tupl
     """
     task = state.spec.task
     if task is not None:
-        return _starts(task, span, now, most) if state.active else ()
+        return _starts(task, span, now, most, state.active_since) if state.active else ()
     found: set[datetime] = set()
     for leaf, cron in cron_leaves(state):
         since = max(span.start, counts_after(state, leaf, state.active_since or span.start))
@@ -119,10 +119,13 @@ def slots_within(task: TaskTrigger, span: Span) -> Iterator[Slot]:
                 yield slot
 
 
-def _starts(task: TaskTrigger, span: Span, now: datetime, most: int) -> tuple[datetime, ...]:
+def _starts(
+    task: TaskTrigger, span: Span, now: datetime, most: int, since: datetime | None
+) -> tuple[datetime, ...]:
     found = sorted(slot.start for slot in slots_within(task, span))
-    before = [each for each in found if each <= now]
-    return (*before[-most:], *found[len(before) : len(before) + most])
+    before = [each for each in found if each <= now and (since is None or each >= since)]
+    ahead = [each for each in found if each > now]
+    return (*before[-most:], *ahead[:most])
 
 
 # --- windows ----------------------------------------------------------------------------

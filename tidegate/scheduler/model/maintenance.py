@@ -208,10 +208,14 @@ class OperationRun(Value, kw_only=True):
     detail: str = ""
 
 
+POLICY = "policy:"
+"""How the name begins under which jobs of a policy are kept, in its app."""
+
+
 def policy_ref(policy: str) -> str:
     """Return the name under which jobs of a policy ("app/policy") are kept beside those of schedules."""
     app, name = Ref.of(policy)
-    return f"{app}/policy:{name}"
+    return f"{app}/{POLICY}{name}"
 
 
 def table_resource(table: str) -> str:

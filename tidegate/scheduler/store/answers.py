@@ -140,7 +140,8 @@ class OpenWork(Value, kw_only=True):
         run: how far their run is; None without one.
         operation: whether they are operations on tables.
         app: of the jobs.
-        begun_hours: how many hours ago they were launched, `HOURS` for longer; None for what was not.
+        begun_hours: how many hours ago they were launched, or were held, `HOURS` for longer; None for what
+            was neither.
         opened_hours: how many hours ago they were opened, likewise.
         jobs: how many.
         oldest: when the first of them was opened.
@@ -163,12 +164,14 @@ class EndedWork(Value, kw_only=True):
     """Jobs that ended alike within the last `HOURS` hours.
 
     Attributes:
+        operation: whether they were operations on tables.
         ended_hours: how many hours ago they ended.
         begun_hours, opened_hours: see `OpenWork`.
         jobs: how many.
     """
 
     state: JobState
+    operation: bool
     ended_hours: int
     begun_hours: int | None
     opened_hours: int
@@ -188,6 +191,7 @@ class Awaiting(Value, kw_only=True):
             instance the beginning of its id, which names the task. None for time and events.
         schedule: of the jobs; "" where `blocked_on` says what they wait for.
         operation: whether they are operations on tables.
+        paused: whether a person has paused them.
         jobs: how many.
         oldest: when the first of them was opened.
         first_check, last_check: the earliest and the latest instant at which time alone may change it.
@@ -199,6 +203,7 @@ class Awaiting(Value, kw_only=True):
     blocked_on: str | None
     schedule: str
     operation: bool
+    paused: bool
     jobs: int
     oldest: datetime
     first_check: datetime | None

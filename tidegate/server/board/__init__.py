@@ -11,7 +11,6 @@ from tidegate.server.board import (
     jobs,
     listing,
     maintenance,
-    now,
     schedules,
     search,
     session,
@@ -19,6 +18,7 @@ from tidegate.server.board import (
 )
 from tidegate.server.board.datasets import pages as datasets
 from tidegate.server.board.ledger import whole_ledger
+from tidegate.server.board.now import pages as now
 
 listing.add_page(LEDGER, template="ledger", more=whole_ledger)
 

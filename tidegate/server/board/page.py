@@ -27,7 +27,7 @@ from msgspec import UNSET
 
 from tidegate.domain.duration import is_never
 from tidegate.listings.declared import LISTINGS
-from tidegate.project.local_time import in_zone, local_instant
+from tidegate.project.local_time import in_zone, local_clock, local_instant
 from tidegate.release import release
 from tidegate.scheduler.explain.operations.measure_text import age_text, value_text
 from tidegate.scheduler.model.reason import Reason
@@ -189,10 +189,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters["instant"] = lambda at, zone="": local_instant(at, zone, _NOW.get(None))
-    found.filters["relative"] = relative
-    found.filters["short"] = short
-    found.filters["shape"] = shape
-    found.filters["word"] = word
+    found.filters["clock"] = lambda at: local_clock(at, _NOW.get())
+    found.filters |= {"relative": relative, "short": short, "shape": shape, "word": word}
     found.filters["asset"] = asset
     found.filters["span"] = span
     found.globals["listings"] = LISTINGS

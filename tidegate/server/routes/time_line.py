@@ -11,10 +11,11 @@ from tidegate.domain.error import WrongUsage
 from tidegate.domain.part_name import SEPARATOR, app_of, without_namespace
 from tidegate.domain.time.instant import instant_of
 from tidegate.listings.queries.lanes import Wanted
-from tidegate.listings.queries.time_line import POLICY, time_line
+from tidegate.listings.queries.time_line import time_line
 from tidegate.listings.time_line import LaneState, TimeLine
 from tidegate.project.local_time import machine_zone
 from tidegate.scheduler.decision.marks import Span
+from tidegate.scheduler.model.maintenance import POLICY
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.contract import contract, json_answer
@@ -62,7 +63,7 @@ States = Annotated[
     Query(description=f"Only lanes in this state; may be repeated. One of {', '.join(LaneState)}."),
 ]
 PageNumber = Annotated[
-    int, WholeNumber, Query(ge=1, le=PAGES_MAX, description="Of the pages of 60 lanes, from 1.")
+    int, WholeNumber, Query(alias="page", ge=1, le=PAGES_MAX, description="Of the pages of 60 lanes, from 1.")
 ]
 
 
@@ -75,11 +76,11 @@ def show_time_line(
     lanes: Lanes = "",
     q: Text = "",
     state: States = [],  # noqa: B006 -- FastAPI makes a new list for each request
-    page: PageNumber = 1,
+    number: PageNumber = 1,
 ) -> Response:
     """Show what ran, waits and comes in a span of time, grouped by app, the busiest first."""
     with service.store.reading() as reader:
-        wanted = wanted_of(service, reader, caller, from_, to, lanes, q, state, page)
+        wanted = wanted_of(service, reader, caller, from_, to, lanes, q, state, number)
         return json_answer(time_line(reader, wanted, zone_of(service)))
 
 

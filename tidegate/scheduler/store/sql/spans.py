@@ -23,9 +23,11 @@ from sqlalchemy import (
     union_all,
 )
 
+from tidegate.domain.part_name import SEPARATOR
 from tidegate.scheduler.model.event import PARTITION_KEY
 from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import FINISHED, JOB_ID_HEX_DIGITS, UNFINISHED, Job, JobState
+from tidegate.scheduler.model.maintenance import POLICY
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.answers import HOURS, Awaiting, EndedWork, LaneCount, OpenWork
@@ -138,6 +140,8 @@ _LAST_ARRIVALS = select(_EVENTS.key, as_held(_EVENTS.arrived)).order_by(_EVENTS.
 
 _BEGUN = func.coalesce(_RUNS.started_at, _JOBS.launched_at)
 _OPERATION = _JOBS.maintenance.is_not(None)
+_OF_POLICY = _JOBS.schedule.contains(f"{SEPARATOR}{POLICY}", autoescape=True)
+"""The same by its lane, which is in the index of what has ended."""
 OPEN_WORK = (
     select(
         _JOBS.state,
@@ -145,7 +149,7 @@ OPEN_WORK = (
         _RUNS.status.label("run"),
         _OPERATION.label("operation"),
         _JOBS.app,
-        _hours_ago(_JOBS.launched_at).label("begun_hours"),
+        _hours_ago(func.coalesce(_JOBS.launched_at, _JOBS.held_at)).label("begun_hours"),
         _hours_ago(_JOBS.opened_at).label("opened_hours"),
         func.count().label("jobs"),
         func.min(_JOBS.opened_at, type_=Instant()).label("oldest"),
@@ -158,13 +162,14 @@ OPEN_WORK = (
 ENDED_WORK = (
     select(
         _JOBS.state,
+        _OF_POLICY.label("operation"),
         _hours_ago(_JOBS.ended_at).label("ended_hours"),
         _hours_ago(_JOBS.launched_at).label("begun_hours"),
         _hours_ago(_JOBS.opened_at).label("opened_hours"),
         func.count().label("jobs"),
     )
     .where(_ENDED, _JOBS.ended_at >= _SINCE)
-    .group_by(_JOBS.state, "ended_hours", "begun_hours", "opened_hours")
+    .group_by(_JOBS.state, "operation", "ended_hours", "begun_hours", "opened_hours")
 )
 _INSTANCE = instance_resource("")
 # The id of an instance is its task and a hash: those of one task are one group.
@@ -175,6 +180,7 @@ _AWAITED = case(
     ),
     else_=_JOBS.blocked_on,
 )
+_PAUSED = _JOBS.state == JobState.PAUSED
 _OF_NOTHING = case((_JOBS.blocked_on.is_(None), _JOBS.schedule), else_="")
 AWAITING = (
     select(
@@ -182,6 +188,7 @@ AWAITING = (
         _AWAITED.label("awaited"),
         _OF_NOTHING.label("of_nothing"),
         _OPERATION.label("operation"),
+        _PAUSED.label("paused"),
         func.count().label("jobs"),
         func.min(_JOBS.opened_at, type_=Instant()).label("oldest"),
         func.min(_JOBS.next_check_at, type_=Instant()).label("first_check"),
@@ -191,7 +198,7 @@ AWAITING = (
         func.min(_JOBS.blocked_on).label("first_blocked"),
     )
     .where(_JOBS.state.in_(_STATES_THAT_WAIT))
-    .group_by("reason", "awaited", "of_nothing", "operation")
+    .group_by("reason", "awaited", "of_nothing", "operation", "paused")
     .order_by(func.count().desc(), func.min(_JOBS.id))
     .limit(LIMIT)
 )
@@ -287,10 +294,12 @@ def _open_work(row: Any) -> OpenWork:
 
 
 def _ended_work(row: Any) -> EndedWork:
-    return EndedWork(**row._asdict())
+    fields: dict[str, Any] = {**row._asdict(), "operation": bool(row.operation)}
+    return EndedWork(**fields)
 
 
 def _awaiting(row: Any) -> Awaiting:
-    fields: dict[str, Any] = {**row._asdict(), "operation": bool(row.operation)}
+    flags = {"operation": bool(row.operation), "paused": bool(row.paused)}
+    fields: dict[str, Any] = {**row._asdict(), **flags}
     fields["blocked_on"], fields["schedule"] = fields.pop("awaited"), fields.pop("of_nothing")
     return Awaiting(**fields)

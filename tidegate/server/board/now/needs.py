@@ -1,0 +1,155 @@
+"""What needs a person: what has failed and what is late, the newest first, with its cause and one action."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from tidegate.domain.value import Value
+from tidegate.domain.wording import plural
+from tidegate.listings.actions import refusal_of
+from tidegate.listings.late import Late
+from tidegate.scheduler.explain.answer import deepest_cause
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.server.access import Caller
+from tidegate.server.board.now.tiles import JOBS, RECENTLY
+from tidegate.server.board.now.waits import wait_text
+from tidegate.server.board.subjects import of_job
+from tidegate.server.problem import Problem
+
+NEEDS_MAX = 6
+
+FAILED_READ = 50
+"""The newest failed jobs, of which those that ended last are shown."""
+
+MISSING_SHOWN = 3
+
+FAILED_HELPS = ("requeue", "retry", "rerun", "mark_successful")
+"""What helps a failed job, the first one that would not be refused."""
+
+LATE_HELPS = ("mark_successful", "force")
+"""What helps a late job that waits."""
+
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+class Need(Value, kw_only=True):
+    """Something that needs a person.
+
+    Attributes:
+        state: failed or late.
+        name: "app/name" of a schedule, task or dataset.
+        key: of the job, or the period.
+        job: its id; "" for a dataset.
+        says: the cause in one line.
+        at: when it failed, or was due.
+        action: what helps, in a word.
+        href: of the page that does it, or shows more.
+    """
+
+    state: str
+    name: str
+    key: str
+    job: str
+    says: str
+    at: datetime
+    action: str
+    href: str
+
+
+def needs(
+    reader: ListingReader,
+    now: datetime,
+    zone: str,
+    apps: frozenset[str] | None,
+    late: Sequence[Late],
+    caller: Caller,
+) -> tuple[Need, ...]:
+    """Return what needs a person, the newest first."""
+    failed = reader.jobs(apps=apps, states=(JobState.FAILED,), ended_since=now - RECENTLY, limit=FAILED_READ)
+    pipelines = [job for job in failed if job.maintenance is None]
+    newest = sorted(pipelines, key=lambda job: (job.ended_at or job.opened_at, job.id), reverse=True)
+    acts = _may_act(caller)
+    found = [_of_failed(reader, now, job, acts) for job in newest[:NEEDS_MAX]]
+    found += _of_late(reader, now, zone, late[:NEEDS_MAX], acts)
+    return tuple(sorted(found, key=lambda each: (each.at, each.name), reverse=True)[:NEEDS_MAX])
+
+
+def _may_act(caller: Caller) -> bool:
+    try:
+        caller.check(Role.OPERATE)
+    except Problem:
+        return False
+    return True
+
+
+def _of_failed(reader: ListingReader, now: datetime, job: Job, acts: bool) -> Need:
+    action, href = _action(reader, now, job, FAILED_HELPS if acts else ())
+    return Need(
+        state="failed",
+        name=job.schedule,
+        key=job.key,
+        job=job.id,
+        says=deepest_cause(job.detail) or ("it has failed" if job.reason is None else job.reason.summary),
+        at=job.ended_at or job.opened_at,
+        action=action,
+        href=href,
+    )
+
+
+def _action(reader: ListingReader, now: datetime, job: Job, wanted: Sequence[str]) -> tuple[str, str]:
+    """Return the first of some actions that would not be refused, with its page; else the page of the job."""
+    subject = of_job(job)
+    for each in (each for name in wanted for each in subject.actions if each.name == name):
+        if refusal_of(each, reader, job, now) is None:
+            return each.title, f"{job_path(job.id)}/{each.name}"
+    return "Open", job_path(job.id)
+
+
+def _of_late(
+    reader: ListingReader, now: datetime, zone: str, late: Sequence[Late], acts: bool
+) -> Iterator[Need]:
+    ids = [each.job for each in late if each.job]
+    jobs = {job.id: job for job in reader.jobs(ids=ids)} if ids else {}
+    for each in late:
+        job = jobs.get(each.job)
+        says, action, href = _missing(each), "Open", _page_of(each)
+        if job is not None:
+            waits = job.waiting or job.state is JobState.PAUSED
+            says = wait_text(reader, now, zone, job) if waits else _at_work(job)
+            if acts and waits:
+                action, href = _action(reader, now, job, LATE_HELPS)
+        yield Need(
+            state="late",
+            name=each.name,
+            key=each.key,
+            job=each.job,
+            says=f"{says[:1].upper()}{says[1:]}",
+            at=each.due or each.late_at or _EARLIEST,
+            action=action,
+            href=href,
+        )
+
+
+def _at_work(job: Job) -> str:
+    return "its run is at work" if job.state is JobState.LAUNCHED else "its launch is decided"
+
+
+def _missing(late: Late) -> str:
+    """Return what of a period of a dataset has not landed."""
+    if not late.missing:
+        return "its data has not landed"
+    several = len(late.missing)
+    first = ", ".join(late.missing[:MISSING_SHOWN])
+    more = f" and {several - MISSING_SHOWN} more" if several > MISSING_SHOWN else ""
+    return f"{plural(several, 'part')} of it {'has' if several == 1 else 'have'} not landed: {first}{more}"
+
+
+def _page_of(late: Late) -> str:
+    return job_path(late.job) if late.job else f"/board/datasets/{quote(late.name)}"
+
+
+def job_path(id: str) -> str:
+    """Return the page of a job."""
+    return f"{JOBS}/{quote(id, safe='')}"
