@@ -59,6 +59,10 @@ class UpkeepTransaction(EngineTransaction, ListingReader, Protocol):
 class UpkeepStore(Store, Protocol):
     """A schedule store in a database."""
 
+    def changes(self) -> int:
+        """Return how many transactions have changed anything but the clock of the engine."""
+        ...
+
     def reading(self) -> AbstractContextManager[ListingReader]:
         """Open one consistent state for reading."""
         ...

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
@@ -31,8 +32,8 @@ from tidegate.project.local_time import in_zone, local_clock, local_instant
 from tidegate.release import release
 from tidegate.scheduler.explain.operations.measure_text import age_text, value_text
 from tidegate.scheduler.model.reason import Reason
-from tidegate.server.access import COOKIE
-from tidegate.server.board.assets import STYLES, asset
+from tidegate.server.access import COOKIE, FORWARDED
+from tidegate.server.board.assets import STYLES, asset, version
 from tidegate.server.contract import json_answer
 from tidegate.server.hints import for_page
 from tidegate.server.problem import Problem, malformed
@@ -262,6 +263,7 @@ def rendered(
             done=done_text(request),
             signed_in=COOKIE in request.cookies,
             issuer=request.app.state.issuer,
+            tag=getattr(request.state, "tag", ""),
         )
     return HTMLResponse(html, status, HEADERS)
 
@@ -294,13 +296,44 @@ class PageRoute(APIRoute):
             if not is_for_people(request):
                 return await handle(request)
             try:
-                return await handle(request)
+                return await _unless_same(request, handle)
             except Problem as problem:
                 return _problem_page(request, problem)
             except RequestValidationError as error:
                 return _problem_page(request, malformed(error))
 
         return with_pages
+
+
+async def _unless_same(
+    request: Request, handle: Callable[[Request], Coroutine[Any, Any, Response]]
+) -> Response:
+    """Return a page, or 304 if the browser has it: nothing but the store's count of changes is read then.
+
+    The count is read before the page is, so a change in between is on the page of the next question.
+    """
+    if request.method != "GET":
+        return await handle(request)
+    request.state.tag = tag = await run_in_threadpool(_tag, request)
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=NOT_MODIFIED, headers={**HEADERS, "ETag": tag})
+    answer = await handle(request)
+    if answer.status_code == OK:
+        answer.headers["ETag"] = tag
+    return answer
+
+
+def _tag(request: Request) -> str:
+    """Return what a page depends on, signed: its address, who asks, the store, and the minute.
+
+    The minute is for what the clock alone changes, such as relative times and an engine that does not tick.
+    """
+    service: Service = request.app.state.service
+    minute = int(service.clock().timestamp()) // TAG_SECONDS
+    client = "" if request.client is None else request.client.host
+    of_caller = [request.headers.get(name, "") for name in CALLER_HEADERS]
+    seen = [str(request.url), client, *of_caller, version(), str(service.store.changes()), str(minute)]
+    return f'"{_signature(chr(0).join(seen))}"'
 
 
 def is_for_people(request: Request) -> bool:
@@ -320,7 +353,14 @@ def _problem_page(request: Request, problem: Problem) -> Response:
     return rendered(request, service.namespace, "problem", "Problem", view, None, problem.status)
 
 
-SEE_OTHER = 303
+OK, SEE_OTHER, NOT_MODIFIED = 200, 303, 304
+
+TAG_SECONDS = 60
+"""So long a page without any change of the store is the same."""
+
+CALLER_HEADERS = ("host", "cookie", "authorization", *FORWARDED)
+"""Headers that say who asks."""
+
 DONE, SIGNATURE = "done", "signed"
 
 _KEY = secrets.token_bytes(32)

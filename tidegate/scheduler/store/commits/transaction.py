@@ -14,13 +14,15 @@ from sqlalchemy import Connection, Engine, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tidegate.scheduler.store.sql.commit_tables import commit_tokens
-from tidegate.scheduler.store.sql.connection.engine import COMMIT_HUNG_SECONDS, limit_writer
+from tidegate.scheduler.store.sql.connection.engine import CHANGED, COMMIT_HUNG_SECONDS, limit_writer
 from tidegate.scheduler.store.sql.connection.lock import (
     MAYBE_KEPT,
     NOTHING_KEPT,
     connect_and_lock,
     store_errors,
 )
+from tidegate.scheduler.store.sql.statements import bulk
+from tidegate.scheduler.store.sql.totals import CHANGES, COMMITS, NAMES, totals
 
 TOKEN_ROW = 1
 
@@ -34,6 +36,8 @@ def writing(engine: Engine) -> Generator[Connection]:
     """
     with store_errors(engine, NOTHING_KEPT), connect_and_lock(engine, _lock) as connection:
         yield connection
+        if connection.info.get(CHANGED):
+            bulk.insert(connection, totals, NAMES, [(CHANGES, COMMITS, "", "", 1)], on_conflict="add")
         with store_errors(engine, MAYBE_KEPT):
             connection.commit()
 

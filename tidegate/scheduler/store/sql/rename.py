@@ -38,7 +38,17 @@ from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements import rows as codecs
 from tidegate.scheduler.store.sql.statements.queries import every
 from tidegate.scheduler.store.sql.tables import jobs, slots
-from tidegate.scheduler.store.sql.totals import EVENTS, JOBS, LAUNCHES, LEDGER, NAMES, OUTCOMES, RUNS, totals
+from tidegate.scheduler.store.sql.totals import (
+    CHANGES,
+    EVENTS,
+    JOBS,
+    LAUNCHES,
+    LEDGER,
+    NAMES,
+    OUTCOMES,
+    RUNS,
+    totals,
+)
 
 STATUSES = ("started", "succeeded", "failed", "completed")
 
@@ -187,7 +197,7 @@ def rename_totals(connection: Connection, names: Renames) -> None:
         found[kind, schedule, label, reason] += number
         found[OUTCOMES, app_of(schedule), label, reason] += number
     found.update(_counted(connection))
-    connection.execute(delete(totals))
+    connection.execute(delete(totals).where(totals.c.kind != CHANGES))
     bulk.insert(
         connection,
         totals,

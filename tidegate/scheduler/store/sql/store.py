@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, Unpack
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, select
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -24,6 +24,7 @@ from tidegate.scheduler.store.sql.connection.engine import (
 )
 from tidegate.scheduler.store.sql.connection.lock import MAYBE_KEPT, NOTHING_KEPT, begin_writing, store_errors
 from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.sql.totals import CHANGES, totals
 from tidegate.scheduler.store.sql.writer import SqlTransaction
 from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
 
@@ -72,6 +73,8 @@ class SnapshotReader(SqlReader):
         return self._known[key]
 
 
+_CHANGES = select(totals.c.number).where(totals.c.kind == CHANGES)
+
 CLOCK_SECONDS = 60
 """From one question about the time of the server to the next."""
 
@@ -107,6 +110,14 @@ class SqlStore:
             transaction.settle()
             with store_errors(self.engine, MAYBE_KEPT):
                 connection.commit()
+
+    def changes(self) -> int:
+        """Return how many transactions have changed anything: the same number, the same rows."""
+        with (
+            store_errors(self.engine, NOTHING_KEPT, writes=False),
+            for_reading(self.engine).connect() as connection,
+        ):
+            return sum(connection.execute(_CHANGES).scalars())
 
     def close(self) -> None:
         self.engine.dispose()

@@ -7,6 +7,8 @@
     jobs      app        state      reason      finished jobs only
     ledger    schedule   outcome    reason      events of finished jobs, and the daily sums
     outcomes  app        outcome    reason      the same by app
+    changes   ""                                transactions that have changed a row
+    changes   commits                           those of commit sequences, which have a lock of their own
 
 A transaction adds what it changes, and is one of a queue of writers. So a total is exact at each instant.
 
@@ -44,6 +46,7 @@ from tidegate.scheduler.store.answers import LedgerRow, of_event_key
 from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Name
+from tidegate.scheduler.store.sql.connection.engine import CHANGED
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, in_query, listed
@@ -51,6 +54,10 @@ from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Quer
 
 EVENTS, LAUNCHES, RUNS, JOBS = "events", "launches", "runs", "jobs"
 LEDGER, OUTCOMES = "ledger", "outcomes"
+CHANGES, COMMITS = "changes", "commits"
+
+PULSES = ("clock", "ticked", "host")
+"""Cursors whose change says no more than that time has passed: the instants of ticks, the leases of hosts."""
 
 totals = Table(
     "totals",
@@ -192,8 +199,10 @@ class TotalWriter(Changes):
         self._ended: set[str] = set()
 
     def settle(self) -> None:
-        """Add all changes to the totals."""
+        """Add all changes to the totals, and count the transaction if it has changed anything."""
         self._count_finished(self._ended, 1)
+        if self._connection.info.get(CHANGED):
+            self._count(CHANGES, "", 1)
         self._out.clear()
         self._ended.clear()
         rows = [(*key, number) for key, number in self._changes.items() if number]

@@ -25,6 +25,7 @@ from tidegate.scheduler.store.renamed import rename_records
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commit_tables import lock_commits
+from tidegate.scheduler.store.sql.connection.engine import CHANGED
 from tidegate.scheduler.store.sql.journal import JOURNAL
 from tidegate.scheduler.store.sql.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.sql.queues import QueueWriter
@@ -47,6 +48,7 @@ from tidegate.scheduler.store.sql.statements.rows import (
     delivery_key,
     delivery_row,
 )
+from tidegate.scheduler.store.sql.totals import PULSES
 
 
 @cache
@@ -175,6 +177,8 @@ class SqlTransaction(
     def set_cursor(self, name: str, value: Any) -> None:
         row = (name, msgspec.json.encode(value).decode())
         bulk.insert(self._connection, tables.cursors, ("name", "value"), [row], on_conflict="replace")
+        if name.partition(":")[0] not in PULSES:
+            self._connection.info[CHANGED] = True
 
     def add_journal(self, entries: Sequence[Entry]) -> None:
         self._put(JOURNAL, entries, on_conflict="fail")

@@ -54,12 +54,19 @@ ADVISORY_LOCK = 0x7469646567617465
 WRITES = "tidegate_writes"
 """The execution option that selects the kind of BEGIN."""
 
+CHANGED = "tidegate_changed"
+"""Whether the open transaction has changed a row that pages show; in the `info` of its connection."""
+
+LOCK_TABLES = ("cursors", "commit_tokens")
+"""Tables whose writes are no change by themselves: marks of progress (see `set_cursor`), and a lock."""
+
 
 def sqlite_engine(url: URL) -> Engine:
     """Return an engine for a SQLite file, with the file in WAL mode."""
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "after_cursor_execute", _note_change)
     return engine
 
 
@@ -76,6 +83,7 @@ def postgres_engine(url: URL) -> Engine:
     )
     event.listen(engine, "connect", _prepare_postgres)
     event.listen(engine, "begin", _begin_postgres)
+    event.listen(engine, "after_cursor_execute", _note_change)
     return engine
 
 
@@ -113,6 +121,7 @@ def _prepare_sqlite(connection: Any, record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
+    connection.info[CHANGED] = False
     writes = connection.get_execution_options().get(WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -127,6 +136,17 @@ def _prepare_postgres(connection: Any, record: Any) -> None:
 
 
 def _begin_postgres(connection: Connection) -> None:
+    connection.info[CHANGED] = False
     if connection.get_execution_options().get(WRITES, False):
         limit_writer(connection, HUNG_SECONDS)
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+
+
+def _note_change(connection: Connection, cursor: Any, statement: str, *_of_it: Any) -> None:
+    """Note a statement that has inserted, updated or deleted a row."""
+    if not statement.startswith(("INSERT", "UPDATE", "DELETE")) or cursor.rowcount == 0:
+        return
+    first, second, third = (*statement.split(None, 3), "", "")[:3]
+    table = second if first == "UPDATE" else third
+    if table.strip('"') not in LOCK_TABLES:
+        connection.info[CHANGED] = True
