@@ -179,6 +179,7 @@ def needs(role: Role) -> Callable[[Request, Caller], None]:
     """Return the dependency of routes that need a role; an `{app}` in the path must be the caller's."""
 
     def check(request: Request, caller: Called) -> None:
+        request.state.caller = caller  # for what each page shows around its content
         caller.need(role, request.path_params.get("app"))
 
     return check

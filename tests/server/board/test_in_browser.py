@@ -17,7 +17,7 @@ from tests.effort import EFFORT
 from tests.server.board.person import STEPS, Person
 from tests.server.board.seeded import TOKEN, report, seeded
 from tests.server.board.visit import Visit, visit
-from tidegate.server.board.page import PAGES
+from tidegate.server.board.rendering import PAGES
 from tidegate.server.browser_session import COOKIE
 
 pytestmark = pytest.mark.store  # a process of its own

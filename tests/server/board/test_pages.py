@@ -14,7 +14,7 @@ from tests.server.yard import yard
 from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.store.wanted import Outcome
 from tidegate.server.board.assets import asset
-from tidegate.server.board.page import PAGES
+from tidegate.server.board.rendering import PAGES
 
 pytestmark = [pytest.mark.store]
 

@@ -12,7 +12,7 @@ from tests.server.serving import Served
 from tests.worlds.by import CLI
 from tidegate.scheduler.commands.tokens import revoke_token
 from tidegate.scheduler.model.records.token import Role
-from tidegate.server.board.page import PAGES
+from tidegate.server.board.rendering import PAGES
 
 pytestmark = [pytest.mark.store]
 

@@ -20,7 +20,8 @@ from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import READ, Called
 from tidegate.server.board.assets import STYLES, static_files
-from tidegate.server.board.page import ENVIRONMENT, PageRoute, page, seen_from
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.rendering import ENVIRONMENT, seen_from
 from tidegate.server.deployed import deployed_app
 from tidegate.server.problem import refused_as, unknown_value
 from tidegate.server.service import Here

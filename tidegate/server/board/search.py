@@ -5,7 +5,8 @@ from fastapi import APIRouter, Request, Response
 from tidegate.domain.value import Value
 from tidegate.scheduler.explain.codes import near, registry
 from tidegate.server.access import READ
-from tidegate.server.board.page import PAGES, PageRoute, page
+from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.rendering import PAGES
 from tidegate.server.problem import Problem
 from tidegate.server.service import Here
 

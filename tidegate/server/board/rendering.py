@@ -1,0 +1,197 @@
+"""How the board shows values: the environment of its templates, with the shapes, words and times of a page.
+
+{{ at|relative }}       "4 h 02 min ago", as seen from the instant of the page
+{{ state|shape }}       the class and icon of a state; `word` says it
+{{ "live.js"|asset }}   the address of a file (`assets`)
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timedelta
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from msgspec import UNSET
+
+from tidegate.domain.duration import is_never
+from tidegate.listings.declared import LISTINGS
+from tidegate.project.local_time import local_clock, local_instant
+from tidegate.release import release
+from tidegate.scheduler.explain.operations.measure_text import age_text, value_text
+from tidegate.scheduler.model.reason import Reason
+from tidegate.server.board.assets import STYLES, asset
+
+MAIN_PAGES = (
+    ("/", "Now", "now"),
+    ("/board/schedules", "Schedules", "schedules"),
+    ("/board/jobs", "Jobs", "jobs"),
+    ("/board/datasets", "Datasets", "datasets"),
+    ("/board/maintenance", "Tables", "tables"),
+    ("/board/deployments", "Deployments", "deployments"),
+)
+"""The pages of the navigation, by path, with their icon."""
+
+MORE_PAGES = (
+    ("/board/day", "Days"),
+    ("/board/tasks", "Tasks"),
+    ("/board/instances", "Instances"),
+    ("/board/backfills", "Backfills"),
+    ("/board/events", "Events"),
+    ("/board/ledger", "Ledger"),
+    ("/board/late", "Deadlines"),
+    ("/board/alerts", "Alerts"),
+    ("/board/overrides", "Overrides"),
+    ("/board/commits", "Commits"),
+    ("/board/watermarks", "Watermarks"),
+    ("/board/gauges", "Gauges"),
+)
+"""Those under *More*."""
+
+PAGES = (*((path, name) for path, name, _ in MAIN_PAGES), *MORE_PAGES)
+"""All of them, by path."""
+
+SHAPES = {
+    "pending_trigger": "waiting",
+    "pending_constraint": "waiting",
+    "pending_launch": "queued",
+    "launched": "running",
+    "started": "running",
+    "starting": "queued",
+    "paused": "held",
+    "successful": "succeeded",
+    "sent": "succeeded",
+    "dead": "failed",
+    "cancelled": "discarded",
+    "absent": "discarded",
+    "pruned": "discarded",
+    "fresh": "succeeded",
+    "never": "discarded",
+}
+"""The shape and colour of a state, by its name, where that is not the name of the shape itself."""
+
+OWN_SHAPES = frozenset(
+    (
+        "queued",
+        "running",
+        "waiting",
+        "held",
+        "succeeded",
+        "failed",
+        "late",
+        "suspended",
+        "discarded",
+        "active",
+    )
+)
+"""States that are shapes (static/icons.svg); any other state has that of what waits, the normal one."""
+
+WORDS = {
+    "pending_trigger": "waiting",
+    "pending_constraint": "waiting",
+    "pending_launch": "queued",
+    "launched": "running",
+    "dead": "abandoned",
+}
+"""The word of a state, where it is not its name."""
+
+DAY_HOURS = 48
+"""Relative times of so many hours and more are in days."""
+
+SHORT = 12
+"""Characters of an id that are shown."""
+
+_NOW: ContextVar[datetime] = ContextVar("instant of the page")
+
+_STEPS = (
+    (timedelta(days=2), 86_400, "d"),
+    (timedelta(hours=2), 3600, "h"),
+    (timedelta(minutes=2), 60, "min"),
+)
+
+
+def span(passed: timedelta) -> str:
+    """Return a span in its largest unit: "3 h"."""
+    for least, seconds, unit in _STEPS:
+        if passed >= least:
+            return f"{int(passed.total_seconds()) // seconds} {unit}"
+    return f"{max(int(passed.total_seconds()), 0)} s"
+
+
+def relative(at: datetime) -> str:
+    """Return an instant as seen from that of the page: "4 h 02 min ago", "in 12 min"."""
+    if is_never(at, _NOW.get()):
+        return local_instant(at, now=_NOW.get())
+    passed = _NOW.get() - at
+    minutes = int(abs(passed).total_seconds()) // 60
+    if minutes == 0:
+        return "just now" if passed >= timedelta() else "within a minute"
+    hours, rest = divmod(minutes, 60)
+    if hours == 0:
+        words = f"{minutes} min"
+    elif hours < DAY_HOURS:
+        words = f"{hours} h {rest:02} min"
+    else:
+        words = f"{hours // 24} d"
+    return f"{words} ago" if passed >= timedelta() else f"in {words}"
+
+
+def shape(state: str) -> str:
+    """Return the shape of a state: the end of its class, and the name of its icon."""
+    name = state.lower()
+    return name if name in OWN_SHAPES else SHAPES.get(name, "waiting")
+
+
+def word(state: str) -> str:
+    """Return the word of a state."""
+    return WORDS.get(state.lower(), state.lower().replace("_", " "))
+
+
+def short(id: str) -> str:
+    """Return what tells an id apart: the hexadecimal end of it, or its first characters."""
+    return id.rpartition("-")[2][:SHORT] or id[:SHORT]
+
+
+def _environment() -> Environment:
+    found = Environment(
+        loader=PackageLoader("tidegate.server.board"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["instant"] = lambda at, zone="": local_instant(at, zone, _NOW.get(None))
+    found.filters["clock"] = lambda at: local_clock(at, _NOW.get())
+    found.filters |= {"relative": relative, "short": short, "shape": shape, "word": word}
+    found.filters["asset"] = asset
+    found.filters["span"] = span
+    found.globals["listings"] = LISTINGS
+    found.globals["styles"] = STYLES
+    found.globals["main_pages"] = MAIN_PAGES
+    found.globals["more_pages"] = MORE_PAGES
+    found.globals["release"] = release()
+    found.filters["measure"] = lambda value, name: value_text(name, value)
+    found.filters["age"] = lambda seconds: age_text(timedelta(seconds=seconds))
+    found.filters["summary"] = lambda code: Reason(code).summary
+    found.tests["unset"] = lambda value: value is UNSET
+    return found
+
+
+ENVIRONMENT = _environment()
+
+
+@contextmanager
+def seen_from(now: datetime | None) -> Generator[None]:
+    """Let relative times be those of an instant within the context; None for a page without any."""
+    if now is None:
+        yield
+        return
+    token = _NOW.set(now)
+    try:
+        yield
+    finally:
+        _NOW.reset(token)
+
+
+def section_of(path: str) -> str:
+    """Return the name of the page of the navigation that a page belongs to; "" for none."""
+    return next((name for to, name in PAGES if path == to or (to != "/" and path.startswith(f"{to}/"))), "")
