@@ -58,7 +58,7 @@ CHANGED = "tidegate_changed"
 """Whether the open transaction has changed a row that pages show; in the `info` of its connection."""
 
 LOCK_TABLES = ("cursors", "commit_tokens")
-"""Tables whose writes are no change by themselves: marks of progress (see `set_cursor`), and a lock."""
+"""Tables whose writes do not count: `set_cursor` decides about marks of progress, and the other is a lock."""
 
 
 def sqlite_engine(url: URL) -> Engine:
