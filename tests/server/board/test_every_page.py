@@ -18,7 +18,8 @@ from tests.server.board.hostile import MARK, Markup
 from tests.server.serving import NS, Served, served
 from tidegate.scheduler.model.records.token import Role
 from tidegate.server.application import OF_NAMESPACE, OTHERS
-from tidegate.server.board.page import HEADERS, PAGES
+from tidegate.server.board.page import HEADERS
+from tidegate.server.board.rendering import PAGES
 from tidegate.server.browser_session import COOKIE
 
 pytestmark = [pytest.mark.store]

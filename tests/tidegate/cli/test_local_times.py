@@ -14,7 +14,7 @@ from tidegate.cli.printing import instant
 from tidegate.project import local_time
 from tidegate.project.settings.settings import SettingsError, load_settings
 from tidegate.scheduler.model.job import JobState
-from tidegate.server.board.page import ENVIRONMENT, relative, seen_from
+from tidegate.server.board.rendering import ENVIRONMENT, relative, seen_from
 
 pytestmark = pytest.mark.slow  # whole commands
 
