@@ -24,7 +24,7 @@ from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.open import commits_of
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.store.sql.commit_tables import commit_tokens
-from tidegate.scheduler.store.sql.totals.tables import PULSES
+from tidegate.scheduler.store.sql.totals import PULSES
 from tidegate.scheduler.store.upkeep import UpkeepStore, UpkeepTransaction
 from tidegate.scheduler.tick.tick import CLOCK, TICKED
 
