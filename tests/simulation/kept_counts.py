@@ -9,8 +9,7 @@ from tidegate.scheduler.decision.triggers import dropped, evaluate
 from tidegate.scheduler.decision.triggers.collected import collected, heard_keys
 from tidegate.scheduler.decision.triggers.counting.arrivals import BEGINNING, Nothing
 from tidegate.scheduler.decision.triggers.counting.basis import basis_of, slides
-from tidegate.scheduler.decision.triggers.counting.counter import Counter
-from tidegate.scheduler.decision.triggers.counting.leaving import counted_at
+from tidegate.scheduler.decision.triggers.counting.counter import Counter, counted_at
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.records.tally import Tally

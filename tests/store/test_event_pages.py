@@ -12,7 +12,7 @@ from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.store.sql.event_pages import reader as sql_reader
+from tidegate.scheduler.store.sql import event_pages as sql_reader
 from tidegate.scheduler.store.wanted import EventsWanted, Outcome
 
 pytestmark = pytest.mark.slow  # stores on disk

@@ -83,7 +83,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "Say whether everything is alive, and what waits or has failed.",
         ),
         "why": Entry(
-            "tidegate.cli.operate.why.why:why",
+            "tidegate.cli.operate.why:why",
             "Explain why a schedule, job or instance waits, and what helps.",
         ),
         "explain": Entry(

@@ -12,8 +12,7 @@ from tidegate.domain.model import App, Program, Schedule, Trigger
 from tidegate.scheduler.decision.triggers import dropped, evaluate
 from tidegate.scheduler.decision.triggers.collected import collected, heard_keys, in_order
 from tidegate.scheduler.decision.triggers.counting.arrivals import Nothing
-from tidegate.scheduler.decision.triggers.counting.counter import Counter
-from tidegate.scheduler.decision.triggers.counting.leaving import counted_at
+from tidegate.scheduler.decision.triggers.counting.counter import Counter, counted_at
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tidegate.cli.maintenance.tables import TableArgument
+from tidegate.cli.maintenance.status import TableArgument
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
 
 if TYPE_CHECKING:

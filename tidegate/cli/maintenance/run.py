@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
-from tidegate.cli.maintenance.tables import TableArgument
+from tidegate.cli.maintenance.status import TableArgument
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
 from tidegate.domain.model.operation import Operation
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.maintenance.tables import TableArgument
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 from tidegate.scheduler.decision.maintenance.health import Debt, Issue
 from tidegate.scheduler.explain.measured import Measured
@@ -19,6 +18,14 @@ if TYPE_CHECKING:
     from tidegate.scheduler.explain.measured import Measured
     from tidegate.scheduler.explain.operations.maintenance import OperationStatus
     from tidegate.scheduler.model.maintenance import OperationRun
+
+
+TableArgument = Annotated[
+    str,
+    typer.Argument(
+        help='The table: "catalog.namespace.table", "app/dataset", or its end if only one table has it.'
+    ),
+]
 
 
 def measured_text(known: Measured) -> str:

@@ -10,9 +10,14 @@ from tidegate.compiler.builders.dependencies import SELF, check_depends_on, read
 from tidegate.compiler.builders.schedule import build_constraints, build_timeout, common_fields, own_program
 from tidegate.compiler.builders.task_times import build_times
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.rules.cycles.outputs import task_output_partition
+from tidegate.compiler.rules.cycles.types import (
+    check_business_date,
+    check_source_cycle,
+    check_type,
+    update_of,
+)
 from tidegate.compiler.rules.references import check_references
-from tidegate.compiler.rules.tasks.outputs import task_output_partition
-from tidegate.compiler.rules.tasks.types import check_business_date, check_source_cycle, check_type, update_of
 from tidegate.compiler.rules.times.never_launched import check_windows
 from tidegate.compiler.rules.times.timeout import check_closed_window, check_delay, check_timeout
 from tidegate.compiler.scope.scope import Scope

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.listings.jobs import InstanceOfJob, Job
 from tidegate.listings.read import Asked
-from tidegate.scheduler.explain.run_state import JobRun, runs_of_jobs
+from tidegate.scheduler.explain.outcome import JobRun, runs_of_jobs
 from tidegate.scheduler.model import job as engine
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import RunState

@@ -1,7 +1,17 @@
-"""Outcome: how a job that no longer waits went on, in one line for people."""
+"""Outcome: how a job that no longer waits goes on, in one line for people; and how far its run is.
 
+A launched run is queued, starting or running; of a queued one also what it waits for.
+"""
+
+from collections.abc import Collection
+
+from tidegate.domain.value import Value
+from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.places import SETTING, Noted, places_cursor
+from tidegate.scheduler.model.run import RunState
+from tidegate.scheduler.store.engine_reader import EngineReader
 
 
 def outcome_line(job: Job) -> str:
@@ -29,3 +39,47 @@ def _asked(job: Job) -> str:
     answer = f"the answer before: {job.detail}" if job.detail else "no run is seen yet"
     assert job.offered_at is not None, "it was offered"
     return f"its run was asked for {times}, last at {instant_text(job.offered_at)}; {answer}"
+
+
+class JobRun(Value, kw_only=True):
+    """The run of a launched job.
+
+    Attributes:
+        awaits: the place that a queued one waits for; "" for any other.
+    """
+
+    state: RunState
+    awaits: str = ""
+
+
+def runs_of_jobs(reader: EngineReader, jobs: Collection[Job]) -> dict[str, JobRun]:
+    """Return how far the runs of jobs are, by job; a job without a run that has not ended is left out."""
+    launched = {job.run_id: job for job in jobs if job.state is JobState.LAUNCHED and job.run_id is not None}
+    runs = reader.runs(ids=launched.keys()) if launched else ()
+    states = {run.run_id: run.state for run in runs if run.state is not None}
+    queued = {launched[id_].app for id_, state in states.items() if state is RunState.QUEUED}
+    places = _places(reader, queued) if queued else {}
+    return {
+        job.id: JobRun(state=state, awaits=places[job.app] if state is RunState.QUEUED else "")
+        for id_, state in states.items()
+        for job in [launched[id_]]
+    }
+
+
+def _places(reader: EngineReader, apps: Collection[str]) -> dict[str, str]:
+    """Return for each app what its queued runs wait for, with the number of places where it is known."""
+    projects = {app.name: app.project for app in reader.app_headers()}
+    found: dict[str, str] = {}
+    for app in apps:
+        noted = Noted.of(reader.cursor(places_cursor(projects[app]))) if app in projects else None
+        place = "a place" if noted is None else f"one of {plural(noted.most, 'place')}"
+        found[app] = f"queued for {place} ({SETTING})"
+    return found
+
+
+def run_line(reader: EngineReader, job: Job) -> str:
+    """Return how far the run of a job is, to end a line for people; "" for one at work, or without one."""
+    found = runs_of_jobs(reader, [job]).get(job.id)
+    if found is None or found.state is RunState.RUNNING:
+        return ""
+    return f"; {found.awaits or found.state}"

@@ -26,9 +26,8 @@ from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.missed import missed_text
 from tidegate.scheduler.explain.names import pruned_hint
 from tidegate.scheduler.explain.operations.why import explain_operation_job
-from tidegate.scheduler.explain.outcome import outcome_line
+from tidegate.scheduler.explain.outcome import outcome_line, run_line
 from tidegate.scheduler.explain.overrides import overrides_of
-from tidegate.scheduler.explain.run_state import run_line
 from tidegate.scheduler.explain.unblock import Missing, missing
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, fire_event_key

@@ -21,8 +21,7 @@ import msgspec
 from tidegate.scheduler.decision.triggers.collected import heard_keys, in_order
 from tidegate.scheduler.decision.triggers.counting.arrivals import Nothing
 from tidegate.scheduler.decision.triggers.counting.basis import basis_of, slides
-from tidegate.scheduler.decision.triggers.counting.counter import Counter
-from tidegate.scheduler.decision.triggers.counting.leaving import counted_at
+from tidegate.scheduler.decision.triggers.counting.counter import Counter, counted_at
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job

@@ -1,1 +1,1 @@
-"""The rules against cycles: of schedules, of tasks, and of the instances of tasks."""
+"""The rules for cycle tasks and their outputs, and against cycles of schedules, tasks and instances."""

@@ -29,7 +29,7 @@ def scope_at(trigger: Trigger, collected: Collected, now: datetime) -> Scope:
     """
     limits = limits_of(trigger)
     if collected.tally is not None:
-        # Events leave at their instants (`scheduler.decision.triggers.counting.leaving`).
+        # Events leave at their instants (`scheduler.decision.triggers.counting.counter`).
         return Scope(collected, now, limits, limits)
     if not any(limits.values()) or not keeps_evidence(trigger):
         return Scope(collected, now, limits, limits)

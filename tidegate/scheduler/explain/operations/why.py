@@ -20,8 +20,7 @@ from tidegate.scheduler.explain.holders import resources_held
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.operations.checks import Around, checks, checks_by_hand, due
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
-from tidegate.scheduler.explain.outcome import outcome_line
-from tidegate.scheduler.explain.run_state import run_line
+from tidegate.scheduler.explain.outcome import outcome_line, run_line
 from tidegate.scheduler.explain.unblock import missing_of
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.maintenance import (

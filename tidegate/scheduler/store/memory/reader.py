@@ -19,12 +19,11 @@ from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.run import ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.engine_reader import constraints_of
-from tidegate.scheduler.store.memory.by_key import RecordReader
 from tidegate.scheduler.store.memory.history import HistoryReader
 from tidegate.scheduler.store.memory.jobs import JobReader
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
+from tidegate.scheduler.store.memory.records import RecordReader, TallyReader
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.memory.tallies import TallyReader
 from tidegate.scheduler.store.wanted import SchedulesWanted
 
 T = TypeVar("T")

@@ -22,12 +22,11 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import GAUGES, Launched, Run
 from tidegate.scheduler.model.set_back import OF_JOBS, fields_set_back, not_ahead
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.memory.by_key import RecordWriter
 from tidegate.scheduler.store.memory.jobs import JobWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
+from tidegate.scheduler.store.memory.records import RecordWriter, TallyWriter
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables, as_stored
-from tidegate.scheduler.store.memory.tallies import TallyWriter
 from tidegate.scheduler.store.renamed import (
     rename_records,
     renamed_operation,

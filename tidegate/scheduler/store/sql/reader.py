@@ -23,7 +23,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Codec, Row, as_held
 from tidegate.scheduler.store.sql.commit_tables import commitments, watermarked
 from tidegate.scheduler.store.sql.counts import CountReader
-from tidegate.scheduler.store.sql.event_pages.reader import EventPageReader
+from tidegate.scheduler.store.sql.event_pages import EventPageReader
 from tidegate.scheduler.store.sql.jobs import JobReader
 from tidegate.scheduler.store.sql.journal import JournalReader
 from tidegate.scheduler.store.sql.maintenance import MaintenanceReader

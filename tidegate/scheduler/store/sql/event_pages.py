@@ -13,10 +13,10 @@ import msgspec
 
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.event import Event, app_of_key
+from tidegate.scheduler.store.sql import event_statements as statements
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import EPOCH, LAST_CODE_POINT, MICROSECOND, instant
-from tidegate.scheduler.store.sql.event_pages import statements
-from tidegate.scheduler.store.sql.event_pages.statements import Shape
+from tidegate.scheduler.store.sql.event_statements import Shape
 from tidegate.scheduler.store.sql.statements.bulk import listed
 from tidegate.scheduler.store.sql.statements.queries import Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import EVENTS

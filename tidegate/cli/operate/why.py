@@ -140,7 +140,7 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
     from rich.tree import Tree
 
     from tidegate.cli.operate.history import entry_data
-    from tidegate.cli.operate.why.instance import add_instance, missing_besides
+    from tidegate.cli.operate.why_instance import add_instance, missing_besides
     from tidegate.scheduler.explain.outcome import outcome_line
 
     job, work = explanation.job, explanation.work

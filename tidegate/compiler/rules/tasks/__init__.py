@@ -1,1 +1,0 @@
-"""The rules for single cycle tasks: the keys of their types, and what they write."""
