@@ -81,6 +81,7 @@ _EXAMPLES = {
     "group": '"data-platform"',
     "role": '"operate"',
     "app": '"sales"',
+    "grants": '[{ group = "data-platform", role = "admin" }]',
 }
 
 
@@ -145,7 +146,8 @@ def _check_issuer(place: str, issuer: str) -> None:
         host, parts = "", urlsplit("")
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or "@" in issuer:
         raise SettingsError(
-            f"{place}.issuer must be an address of https without a password or a query, got {shown(issuer)}",
+            f"{place}.issuer must be an address of https without a password or a query"
+            + ("" if "@" in issuer else f", got {shown(issuer)}"),
             f"write issuer = {_EXAMPLES['issuer']}, as its discovery document has it",
         )
     if parts.scheme == "http" and host not in LOOPBACK:
