@@ -14,6 +14,12 @@ from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served
 from tests.server.shop import shop
 from tests.server.yard import REPORT, measured, yard
+from tidegate.listings.alerts import ALERTS as ALERTS_LISTED
+from tidegate.listings.backfills import BACKFILLS
+from tidegate.listings.instances import INSTANCES
+from tidegate.listings.jobs import JOBS
+from tidegate.listings.schedules import APP_ACTIONS, SCHEDULES
+from tidegate.listings.tables import TABLES
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.alert import ALERTS, AlertState
@@ -113,7 +119,24 @@ def addresses(server: Served, client: httpx.Client | None = None) -> dict[str, l
         each["number"]
         for each in (client or server.client).get("/board/deployments?format=json").json()["items"][:2]
     )
+    actions = {
+        "/board/jobs/{id}/{action}": [
+            (f"/board/jobs/{job}/{{}}", JOBS),
+            (f"/board/jobs/{instance}/{{}}", INSTANCES),
+        ],
+        "/board/schedules/{app}/{s}/{action}": [("/board/schedules/sales/each_day/{}", SCHEDULES)],
+        "/board/backfills/{number}/{action}": [("/board/backfills/1/{}", BACKFILLS)],
+        "/board/maintenance/table/{action}": [(f"/board/maintenance/table/{{}}?name={REPORT}", TABLES)],
+        "/board/alerts/{id}/{action}": [(f"/board/alerts/{MARK}-dead/{{}}", ALERTS_LISTED)],
+    }
     return {
+        **{
+            path: [address.format(action.name) for address, listing in of for action in listing.actions]
+            for path, of in actions.items()
+        },
+        "/board/apps/{app}/{action}": [
+            f"/board/apps/{app}/{action.name}" for app in ("sales", "yard") for action in APP_ACTIONS
+        ],
         "/board/codes/{code}": ["/board/codes/W-WINDOW", "/board/codes/F-RUN"],
         "/board/search": ["/board/search", "/board/search?q=sales"],
         "/board/schedules/{app}/{s}": ["/board/schedules/sales/each_day", "/board/schedules/shop/revenue"],

@@ -296,4 +296,5 @@ addEventListener("keydown", (event) => {
 });
 addEventListener("resize", () => drawn && fit());
 addEventListener("refreshed", () => load());
-load();
+// The page is painted first: to lay out a large graph takes longer.
+requestAnimationFrame(() => setTimeout(load));
