@@ -212,6 +212,8 @@ def test_a_dead_engine_is_said_first_and_what_to_do(server: Served) -> None:
     html = server.client.get("/", headers=HTML).text
     assert html.index("The engine does not tick") < html.index("<h1>")
     assert "60 minutes ago" in html
+    assert "Dagster cannot be asked from here." in html
+    assert str(server.service.settings.project) not in html
     assert 'href="#what-to-do"' in html and 'id="what-to-do"' in html
     assert "tidegate doctor" in html
 

@@ -191,7 +191,8 @@ def _daemon(settings: Settings, minute: datetime) -> str:
 def _heartbeat(settings: Settings) -> str:
     found = dagster_state(settings)
     if not isinstance(found, DagsterState):
-        return f"{found[:1].upper()}{found[1:]}."
+        # It names folders of this machine.
+        return "Dagster cannot be asked from here."
     if found.heartbeat is None:
         return "Dagster's daemon has never run."
     return f"Last heartbeat of Dagster's daemon: {instant_text(found.heartbeat)}."

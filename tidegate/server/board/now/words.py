@@ -189,6 +189,7 @@ def _window(hours: str, rows: Sequence[Awaiting], known: Known) -> Words:
         "for tonight's window" if tonight else "for the window to open",
         says=f"It is open from {hours}." if hours else "",
         until=opens,
+        until_text="at the next tick",
     )
 
 

@@ -164,8 +164,15 @@
     return `<rect class="ahead" x="${cut(Math.max(0, here))}" width="${Math.max(0, width() - here).toFixed(1)}" height="100%"/>${lines.join("")}${now}`;
   }
 
+  function mark(choice, chosen) {
+    if (chosen) choice.setAttribute("aria-current", "true");
+    else choice.removeAttribute("aria-current");
+  }
+
   function draw() {
-    const held = document.activeElement?.closest?.("#time-line .tl-body [aria-label], #time-line .tl-fold")?.getAttribute("aria-label");
+    const active = body.contains(document.activeElement) ? document.activeElement : null;
+    const heldMark = active?.closest(".tl-track") && active.getAttribute("aria-label");
+    const heldApp = active?.dataset.app;
     root.classList.toggle("dead", Boolean(document.querySelector("main .banner")));
     if (!body.querySelector(".tl-scale")) {
       body.innerHTML = `<div class="tl-axis"><span class="corner"></span><div class="tl-scale"></div></div><svg class="tl-overlay" aria-hidden="true"></svg><div class="tl-lanes"></div>`;
@@ -175,17 +182,17 @@
     body.querySelector(".tl-overlay").innerHTML = overlay();
     body.querySelector(".tl-lanes").innerHTML = data.apps.map(section).join("") || `<p class="none">No lane matches. <button class="btn small" type="button" data-clear>Show all</button></p>`;
     root.querySelector("#tl-count").textContent = data.lanes === 1 ? "1 lane" : `${data.lanes} lanes`;
-    for (const each of root.querySelectorAll("[data-state]")) each.toggleAttribute("aria-current", states.has(each.dataset.state)), states.has(each.dataset.state) && each.setAttribute("aria-current", "true");
+    for (const each of root.querySelectorAll("[data-state]")) mark(each, states.has(each.dataset.state));
     const hours = (domain[1] - domain[0]) / HOUR;
     for (const each of root.querySelectorAll("[data-span]")) {
-      if (Math.abs(parseInt(each.textContent, 10) - hours) < 0.1) each.setAttribute("aria-current", "true");
-      else each.removeAttribute("aria-current");
+      mark(each, Math.abs(parseInt(each.textContent, 10) - hours) < 0.1);
     }
     const links = [...body.querySelectorAll(".tl-track a")];
-    const again = held && links.find((each) => each.getAttribute("aria-label") === held);
+    const again = heldMark && links.find((each) => each.getAttribute("aria-label") === heldMark);
     const first = again || links[0];
     if (first) first.tabIndex = 0;
-    if (again) again.focus({ preventScroll: true });
+    const held = again || (heldApp && body.querySelector(`[data-app="${CSS.escape(heldApp)}"]`));
+    if (held) held.focus({ preventScroll: true });
   }
 
   // --- the address ---------------------------------------------------------------------
@@ -253,7 +260,6 @@
     } else if (hit.dataset.app) {
       folded[folded.has(hit.dataset.app) ? "delete" : "add"](hit.dataset.app);
       draw();
-      body.querySelector(`[data-app="${CSS.escape(hit.dataset.app)}"]`).focus();
     } else if ("clear" in hit.dataset) field.value = "", states.clear(), settle();
     else return;
     event.preventDefault();
