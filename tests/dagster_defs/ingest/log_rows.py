@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from dagster import DagsterInstance
 
 from tidegate.dagster_defs.ingest.event_log import EventLog
-from tidegate.dagster_defs.internals.event_log import SqlEventLogStorage, SqlEventLogStorageTable
+from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, SqlEventLogStorageTable
 
 TABLE = SqlEventLogStorageTable
 

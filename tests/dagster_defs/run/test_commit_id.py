@@ -11,7 +11,7 @@ from tests.dagster_defs.instance import make_run
 from tests.dagster_defs.sample import sample_app
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
-from tidegate.dagster_defs.run.commit_id import commit_id
+from tidegate.dagster_defs.run.commit_id import adds_rows, origin_of, own_commit_id
 
 pytestmark = pytest.mark.dagster
 
@@ -33,6 +33,12 @@ def program(write: str | None = None, **changes: Any) -> ProgramAssets:
         app=msgspec.structs.replace(found.app, datasets=datasets),
         program=msgspec.structs.replace(found.program, **changes),
     )
+
+
+def commit_id(run: DagsterRun, assets: ProgramAssets, instance: DagsterInstance) -> str:
+    """The commit id of a program in a run, before commits that were abandoned are looked at."""
+    origin = origin_of(run, instance, adds=adds_rows(assets))
+    return origin.commit or own_commit_id(origin.run_id, assets)
 
 
 def line_of_runs(

@@ -22,8 +22,13 @@ from tests.dagster_defs.conftest import KEPT, ONE_FILE, SHARDED
 from tests.doubles.stopped_process import LOCKS_A_FILE, stopped
 from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.sqlite.connections import GATE
-from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
-from tidegate.dagster_defs.sqlite.storage import CREATING, HISTORY, SqliteStorage
+from tidegate.dagster_defs.sqlite.storage import (
+    CREATING,
+    HISTORY,
+    KeptEventLog,
+    ShardedEventLog,
+    SqliteStorage,
+)
 from tidegate.domain.error import UserError
 
 pytestmark = pytest.mark.dagster

@@ -46,7 +46,7 @@ from tidegate.dagster_defs.internals.errors import (
 )
 from tidegate.dagster_defs.internals.launching import LaunchRunContext
 from tidegate.dagster_defs.internals.run_queue import ConcurrencyConfig, SubmitRunContext
-from tidegate.dagster_defs.internals.run_storage import SqliteRunStorage, SqlRunStorage
+from tidegate.dagster_defs.internals.sql_storages import SqliteRunStorage, SqlRunStorage
 from tidegate.scheduler.model.places import Noted
 from tidegate.scheduler.store.lock_holder import try_lock
 

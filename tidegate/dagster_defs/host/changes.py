@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 from dagster import DagsterInstance
 
-from tidegate.dagster_defs.internals.event_log import SqlEventLogStorage
+from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage
 from tidegate.dagster_defs.sqlite.connections import identity_of
 from tidegate.scheduler.store.protocol import Store
 

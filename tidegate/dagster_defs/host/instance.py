@@ -13,8 +13,7 @@ from typing import Any
 
 from dagster import DagsterInstance
 
-from tidegate.dagster_defs.internals.event_log import SqlEventLogStorage
-from tidegate.dagster_defs.internals.run_storage import SqlRunStorage
+from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, SqlRunStorage
 
 KEPT_SECONDS = 10.0
 """How long an answer holds: a wipe of all runs while the host works is noticed after this."""

@@ -14,8 +14,11 @@ import sqlalchemy as sa
 from dagster import DagsterEventType, DagsterInstance, EventLogEntry, deserialize_value
 
 from tidegate.dagster_defs.ingest.position import Hole, Position, Row, fingerprint
-from tidegate.dagster_defs.internals.event_log import SqlEventLogStorage, SqlEventLogStorageTable
-from tidegate.dagster_defs.internals.run_storage import SqlRunStorage
+from tidegate.dagster_defs.internals.sql_storages import (
+    SqlEventLogStorage,
+    SqlEventLogStorageTable,
+    SqlRunStorage,
+)
 
 PAGE_ROWS = 1000
 

@@ -1,7 +1,7 @@
-"""Dagster's storages in SQLite files, to be subclassed.
+"""Dagster's storages in SQLite files, to be subclassed, and how they connect to a file.
 
 Why: `storage:` in `dagster.yaml` takes any class, but nothing public says how Dagster's own are created and
-migrated.
+migrated; connections that are kept must behave as those that Dagster opens for each statement.
 Since: Dagster 1.5 or before.
 """
 
@@ -19,9 +19,11 @@ from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import Sqlit
 from dagster._core.storage.sql import (
     AlembicVersion,
     check_alembic_revision,
+    create_engine,
     get_alembic_config,
     stamp_alembic_rev,
 )
+from dagster._core.storage.sqlite import create_db_conn_string
 
 __all__ = [
     "INDEX_SHARD_NAME",
@@ -35,6 +37,8 @@ __all__ = [
     "SqliteEventLogStorage",
     "SqliteScheduleStorage",
     "check_alembic_revision",
+    "create_db_conn_string",
+    "create_engine",
     "get_alembic_config",
     "sqlite",
     "stamp_alembic_rev",

@@ -36,12 +36,6 @@ class Origin(NamedTuple):
     commit: str | None
 
 
-def commit_id(run: DagsterRun, assets: ProgramAssets, instance: DagsterInstance) -> str:
-    """Return the commit id of a program in a run."""
-    origin = origin_of(run, instance, adds=adds_rows(assets))
-    return origin.commit or own_commit_id(origin.run_id, assets)
-
-
 def origin_of(run: DagsterRun, instance: DagsterInstance, *, adds: bool) -> Origin:
     """Return the run whose work this run does.
 

@@ -26,7 +26,7 @@ from weakref import WeakSet
 from sqlalchemy import Connection, event
 from sqlalchemy.pool import QueuePool
 
-from tidegate.dagster_defs.internals.sqlite_connections import (
+from tidegate.dagster_defs.internals.sqlite_storage import (
     create_db_conn_string,
     create_engine,
 )

@@ -12,7 +12,7 @@ def shown_url(url: str) -> str:
     """Return the URL of a store as a person may see it: without a password."""
     from sqlalchemy import make_url
 
-    from tidegate.scheduler.store.sql.connection.shown_url import shown
+    from tidegate.scheduler.store.sql.connection.read_only import shown
 
     return shown(make_url(url))
 

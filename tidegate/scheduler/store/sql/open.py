@@ -15,8 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from tidegate.scheduler.store.error import StoreAway, StoreError, StoreMissing
 from tidegate.scheduler.store.sql.connection.engine import BEGIN_ATTEMPTS, postgres_engine, sqlite_engine
 from tidegate.scheduler.store.sql.connection.lock import is_away
-from tidegate.scheduler.store.sql.connection.read_only import closed_read_only, not_permitted, refused
-from tidegate.scheduler.store.sql.connection.shown_url import shown
+from tidegate.scheduler.store.sql.connection.read_only import closed_read_only, not_permitted, refused, shown
 from tidegate.scheduler.store.sql.schema import bring_up_to_date
 from tidegate.scheduler.store.sql.store import SqlStore
 

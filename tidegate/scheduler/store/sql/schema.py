@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tidegate.scheduler.store.error import StoreError, StoreMissing
 from tidegate.scheduler.store.sql.connection.lock import NOTHING_KEPT, begin_writing, store_errors
-from tidegate.scheduler.store.sql.connection.shown_url import shown
+from tidegate.scheduler.store.sql.connection.read_only import shown
 
 FIRST = "0100"
 """The revision of the first release. Nothing brings up to date what an unreleased version made before it."""

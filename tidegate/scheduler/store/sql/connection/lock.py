@@ -11,8 +11,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, Operationa
 from tidegate.scheduler.store.error import StoreAway, StoreError
 from tidegate.scheduler.store.lock_holder import lock_holder
 from tidegate.scheduler.store.sql.connection.engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_writing
-from tidegate.scheduler.store.sql.connection.read_only import file_of, not_permitted, refused
-from tidegate.scheduler.store.sql.connection.shown_url import shown
+from tidegate.scheduler.store.sql.connection.read_only import file_of, not_permitted, refused, shown
 
 WAL_WRITE_LOCK = 120
 """The byte of SQLite's file `-shm` that a writer locks."""

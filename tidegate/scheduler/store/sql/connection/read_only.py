@@ -14,7 +14,6 @@ from urllib.parse import unquote
 from sqlalchemy import URL
 
 from tidegate.scheduler.store.error import StoreReadOnly
-from tidegate.scheduler.store.sql.connection.shown_url import shown
 
 NOT_OPENED = "unable to open database file"
 """What SQLite says if it cannot create the files that belong to WAL mode."""
@@ -31,6 +30,10 @@ LEFT_HINT = "a process that died left changes beside it; run `tidegate jobs list
 
 _FILE_SCHEME = "file://"
 
+HIDDEN = "***"
+SECRET_OPTIONS = ("password", "passfile", "sslpassword")
+"""Options of PostgreSQL's client that are secret or lead to a secret."""
+
 
 def refused(message: str) -> bool:
     """Return whether a database's message says that this user lacks a permission."""
@@ -42,7 +45,7 @@ def not_permitted(url: URL, message: str, *, writes: bool) -> StoreReadOnly:
     verb, hint = ("written", WRITE_HINT) if writes else ("read", READ_HINT)
     if NOT_OPENED in message and _has_changes_beside_it(file_of(url)):
         hint = LEFT_HINT
-    return StoreReadOnly(f"the store {_shown(url)} cannot be {verb} by this user: {message}", hint)
+    return StoreReadOnly(f"the store {shown(url)} cannot be {verb} by this user: {message}", hint)
 
 
 def closed_read_only(url: URL) -> URL | None:
@@ -75,8 +78,9 @@ def file_of(url: URL) -> Path:
     return Path(unquote(name.removeprefix(_FILE_SCHEME)) if name.startswith(_FILE_SCHEME) else name)
 
 
-def _shown(url: URL) -> str:
-    """Return a URL as the user wrote it, without a password."""
+def shown(url: URL) -> str:
+    """Return a URL as the user wrote it, for messages: without a password, wherever the URL has it."""
     if str(url.database).startswith(_FILE_SCHEME):
         return f"sqlite:///{file_of(url)}"
-    return shown(url)
+    query = {name: HIDDEN if name in SECRET_OPTIONS else value for name, value in url.query.items()}
+    return url.set(query=query).render_as_string()
