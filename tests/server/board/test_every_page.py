@@ -12,9 +12,11 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
+from tests.browser import launched
 from tests.server.board import hostile
 from tests.server.board.board import HTML
 from tests.server.board.hostile import MARK, Markup
+from tests.server.board.visit import answered
 from tests.server.serving import NS, Served, served
 from tidegate.scheduler.model.records.token import Role
 from tidegate.server.application import OF_NAMESPACE, OTHERS
@@ -41,6 +43,8 @@ FOR_READERS = {"/nextruntime", "/previousruntime"}
 LEAST_PAGES = 70
 ENDLESS = re.compile(r"[?&](day|sign|cursor|until|period|row|after|format|from|to)=|^/board/static/")
 """Links that lead on and on: to days, cells of calendars, pages of lists."""
+
+DRAWING_MILLISECONDS = 300
 
 NAMES = {
     "app": "sales",
@@ -138,6 +142,31 @@ def test_every_page_is_a_value(world: Served, asked: dict[str, list[str]]):
     for path in (each for paths in asked.values() for each in paths):
         answer = world.client.get(f"{path}{'&' if '?' in path else '?'}format=json", headers=HTML)
         assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json"), path
+
+
+DRAWN = (
+    "/",
+    "/board/search?q=sales",
+    "/board/datasets?at=sales/raw",
+    "/board/schedules/sales/each_day",
+    f"/board/jobs/{hostile.JOB}",
+    "/board/day",
+)
+"""Pages of which scripts make elements, of what the server answers in JSON."""
+
+
+def test_no_script_of_a_text_runs_where_scripts_draw(world: Served):
+    with launched() as browser, answered(browser, world) as page:
+        page.add_init_script(f"window.{MARK} = () => {{ window.ran = true; }};")
+        for path in DRAWN:
+            page.goto(path)
+            page.wait_for_function("performance.getEntriesByName('first-paint').length")
+            page.keyboard.press("Control+k")
+            page.keyboard.type("sales")
+            page.wait_for_timeout(DRAWING_MILLISECONDS)
+            assert page.evaluate("window.ran") is None, path
+            wrong = Markup(page.content()).wrong
+            assert [each for each in wrong if MARK in each or each.startswith(("img", "script:"))] == [], path
 
 
 @pytest.fixture(scope="module")

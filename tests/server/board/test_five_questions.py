@@ -10,7 +10,6 @@ engine that does not tick.
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,10 +17,11 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page
 
 from tests.browser import launched
 from tests.server.board import board, night
+from tests.server.board.visit import answered
 from tests.server.sales import deployed
 from tests.server.serving import NOON, NS, Served, served
 from tidegate.domain.model import WindowConstraint
@@ -33,7 +33,6 @@ from tidegate.scheduler.model.run import RunStatus
 
 pytestmark = [pytest.mark.slow, pytest.mark.store]
 
-HOST = "http://127.0.0.1:8080"
 SOON = timedelta(hours=2)
 RECENT = timedelta(hours=24)
 SENTENCES = {"heading", "paragraph", "listitem", "row", "alert", "definition", "group", "Legend", "term"}
@@ -125,25 +124,6 @@ def build(world: World, server: Served) -> str:
     deployed(server, night.SPEC)
     night.fill(server.store, server.now, server.now - timedelta(hours=1) * (world == "dead"))
     return night.ZONE
-
-
-@contextmanager
-def answered(browser: Browser, server: Served) -> Iterator[Page]:
-    """A page whose requests a server of this process answers, at its own time."""
-
-    def answer(route: Route) -> None:
-        asked = route.request
-        given = {name: value for name, value in asked.headers.items() if name != "host"}
-        path = asked.url.removeprefix(HOST)
-        found = server.client.request(
-            asked.method, path, headers=given, content=asked.post_data_buffer, follow_redirects=False
-        )
-        route.fulfill(status=found.status_code, headers=dict(found.headers), body=found.content)
-
-    page = browser.new_page(base_url=HOST)
-    page.route("**/*", answer)
-    yield page
-    page.close()
 
 
 def sentences(page: Page) -> list[str]:

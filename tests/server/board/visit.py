@@ -1,15 +1,21 @@
 """What a page of the board is like in a browser: one visit answers all that is asked of each page."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import axe_playwright_python
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import Browser, Page, Route, ViewportSize
 
 from tests.server.board.person import forms
+from tests.server.serving import Served
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text("utf-8")
 CONTRAST = "color-contrast"
+
+HOST = "http://127.0.0.1:8080"
+"""Where a server of this process is, for its pages."""
 
 WIDE: ViewportSize = {"width": 1400, "height": 900}
 NARROW: ViewportSize = {"width": 400, "height": 800}
@@ -42,6 +48,25 @@ SIDEWAYS = """() => {
         .map(each => each.outerHTML.slice(0, 100));
 }"""
 """What scrolls sideways, other than YAML, pictures and wide tables."""
+
+
+@contextmanager
+def answered(browser: Browser, server: Served) -> Iterator[Page]:
+    """A page whose requests a server of this process answers, at its own time."""
+
+    def answer(route: Route) -> None:
+        asked = route.request
+        given = {name: value for name, value in asked.headers.items() if name != "host"}
+        path = asked.url.removeprefix(HOST)
+        found = server.client.request(
+            asked.method, path, headers=given, content=asked.post_data_buffer, follow_redirects=False
+        )
+        route.fulfill(status=found.status_code, headers=dict(found.headers), body=found.content)
+
+    page = browser.new_page(base_url=HOST)
+    page.route("**/*", answer)
+    yield page
+    page.close()
 
 
 class Found(NamedTuple):
