@@ -49,7 +49,7 @@ class Person:
         """Choose an action in the menu of the page, answer what it asks for, and press its button."""
         self.look()
         self.page.locator("details.menu summary").click()
-        self.page.get_by_role("link", name=f"{action}…").click()
+        self.page.locator("details.menu").get_by_role("link", name=f"{action}…").click()
         if asked:
             for label, value in asked.items():
                 field = self.page.get_by_label(label, exact=True)

@@ -129,3 +129,14 @@ def fail(project: Path, day: str, reason: Reason) -> None:
         )
         transaction.put_jobs([failed])
     store.close()
+
+
+def run_job(project: Path, day: str) -> None:
+    """Let the job of a day have run, for a minute."""
+    store = store_of(project)
+    with store.transaction() as transaction:
+        (job,) = [each for each in transaction.jobs(schedules=["sales/each_day"]) if each.key == day]
+        ended = job.opened_at + timedelta(minutes=1)
+        done = {"state": JobState.SUCCEEDED, "launched_at": job.opened_at, "ended_at": ended, "reason": None}
+        transaction.put_jobs([msgspec.structs.replace(job, next_check_at=None, **done)])
+    store.close()

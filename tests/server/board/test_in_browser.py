@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import launched
 from tests.effort import EFFORT
 from tests.server.board.person import STEPS, Person
-from tests.server.board.seeded import TOKEN, report, seeded
+from tests.server.board.seeded import TOKEN, report, run_job, seeded
 from tests.server.board.visit import Visit, visit
 from tidegate.server.board.rendering import PAGES
 from tidegate.server.browser_session import COOKIE
@@ -118,13 +118,53 @@ def test_a_person_cancels_a_job_by_the_keyboard(page: Page, address: str, projec
     page.goto(page.url)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="To the content")).to_be_focused()
-    page.locator("details.menu summary").focus()
+    menu = page.locator("details.menu summary")
+    menu.focus()
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="Cancel…").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("link", name="Force…")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("link", name="Cancel…")).to_be_focused()
     page.keyboard.press("Enter")
-    page.get_by_label("Reason").fill("not needed")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("1 waiting job of sales/each_day is discarded: ")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(menu).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_label("Reason")).to_be_focused()
+    page.keyboard.type("not needed")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("is discarded")
+
+
+def test_an_action_asks_for_its_key_in_the_dialog_and_the_safe_button_closes_it(page: Page):
+    page.goto("/board/schedules/sales/each_day")
+    page.locator("details.menu summary").click()
+    page.get_by_role("link", name="Trigger…").click()
+    dialog = page.get_by_role("dialog", name="Trigger sales/each_day?")
+    dialog.get_by_label("Key").fill("2026-02-02")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Trigger sales/each_day: 2026-02-02?")).to_contain_text(
+        "is opened"
+    )
+    page.get_by_role("link", name="Leave it as it is").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.url.endswith("/board/schedules/sales/each_day")
+
+
+def test_the_bars_of_runs_are_one_stop_and_arrows_walk_through_them(page: Page, project: Path):
+    for day in ("2026-03-01", "2026-03-02"):
+        run_job(project, day)
+    page.goto("/board/schedules/sales/each_day")
+    bars = page.locator(".bars a")
+    expect(bars.last).to_have_attribute("tabindex", "0")
+    bars.last.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(bars.nth(bars.count() - 2)).to_be_focused()
 
 
 def test_a_person_opens_a_day_of_a_calendar_by_the_keyboard(page: Page):

@@ -96,10 +96,10 @@ def test_a_schedule_shows_its_conditions_jobs_and_history(board: Served):
     assert why["constraints"][0]["kind"] == "window"
     assert not why["constraints"][0]["met"]
     assert {job["key"] for job in view["jobs"]} == set(DAYS)
-    assert "for_each: day" in view["yaml"]
+    assert "  for_each: day" in [line["text"] for line in view["yaml"]]
     html = board.client.get("/board/schedules/sales/each_day").text
     assert "not met" in html
-    assert "for_each: day" in html
+    assert '<span class="y">for_each</span>: day' in html
 
 
 def test_a_job_shows_its_failure_as_text(board: Served):

@@ -57,7 +57,7 @@ def answer(explanation: Explanation) -> Answer:
     if job.state is JobState.FAILED:
         return _failed(job)
     if not job.waiting or explanation.trigger is None:
-        return Answer(says=_sentence(explanation.headline), code=job.reason)
+        return Answer(says=_outcome(explanation, job), code=job.reason)
     return Answer(says=_waits(explanation, job), then=_otherwise(explanation), code=job.reason)
 
 
@@ -66,6 +66,30 @@ def deepest_cause(error: str) -> str:
     lines = [line.strip() for line in error.splitlines() if line.strip()]
     causes = [line.removeprefix(CAUSED_BY) for line in lines if line.startswith(CAUSED_BY)]
     return (causes or lines[:1] or [""])[-1]
+
+
+def _outcome(explanation: Explanation, job: Job) -> Sentence:
+    """Return what a job that does not wait came to, or is doing."""
+    because = "" if job.reason is None else f": {job.reason.summary}"
+    match job.state:
+        case JobState.LAUNCHED:
+            # The end of the headline says how far a run is that does not work yet.
+            how_far = explanation.headline.rpartition("; ")[2]
+            waits = how_far.startswith(("queued", "starting"))
+            return Sentence(
+                text=f"Its run is {how_far}, since" if waits else "It runs since", at=job.launched_at
+            )
+        case JobState.SUCCEEDED:
+            nothing = explanation.headline.endswith("it published 0 rows")
+            return Sentence(
+                text=f"It succeeded{', and published 0 rows' if nothing else ''}", at=job.ended_at
+            )
+        case JobState.DISCARDED:
+            return Sentence(text=f"It was discarded{because}", at=job.ended_at)
+        case JobState.PAUSED:
+            return Sentence(text="It is paused until a person resumes it")
+        case _:
+            return _sentence(explanation.headline.partition(": ")[2] or explanation.headline)
 
 
 def _failed(job: Job) -> Answer:
@@ -89,7 +113,8 @@ def _waits(explanation: Explanation, job: Job) -> Sentence:
     unmet = [each for each in explanation.constraints if not each.met]
     of_trigger = explanation.missing[: len(explanation.missing) - len(unmet)]
     if of_trigger:
-        return _of_trigger(of_trigger)
+        # That time alone may be enough is said by what happens otherwise.
+        return _of_trigger(tuple(each for each in of_trigger if each.by is None) or of_trigger)
     if not unmet:
         return _sentence(explanation.headline)
     first = missing_of(unmet[0])
@@ -107,7 +132,7 @@ def _of_trigger(missing: tuple[Missing, ...]) -> Sentence:
     if len(missing) > 1:
         more = plural(len(missing) - 1, "more condition")
         return Sentence(text=f"Waits for {first.what}, and {more}")
-    if first.what == TIME:
+    if first.what.partition(",")[0] == TIME:
         return Sentence(text="Waits for its time", at=first.by)
     return Sentence(text=f"Waits for {first.what}")
 

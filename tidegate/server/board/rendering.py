@@ -122,17 +122,18 @@ def relative(at: datetime) -> str:
     if is_never(at, _NOW.get()):
         return local_instant(at, now=_NOW.get())
     passed = _NOW.get() - at
-    minutes = int(abs(passed).total_seconds()) // 60
-    if minutes == 0:
+    if abs(passed) < timedelta(minutes=1):
         return "just now" if passed >= timedelta() else "within a minute"
+    return f"{lasting(passed)} ago" if passed >= timedelta() else f"in {lasting(passed)}"
+
+
+def lasting(passed: timedelta) -> str:
+    """Return a span, forwards or back, in at most two units: "4 h 02 min"."""
+    minutes, seconds = divmod(int(abs(passed).total_seconds()), 60)
     hours, rest = divmod(minutes, 60)
     if hours == 0:
-        words = f"{minutes} min"
-    elif hours < DAY_HOURS:
-        words = f"{hours} h {rest:02} min"
-    else:
-        words = f"{hours // 24} d"
-    return f"{words} ago" if passed >= timedelta() else f"in {words}"
+        return f"{minutes} min" if minutes else f"{seconds} s"
+    return f"{hours} h {rest:02} min" if hours < DAY_HOURS else f"{hours // 24} d"
 
 
 def shape(state: str) -> str:
@@ -161,7 +162,7 @@ def _environment() -> Environment:
     )
     found.filters["instant"] = lambda at, zone="": local_instant(at, zone, _NOW.get(None))
     found.filters["clock"] = lambda at: local_clock(at, _NOW.get())
-    found.filters |= {"relative": relative, "short": short, "shape": shape, "word": word}
+    found.filters |= {"relative": relative, "lasting": lasting, "short": short, "shape": shape, "word": word}
     found.filters["asset"] = asset
     found.filters["span"] = span
     found.globals["listings"] = LISTINGS

@@ -1,11 +1,10 @@
 """*Schedule or task*: apps with their schedules, and one with its conditions, history and buttons."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
-import yaml
 from fastapi import APIRouter, Request, Response
 from msgspec.structs import replace
 
@@ -20,15 +19,21 @@ from tidegate.listings.queries.overrides import public_overrides
 from tidegate.listings.read import Rows
 from tidegate.listings.schedules import SCHEDULES
 from tidegate.processes.explained import explained
+from tidegate.scheduler.explain.answer import Answer, answer
 from tidegate.scheduler.explain.explanation import Explanation
+from tidegate.scheduler.explain.missed import missed_text
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import OVERRIDES
+from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.board.actions import Offered, offered
+from tidegate.server.board.conditions import TITLES, Condition, Line, tree_of, yaml_lines
 from tidegate.server.board.listing import add_page
 from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.runs import Runs, last_runs, sign_of
 from tidegate.server.board.subjects import of_app, of_schedule
 from tidegate.server.deployed import own_apps, schedule_of
 from tidegate.server.routes.holds import HeldApp, held
@@ -36,7 +41,10 @@ from tidegate.server.service import Here, Service
 
 router = APIRouter(prefix="/board/schedules", route_class=PageRoute, include_in_schema=False)
 
-JOBS_SHOWN, ENTRIES_SHOWN, FIRES_SHOWN = 20, 50, 5
+JOBS_SHOWN, ENTRIES_SHOWN, FIRES_SHOWN, TABS_SHOWN, COMING_SHOWN = 12, 50, 5, 12, 8
+
+OPEN = (*WAITING, JobState.PENDING_LAUNCH, JobState.LAUNCHED)
+"""The states of jobs that have not ended; one of them is explained."""
 
 FIRES_WITHIN = timedelta(days=366)
 """How far the next fires of a cron are looked for."""
@@ -58,12 +66,47 @@ class Apps(Value, kw_only=True):
     menu: tuple[Offered, ...]
 
 
+class Tab(Value, kw_only=True):
+    """An open job of the schedule.
+
+    Attributes:
+        sign: of its state.
+        chosen: whether it is the one that is explained.
+    """
+
+    job: str
+    key: str
+    sign: str
+    chosen: bool
+
+
+class Coming(Value, kw_only=True):
+    """What comes, by time alone.
+
+    Attributes:
+        sign: of the state that it leads to.
+    """
+
+    at: datetime
+    what: str
+    note: str
+    sign: str = "waiting"
+
+
 class Shown(Value, kw_only=True):
     """One schedule or task.
 
     Attributes:
-        yaml: its specification as it was written.
         place: where it was written, "file:line".
+        tabs: its open jobs, the newest first; one of them is explained.
+        explanations: of that job; or, without an open job, of what it needs to open one.
+        answer: the same in two sentences.
+        conditions: the same as a tree.
+        met: how many of these are met.
+        yaml: its specification as it was written, with the states of that job beside the lines.
+        missed: which fires it has missed; "" for none.
+        runs: the last ones.
+        coming: what comes next, the earliest first.
         next_fires: the next one, or of a task the start of an instance; of an active cron or task more.
         jobs: the newest ones.
         history: the newest entries first.
@@ -72,9 +115,16 @@ class Shown(Value, kw_only=True):
     """
 
     state: ScheduleState
-    yaml: str
     place: str
+    tabs: tuple[Tab, ...]
     explanations: tuple[Explanation, ...]
+    answer: Answer
+    conditions: tuple[Condition, ...]
+    met: int
+    yaml: tuple[Line, ...]
+    missed: str
+    runs: Runs
+    coming: tuple[Coming, ...]
     next_fires: tuple[datetime, ...]
     jobs: tuple[Job, ...]
     history: tuple[Entry, ...]
@@ -99,24 +149,74 @@ add_page(SCHEDULES, template="schedules", more=_apps)
 
 
 @router.get("/{app}/{s}", dependencies=[READ])
-def show_page(app: str, s: str, request: Request, service: Here, caller: Called) -> Response:
-    """Show a schedule or task."""
+def show_page(app: str, s: str, request: Request, service: Here, caller: Called, job: str = "") -> Response:
+    """Show a schedule or task, with what one of its open jobs waits for."""
     now = service.clock()
     with service.store.reading() as reader:
         state = schedule_of(service, reader, app, s)
-        found = explained(service.store, reader, lambda store, at: explain(store, state.ref, at), now)
+        tabs, found = _explained(service, reader, state, job, now)
+        conditions, fires = tree_of(found), tuple(_next_fires(state, now))
+        section = "schedules" if state.spec.task is None else "tasks"
         view = Shown(
             state=replace(state, next_fire_at=state.next_start(now)),
-            yaml=yaml.safe_dump({state.name: written_schedule(state.spec)}, sort_keys=False),
             place="" if state.spec.at is None else f"{state.spec.at.file}:{state.spec.at.line}",
-            explanations=found,
-            next_fires=tuple(_next_fires(state, now)),
+            tabs=tabs,
+            explanations=(found,),
+            answer=answer(found),
+            conditions=conditions,
+            met=sum(each.state == "succeeded" for each in conditions),
+            yaml=yaml_lines(state.app, section, state.name, written_schedule(state.spec), found),
+            missed=missed_text(reader, state),
+            runs=last_runs(reader, state.ref, now),
+            coming=_coming(found, fires, "fires" if state.spec.task is None else "starts its next instance"),
+            next_fires=fires,
             jobs=tuple(public_jobs(reader, reader.jobs(schedules=(state.ref,), limit=JOBS_SHOWN)[::-1])),
             history=reader.journal(schedule=state.ref, limit=ENTRIES_SHOWN)[::-1],
             overrides=public_overrides(reader, reader.records(OVERRIDES, ref=[state.ref])),
             menu=offered(of_schedule(reader, state), reader, now, caller),
         )
     return page(request, service, "schedule", state.ref, view, state.spec.timezone)
+
+
+def _explained(
+    service: Service, reader: ListingReader, state: ScheduleState, wanted: str, now: datetime
+) -> tuple[tuple[Tab, ...], Explanation]:
+    """Return the open jobs of a schedule, and why one of them has not run: the wanted one, or the newest.
+
+    Of a task they are the instances that are due. Only one is explained: a schedule may have many.
+    """
+    if state.spec.task is None:
+        jobs = reader.jobs(schedules=(state.ref,), states=OPEN, limit=TABS_SHOWN)[::-1]
+        target = next((each.id for each in jobs if each.id == wanted), jobs[0].id if jobs else state.ref)
+        (found,) = explained(service.store, reader, lambda store, at: explain(store, target, at), now)
+    else:
+        every = explained(service.store, reader, lambda store, at: explain(store, state.ref, at), now)
+        found = next((each for each in every if each.job is not None and each.job.id == wanted), every[0])
+        jobs = tuple(each.job for each in every if each.job is not None)
+    chosen = None if found.job is None else found.job.id
+    return tuple(
+        Tab(job=each.id, key=each.key, sign=sign_of(each), chosen=each.id == chosen) for each in jobs
+    ), found
+
+
+def _coming(found: Explanation, fires: Sequence[datetime], fire: str) -> tuple[Coming, ...]:
+    """Return what time alone brings: to a job, and by the schedule's own time."""
+    trigger, key = found.trigger, "" if found.job is None else found.job.key
+    coming = [Coming(at=at, what=f"It {fire}", note="", sign="active") for at in fires]
+    if trigger is not None and trigger.holds_at is not None and found.job is not None:
+        coming.append(
+            Coming(at=trigger.holds_at, what="Its trigger is met", note=f"{key} without further events")
+        )
+    coming += [
+        Coming(
+            at=each.next_check, what=f"{TITLES.get(each.kind, each.kind)} allows it".capitalize(), note=key
+        )
+        for each in found.constraints
+        if not each.met and each.next_check is not None
+    ]
+    if found.discarded_at is not None:
+        coming.append(Coming(at=found.discarded_at, what="Its timeout ends", note=key, sign="discarded"))
+    return tuple(sorted(coming, key=lambda each: each.at)[:COMING_SHOWN])
 
 
 def _next_fires(state: ScheduleState, now: datetime) -> Iterable[datetime]:
