@@ -62,7 +62,7 @@ def test_a_suspension_names_the_jobs_that_it_discards(board: Served):
     assert (view["discarded"], view["button"]) == (3, "Suspend and discard 3 jobs")
     notes = [note["text"] for each in view["fates"] for note in each["notes"]]
     assert "Nothing that runs is touched: no job of it runs now." in notes
-    assert f"D-SUSPENDED: {Reason.D_SUSPENDED.summary}." in notes
+    assert "The schedule is suspended (D-SUSPENDED)." in notes
 
     view, changed = play(board, f"{EACH_DAY}/resume")
     assert (texts(view), changed) == (["sales/each_day is active again"], [])

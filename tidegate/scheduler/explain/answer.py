@@ -109,7 +109,8 @@ def _next_job(explanation: Explanation) -> Sentence | None:
 def _waits(explanation: Explanation, job: Job) -> Sentence:
     if explanation.roots:
         root = explanation.roots[0]
-        return Sentence(text=f"Waits for {root.task} of {root.key}: {root.what}", at=root.by)
+        of = "" if root.job == job.id else f"Waits for {root.task} of {root.key}: "
+        return Sentence(text=_capital(f"{of}{root.what}"), at=root.by)
     unmet = [each for each in explanation.constraints if not each.met]
     of_trigger = explanation.missing[: len(explanation.missing) - len(unmet)]
     if of_trigger:

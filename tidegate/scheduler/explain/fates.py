@@ -215,8 +215,7 @@ def _became(before: Job | None, after: Job) -> _Became | None:
 def _in_another_state(before: Job, after: Job, what: str) -> _Became | None:
     match after.state:
         case JobState.DISCARDED:
-            why = "" if after.reason is None else f"{after.reason}: {after.reason.summary}."
-            return _Became("discarded", what, _is("discarded"), why)
+            return _Became("discarded", what, _is("discarded"), _why(after))
         case JobState.PAUSED:
             stopped = "stopped and paused" if before.state is JobState.LAUNCHED else "paused"
             return _Became("held", what, _is(stopped), "Nothing of it starts until it is resumed.")
@@ -231,6 +230,13 @@ def _in_another_state(before: Job, after: Job, what: str) -> _Became | None:
             return _Became("running", what, _is("started"))
         case _:
             return None
+
+
+def _why(job: Job) -> str:
+    """Return why a job is discarded: words first, then the code."""
+    if job.reason is None:
+        return ""
+    return f"{_capital(job.reason.summary.removeprefix('discarded: '))} ({job.reason})."
 
 
 def _capital(text: str) -> str:

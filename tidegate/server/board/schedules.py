@@ -33,7 +33,7 @@ from tidegate.server.board.actions import Offered, offered
 from tidegate.server.board.conditions import TITLES, Condition, Line, tree_of, yaml_lines
 from tidegate.server.board.listing import add_page
 from tidegate.server.board.page import PageRoute, page
-from tidegate.server.board.runs import Runs, last_runs, sign_of
+from tidegate.server.board.runs import Runs, last_runs, newest_jobs, sign_of
 from tidegate.server.board.subjects import of_app, of_schedule
 from tidegate.server.deployed import own_apps, schedule_of
 from tidegate.server.routes.holds import HeldApp, held
@@ -186,13 +186,13 @@ def _explained(
     Of a task they are the instances that are due. Only one is explained: a schedule may have many.
     """
     if state.spec.task is None:
-        jobs = reader.jobs(schedules=(state.ref,), states=OPEN, limit=TABS_SHOWN)[::-1]
+        jobs = newest_jobs(reader, state.ref, OPEN, TABS_SHOWN)
         target = next((each.id for each in jobs if each.id == wanted), jobs[0].id if jobs else state.ref)
         (found,) = explained(service.store, reader, lambda store, at: explain(store, target, at), now)
     else:
         every = explained(service.store, reader, lambda store, at: explain(store, state.ref, at), now)
         found = next((each for each in every if each.job is not None and each.job.id == wanted), every[0])
-        jobs = tuple(each.job for each in every if each.job is not None)
+        jobs = [each.job for each in every if each.job is not None]
     chosen = None if found.job is None else found.job.id
     return tuple(
         Tab(job=each.id, key=each.key, sign=sign_of(each), chosen=each.id == chosen) for each in jobs
