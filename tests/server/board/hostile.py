@@ -148,16 +148,6 @@ def addresses(server: Served, client: httpx.Client | None = None) -> dict[str, l
         ],
         "/board/backfills/{number}": ["/board/backfills/1"],
         "/board/maintenance/table": [f"/board/maintenance/table?name={REPORT}"],
-        "/board/jobs/{id}/{action}": [f"/board/jobs/{job}/retry", f"/board/jobs/{instance}/pause"],
-        "/board/schedules/{app}/{s}/{action}": [
-            "/board/schedules/sales/each_day/suspend",
-            "/board/schedules/sales/each_day/trigger",
-            "/board/schedules/sales/each_day/force?key=2026-03-04",
-        ],
-        "/board/apps/{app}/{action}": ["/board/apps/sales/hold"],
-        "/board/backfills/{number}/{action}": ["/board/backfills/1/cancel"],
-        "/board/maintenance/table/{action}": [f"/board/maintenance/table/run?name={REPORT}"],
-        "/board/alerts/{id}/{action}": [f"/board/alerts/{MARK}-dead/retry"],
         "/board/deployments/{number}": [f"/board/deployments/{newest}"],
         "/board/deployments/{number}/rollback": [f"/board/deployments/{before}/rollback"],
     }
