@@ -9,6 +9,8 @@ import re
 COMMANDS: dict[str, tuple[str, str]] = {
     "alerts list": ("GET /alerts", "the page Alerts"),
     "alerts test": ("POST /alerts/{id}/retry", "the button Send again"),
+    "apps hold": ("POST /apps/{app}/hold", "the button Hold of the app"),
+    "apps release": ("POST /apps/{app}/release", "the button Release of the app"),
     "backfill start": ("POST /backfills", "the page Backfills"),
     "backfill status": ("GET /backfills", "the page Backfills"),
     "deploy": ("PUT /apps/{app}", "a deployment"),
@@ -27,7 +29,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "maintenance tables": ("GET /api/v1/maintenance/tables", "the page Maintenance"),
     "overrides list": ("GET /overrides", "the page Overrides"),
     "schedules list": ("GET /apps/{app}/schedules", "the page Schedules"),
+    "schedules resume": ("POST /apps/{app}/schedules/{s}/resume", "the button Resume of the schedule"),
     "schedules show": ("GET /apps/{app}/schedules/{s}", "the page of the schedule"),
+    "schedules suspend": ("POST /apps/{app}/schedules/{s}/suspend", "the button Suspend of the schedule"),
     "schedules trigger": ("POST /apps/{app}/schedules/{s}/trigger", "the button Trigger of the schedule"),
     "tasks list": ("GET /tasks", "the page Tasks"),
     "why": ("GET /jobs/{id}/why", "the page of the job"),
