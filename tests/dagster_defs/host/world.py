@@ -3,7 +3,7 @@
 A code server costs seconds of processor time: only those tests have one that are about it, as `test_host.py`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -101,10 +101,17 @@ def served(folder: Path, settings: str = NOTHING_EXECUTED) -> Iterator[Live]:
 
 
 @contextmanager
-def loaded_here(folder: Path, settings: str = NOTHING_EXECUTED) -> Iterator[HostWorld]:
-    """The world of a host whose code location is loaded in this process, where none is reloaded or lost."""
+def loaded_here(
+    folder: Path, settings: str = NOTHING_EXECUTED, beside: Callable[[Live], None] = lambda _: None
+) -> Iterator[HostWorld]:
+    """The world of a host whose code location is loaded in this process, where none is reloaded or lost.
+
+    Args:
+        beside: called before the location is loaded, to deploy further apps.
+    """
     (folder / SETTINGS_NAME).write_text(settings)
     live = Live(folder)
+    beside(live)
     # Dagster keeps for the whole process what it has loaded here; later tests load other definitions.
     kept = loading(DefinitionsLoadContext.get())
     with kept, pytest.MonkeyPatch.context() as patch:

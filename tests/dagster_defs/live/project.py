@@ -65,13 +65,20 @@ class LiveProject:
         self.processes.__exit__(None, None, None)
         self.store.close()
 
-    def deploy_beside(self, file: str, text: str) -> None:
+    def deploy_beside(self, file: str, text: str, *, assume_published: bool = True) -> None:
         """Deploy an app beside the others of the project."""
         compiled = compile_files({file: text.encode()})
         assert compiled.ok, compiled.diagnostics
         scope = Scope(project=self.settings.name, only=frozenset(compiled.apps))
         with self.store.transaction() as transaction:
-            deploy(transaction, compiled.models(), datetime.now(UTC), scope=scope, by=CLI)
+            deploy(
+                transaction,
+                compiled.models(),
+                datetime.now(UTC),
+                scope=scope,
+                by=CLI,
+                assume_published=assume_published,
+            )
 
     def until(self, what: str, look: Callable[[], T]) -> T:
         """Look again and again until there is something to see."""

@@ -115,7 +115,10 @@ def check_act(reader: EngineReader, job: Job, _now: datetime, *, action: str, do
 
 def _name_of(job: Job) -> InstanceName:
     if job.instance is None:
-        raise Refused(f"job {job.id} is not an instance of a task", "`tidegate jobs retry` runs a job again, `tidegate jobs cancel` ends one")
+        raise Refused(
+            f"job {job.id} is not an instance of a task",
+            "`tidegate jobs retry` runs a job again, `tidegate jobs cancel` ends one",
+        )
     return InstanceName(scheduled=job.instance.key, number=job.instance.number)
 
 
