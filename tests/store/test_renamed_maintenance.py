@@ -1,4 +1,4 @@
-"""A rename moves what every store knows of maintenance, and what operations hold, to the new names."""
+"""A rename moves what every store knows of maintenance and of late data, and what operations hold."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.job import JobState, LaunchPlan
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS, Ending, Work
+from tidegate.scheduler.model.records.expected import LATE_TOTALS, LateTotal
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
 DATASET = Renames(datasets={"a/d": "a/new"})
@@ -146,3 +147,30 @@ def test_a_rename_of_something_else_changes_nothing(store: Store) -> None:
     with store.transaction() as transaction:
         transaction.rename(Renames(datasets={"a/ddd": "a/n"}, programs={"a/d": "a/n"}, apps={"c": "d"}))
     assert dump(store) == before
+
+
+def test_late_totals_move_when_an_app_and_its_schedule_are_renamed_at_once(store: Store) -> None:
+    names = Renames(apps={"a": "b"}, schedules={"a/s": "b/t"}, datasets={"a/d": "b/e"})
+    before = [
+        ("schedule", "a/s", 3),
+        ("schedule", "a/x", 2),
+        ("task", "a/k", 5),
+        ("dataset", "a/d", 4),
+        ("schedule", "ab/s", 1),
+        ("schedule", "b/t", 9),  # of an earlier app b
+        ("dataset", "b/e", 8),
+    ]
+    with store.transaction() as transaction:
+        transaction.put_records(
+            LATE_TOTALS, [LateTotal(kind=kind, name=name, number=number) for kind, name, number in before]
+        )
+        transaction.rename(names)
+    with store.reading() as reader:
+        after = {(each.kind, each.name, each.number) for each in reader.records(LATE_TOTALS)}
+    assert after == {
+        ("schedule", "b/t", 3),
+        ("schedule", "b/x", 2),
+        ("task", "b/k", 5),
+        ("dataset", "b/e", 4),
+        ("schedule", "ab/s", 1),
+    }

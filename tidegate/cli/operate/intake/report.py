@@ -6,8 +6,10 @@
 One call is one transaction: a wrong key or time refuses all of it.
 """
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
@@ -223,12 +225,22 @@ def _report_instances(
     format: Format,
 ) -> None:
     from tidegate.cli.opened_store import opened_store
+    from tidegate.domain.error import UserError
     from tidegate.scheduler.commands.tasks import reports
-    from tidegate.scheduler.explain.names import find_task
+    from tidegate.scheduler.explain.names import find_dataset, find_task
+    from tidegate.scheduler.model.refused import UnknownName
 
     times = reports.Times(scheduled=scheduled, from_=span[0], to=span[1])
     with opened_store() as store, store.transaction() as transaction:
-        ref = find_task(transaction, name).ref
+        try:
+            ref = find_task(transaction, name).ref
+        except UnknownName:
+            with suppress(UnknownName):
+                find_dataset(transaction, name)
+                key = quote(scheduled[0] if scheduled else "KEY")
+                hint = f"give each partition by --key: `tidegate report {name} --key {key}`"
+                raise UserError(f'"{name}" is a dataset, and no task', hint) from None
+            raise
         answer = reports.report(transaction, ref, times, status.value, datetime.now(UTC), by, request)
     if format is Format.JSON:
         print_json(answer)

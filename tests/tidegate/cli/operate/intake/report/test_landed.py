@@ -44,6 +44,13 @@ def test_a_partition_without_files_is_named_with_its_folder(deployed: Project) -
     assert warned(NINTH) == ""
 
 
+def test_a_key_without_its_option_is_not_taken_for_a_time_of_a_task(deployed: Project) -> None:
+    found = deployed.refused("report", "sales/orders", NINTH)
+
+    assert found.message == '"sales/orders" is a dataset, and no task'
+    assert found.hint == f"give each partition by --key: `tidegate report sales/orders --key {NINTH}`"
+
+
 def test_many_are_counted(deployed: Project) -> None:
     said = refused(deployed, *(f"2026-03-{day:02}" for day in range(1, 13)))
 
