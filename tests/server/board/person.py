@@ -154,7 +154,7 @@ def backfill(person: Person) -> None:
         person.page.get_by_label(label, exact=True).fill(value)
     person.page.get_by_role("button", name="What does it do?").click()
     person.press("Start", "are opened")
-    person.act("Cancel", "are discarded")
+    person.act("Cancel", "discarded")
 
 
 def send_an_alert_again(person: Person) -> None:
