@@ -9,7 +9,7 @@ from starlette.datastructures import State
 
 from tidegate.release import release
 from tidegate.server.access import known_namespace
-from tidegate.server.board import BOARD
+from tidegate.server.board import BOARD, search
 from tidegate.server.contract import describe
 from tidegate.server.issuer import Issuer
 from tidegate.server.nul import NoNul
@@ -62,6 +62,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     events.router,
     gauges.router,
     lists.router,
+    search.api,
     time_line.router,
     deployments.router,
     watermarks.router,

@@ -294,3 +294,27 @@ def test_the_graph_of_datasets_folds_apps_finds_names_and_shows_programs(page: P
     expect(page.locator(".node.dataset:not(.dim)")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("1 dataset:")
+
+
+def test_the_palette_is_used_by_the_keyboard(page: Page):
+    page.goto("/board/jobs")
+    pause = page.get_by_role("button", name="Pause updates")
+    pause.focus()
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("combobox", name="Find a page")
+    expect(box).to_be_focused()
+    page.keyboard.type("each_day")
+    options = page.get_by_role("option")
+    expect(options.first).to_contain_text("sales/each_day")
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    expect(pause).to_be_focused()
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type("sales")
+    expect(options.nth(1)).to_be_visible()
+    second = options.nth(1).locator("span").first.inner_text()
+    page.keyboard.press("ArrowDown")
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(second.rpartition("/")[2])

@@ -18,6 +18,7 @@ from tidegate.listings.declared import LISTINGS
 from tidegate.project.local_time import local_clock, local_instant
 from tidegate.release import release
 from tidegate.scheduler.explain.operations.measure_text import age_text, value_text
+from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.server.board.assets import STYLES, asset
 
@@ -170,6 +171,7 @@ def _environment() -> Environment:
     found.globals["main_pages"] = MAIN_PAGES
     found.globals["more_pages"] = MORE_PAGES
     found.globals["release"] = release()
+    found.globals["job_shapes"] = {name: (shape(name), word(name)) for name in (*JobState, "SUSPENDED")}
     found.filters["measure"] = lambda value, name: value_text(name, value)
     found.filters["age"] = lambda seconds: age_text(timedelta(seconds=seconds))
     found.filters["summary"] = lambda code: Reason(code).summary
