@@ -33,7 +33,7 @@ def test_each_kind_of_name_is_found(board: Served):
     assert ("page", "Deadlines") in found(board, "deadl")
     assert ("code", "W-WINDOW") in found(board, "w-win")
     assert ("code", "W-WINDOW") in found(board, "launch window")
-    assert found(board, "nothing has this") == []
+    assert found(board, "no such name") == []
 
 
 def test_a_job_is_found_by_its_id_and_by_the_beginning_of_its_hash(board: Served):
@@ -93,13 +93,14 @@ def test_a_longer_text_is_refused(board: Served):
 
 def test_nothing_is_scanned_but_an_index(board: Served):
     asked: list[tuple[str, Any]] = []
+    id_ = job_of(board, DAYS[0])
 
     def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_of_it: object) -> None:
         asked.append((statement, parameters))
 
     engine: Any = board.store.engine  # type: ignore[attr-defined]
     event.listen(engine, "before_cursor_execute", note)
-    for q in ("each", job_of(board, DAYS[0]), "abcdef12"):
+    for q in ("each", id_, "abcdef12"):
         found(board, q)
     event.remove(engine, "before_cursor_execute", note)
     plans: list[str] = []

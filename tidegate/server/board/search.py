@@ -18,7 +18,7 @@ from fastapi import APIRouter, Query, Request, Response
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.explain.codes import near, registry
-from tidegate.scheduler.model.job import SHORT_DIGITS, JobState
+from tidegate.scheduler.model.job import SHORT_DIGITS, JobState, hash_of
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
@@ -44,8 +44,8 @@ LOOKED_AT = 60
 
 LETTERS_MAX = 100
 
-JOB_ID = re.compile(rf"[0-9a-f]{{{SHORT_DIGITS},}}|.+-[0-9a-f]{{{SHORT_DIGITS},}}")
-"""What may be an id of a job, or the beginning of the hash in it."""
+HASH_BEGINS = re.compile(rf"[0-9a-f]{{{SHORT_DIGITS},}}")
+"""The beginning of the hash in the id of a job; a shorter text may be meant for anything."""
 
 Kind = Literal["job", "schedule", "task", "dataset", "code", "page"]
 
@@ -136,12 +136,14 @@ def _matches(words: Iterable[str], *texts: str) -> bool:
 
 
 def _jobs(service: Service, reader: ListingReader, caller: Caller, q: str) -> list[Match]:
-    if not JOB_ID.fullmatch(q):
+    digits = q.rpartition("-")[2]
+    if not HASH_BEGINS.fullmatch(digits):
         return []
     apps = visible_apps(service, reader, caller)
-    found = {job.id: job for job in reader.jobs(ids=[q]) if apps is None or job.app in apps}
-    found |= {job.id: job for job in reader.jobs(begins=q, apps=apps, limit=MOST)}
-    ordered = sorted(found.values(), key=lambda job: (job.state is not JobState.FAILED, job.id))
+    # The first digits are looked up among all ids, in their own index; the jobs by their key.
+    alike = reader.jobs(hashes=[digits[:SHORT_DIGITS]], apps=apps)
+    found = [job for job in alike if job.id == q or hash_of(job.id).startswith(q)]
+    ordered = sorted(found, key=lambda job: (job.state is not JobState.FAILED, job.id))
     return [
         Match(
             kind="job",
