@@ -304,7 +304,7 @@ def test_the_palette_is_used_by_the_keyboard(page: Page):
     box = page.get_by_role("combobox", name="Find a page")
     expect(box).to_be_focused()
     page.keyboard.type("each_day")
-    options = page.get_by_role("option")
+    options = page.get_by_role("listbox", name="Found").get_by_role("option")
     expect(options.first).to_contain_text("sales/each_day")
     page.keyboard.press("Escape")
     expect(box).to_have_count(0)
