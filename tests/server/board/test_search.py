@@ -98,7 +98,8 @@ def test_nothing_is_scanned_but_an_index(board: Served):
     def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_of_it: object) -> None:
         asked.append((statement, parameters))
 
-    engine: Any = board.store.engine  # type: ignore[attr-defined]
+    store: Any = board.store
+    engine = store.engine
     event.listen(engine, "before_cursor_execute", note)
     for q in ("each", id_, "abcdef12"):
         found(board, q)
