@@ -88,6 +88,7 @@ JOBS = Listing(
     help="List jobs, the newest first.",
     item=Job,
     query="tidegate.listings.queries.jobs:list_jobs",
+    worst_first="state",
     filters=(
         Filter("app", "app", "Only jobs of this app."),
         Filter("schedule", "schedule", 'Only jobs of "app/schedule", or of a policy: "app/policy:NAME".'),

@@ -152,6 +152,7 @@ class Listing(Ordered):
         title: of its page.
         help: what it lists and in which order, one sentence.
         query: "module:function" of `(asked)`, which returns the items that match; `listings.read` says which.
+        worst_first: the field of the state by which the board orders the items of a page; "" for `order`.
     """
 
     title: str
@@ -161,6 +162,7 @@ class Listing(Ordered):
     columns: tuple[Column, ...]
     actions: tuple[Action, ...] = ()
     role: RoleName = "read"
+    worst_first: str = ""
 
     @property
     def whole(self) -> tuple[Column, ...]:

@@ -181,6 +181,8 @@ class Markup(HTMLParser):
                 self.wrong.append(f"{tag} {name}={value}")
             if name in ("href", "src", "action", "formaction") and not value.startswith(("/", "#", "?")):
                 self.wrong.append(f"{tag} {name}={value}")
+        if given.get("class", "").startswith("chip") and "&" in given.get("href", ""):
+            return  # so many combinations of filters
         if tag != "form" or given.get("method", "get") == "get":
             self.links += [given[name] for name in ("href", "action") if name in given]
 

@@ -93,6 +93,7 @@ def switch_a_schedule(person: Person) -> None:
     page = person.page
     person.open("/")
     page.get_by_role("link", name="Schedules", exact=True).click()
+    page.get_by_text("Filter", exact=True).click()
     page.get_by_label("App").fill("sales")
     page.get_by_role("button", name="Show").click()
     page.get_by_role("link", name="sales/each_day").click()

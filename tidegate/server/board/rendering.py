@@ -9,12 +9,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime, timedelta
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import UNSET
 
 from tidegate.domain.duration import is_never
 from tidegate.listings.declared import LISTINGS
+from tidegate.listings.listing import Column, Listing
 from tidegate.project.local_time import local_clock, local_instant
 from tidegate.release import release
 from tidegate.scheduler.explain.operations.measure_text import age_text, value_text
@@ -86,6 +88,21 @@ OWN_SHAPES = frozenset(
 )
 """States that are shapes (static/icons.svg); any other state has that of what waits, the normal one."""
 
+RANK = (
+    "failed",
+    "late",
+    "running",
+    "active",
+    "queued",
+    "waiting",
+    "provisional",
+    "held",
+    "suspended",
+    "succeeded",
+    "discarded",
+)
+"""Shapes in the order in which a person wants to see them."""
+
 WORDS = {
     "pending_trigger": "waiting",
     "pending_constraint": "waiting",
@@ -143,6 +160,22 @@ def shape(state: str) -> str:
     return name if name in OWN_SHAPES else SHAPES.get(name, "waiting")
 
 
+def worst_first(items: list[Any], field: str) -> list[Any]:
+    """Return the items of a page of a list in the order of their states; as they are without a field."""
+    return sorted(items, key=lambda each: RANK.index(shape(getattr(each, field)))) if field else items
+
+
+def columns(listing: Listing, items: list[Any]) -> list[Column]:
+    """Return the columns that a table shows: the state first, the id of a job last, none without a value."""
+    shown = [each for each in listing.whole if not items or any(_has(item, each) for item in items)]
+    return sorted(shown, key=lambda each: {"state": 0, "job": 2}.get(each.shown_as, 1))
+
+
+def _has(item: Any, column: Column) -> bool:
+    value = getattr(item, column.name)
+    return value not in (None, UNSET, "", ())
+
+
 def word(state: str) -> str:
     """Return the word of a state."""
     return WORDS.get(state.lower(), state.lower().replace("_", " "))
@@ -164,7 +197,7 @@ def _environment() -> Environment:
     found.filters["instant"] = lambda at, zone="": local_instant(at, zone, _NOW.get(None))
     found.filters["clock"] = lambda at: local_clock(at, _NOW.get())
     found.filters |= {"relative": relative, "lasting": lasting, "short": short, "shape": shape, "word": word}
-    found.filters["asset"] = asset
+    found.filters |= {"asset": asset, "columns": columns}
     found.filters["span"] = span
     found.globals["listings"] = LISTINGS
     found.globals["styles"] = STYLES

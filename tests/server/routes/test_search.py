@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from tests.server.board.board import DAYS, HOSTILE, HTML, job_of
+from tests.server.board.board import DAYS, HOSTILE, HTML, fill, job_of
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import shop
 from tests.server.yard import yard
@@ -13,6 +13,12 @@ from tidegate.scheduler.model.records.token import Role
 from tidegate.server.board.search import MOST
 
 pytestmark = [pytest.mark.store]
+
+
+@pytest.fixture
+def board(server: Served) -> Served:
+    """A board with two jobs, see `fill`."""
+    return fill(server)
 
 
 def found(server: Served, q: str, client: Any = None) -> list[tuple[str, str]]:
