@@ -152,7 +152,7 @@ def backfill(person: Person) -> None:
     person.open("/board/backfills")
     person.page.get_by_role("link", name="Start a backfill…").click()
     for label, value in (("Task", "shop.revenue"), ("From", "2026-04-01"), ("To", "2026-04-02")):
-        person.page.get_by_label(label, exact=True).fill(value)
+        person.page.get_by_label(label, exact=True).last.fill(value)  # the list has filters
     person.page.get_by_role("button", name="What does it do?").click()
     person.press("Start", "are opened")
     person.act("Cancel", "discarded")
