@@ -36,9 +36,10 @@ class Person:
 
     def press(self, button: str, done: str, **fields: str) -> None:
         """Fill in a form, press its button, and wait until the page says what was done."""
-        self.look()
         button_of = self.page.get_by_role("button", name=button)
         form = self.page.locator("form").filter(has=button_of).first
+        form.wait_for()
+        self.look()
         for label, value in {"Reason": f"{button} by a person", **fields}.items():
             form.get_by_label(label, exact=True).fill(value)
         form.get_by_role("button", name=button).click()
@@ -52,7 +53,7 @@ class Person:
         self.page.locator("details.menu").get_by_role("link", name=f"{action}…").click()
         if asked:
             for label, value in asked.items():
-                field = self.page.get_by_label(label, exact=True)
+                field = self.page.locator("[data-doing]").get_by_label(label, exact=True)
                 if field.evaluate("each => each.tagName") == "SELECT":
                     field.select_option(value)
                 else:
@@ -152,10 +153,10 @@ def backfill(person: Person) -> None:
     person.open("/board/backfills")
     person.page.get_by_role("link", name="Start a backfill…").click()
     for label, value in (("Task", "shop.revenue"), ("From", "2026-04-01"), ("To", "2026-04-02")):
-        person.page.get_by_label(label, exact=True).last.fill(value)  # the list has filters
+        person.page.locator("[data-doing]").get_by_label(label, exact=True).fill(value)
     person.page.get_by_role("button", name="What does it do?").click()
-    person.press("Start", "are opened")
-    person.act("Cancel", "discarded")
+    person.press("Start", "opened: ")
+    person.act("Cancel", "discarded: ")
 
 
 def send_an_alert_again(person: Person) -> None:
