@@ -23,7 +23,7 @@ from benchmarks.reads import JOBS, NS, SCHEDULES, Full, full_store
 from tests.browser import launched
 from tests.server.process import ServerProcess
 from tidegate.server.application import create_application
-from tidegate.server.board.page import PAGES
+from tidegate.server.board.rendering import PAGES
 
 ROUNDS, VISITS = 21, 7
 SHORT_ROUNDS, SHORT_VISITS = 7, 3
