@@ -264,8 +264,8 @@ def board_of(project: Path) -> Iterator[str]:
 
 def take_board(camera: "Camera") -> None:
     """Take the pictures of the board."""
-    camera.take("board_now.png", "/", Reason.W_LAST_RUN)
-    camera.take("board_schedule.png", f"/board/schedules/{CLEAN_FLIGHTS}", "not met")
+    camera.take("board_now.png", "/", "What waits, and for what")
+    camera.take("board_schedule.png", f"/board/schedules/{CLEAN_FLIGHTS}", "Conditions")
     camera.take("board_datasets.png", "/board/datasets?app=flights", "carrier_report")
     camera.take("board_ledger.png", "/board/ledger", CLEAN_WEATHER)
     camera.take("board_events.png", f"/board/events?schedule={CLEAN_FLIGHTS}", "succeeded")
