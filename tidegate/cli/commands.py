@@ -91,14 +91,14 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "Say what a code means, what has led to it, and what to do.",
         ),
         "late": Entry(
-            "tidegate.cli.operate.late:late", "List jobs and data that have missed their deadline."
+            "tidegate.cli.operate.lists:late", "List jobs and data that have missed their deadline."
         ),
         "day": Entry(
             "tidegate.cli.operate.instances.day:day",
             "Show a day: tasks by hours, in a terminal or as a page.",
         ),
         "ledger": Entry(
-            "tidegate.cli.operate.ledger:ledger",
+            "tidegate.cli.operate.lists:ledger",
             "Balance the events: succeeded, running, failed, pending, discarded.",
         ),
         "alerts": Entry(
@@ -114,9 +114,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "List, show, change, suspend, resume, trigger and delete schedules.",
         ),
         "jobs": Entry("tidegate.cli.operate.jobs:app", "List, show, cancel, retry, force and requeue jobs."),
-        "tasks": Entry(
-            "tidegate.cli.operate.instances.tasks:app", "List the cycle tasks and their next instances."
-        ),
+        "tasks": Entry("tidegate.cli.operate.lists:app", "List the cycle tasks and their next instances."),
         "instances": Entry(
             "tidegate.cli.operate.instances.instances:app",
             "List, show, mark, pause, resume and rerun the instances of tasks.",

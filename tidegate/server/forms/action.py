@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from tidegate.domain.model import Operation
+from tidegate.domain.time.expiry import ExpiryError, Until, parse_expiry
 from tidegate.domain.value import Value
 from tidegate.listings.listing import Action
-from tidegate.server.forms.override import until_of
 from tidegate.server.problem import Problem
 
 Given = Mapping[str, str]
@@ -69,3 +69,17 @@ def _operation(name: str) -> Operation | None:
     if name and name not in list(Operation):
         raise Problem(400, f"there is no operation {name!r:.100}", hint=f"one of {', '.join(Operation)}")
     return Operation(name) if name else None
+
+
+def until_of(expires: str, now: datetime) -> Until | None:
+    """Return the expiry of an override that was given; None for an empty one.
+
+    Raises:
+        Problem: 400, it means nothing or is over.
+    """
+    if not expires:
+        return None
+    try:
+        return parse_expiry(expires, now)
+    except ExpiryError as error:
+        raise Problem(400, error.message, hint=error.hint) from error

@@ -14,7 +14,7 @@ from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import contract, json_answer
 from tidegate.server.deployed import check_name, deployed_app
-from tidegate.server.forms.override import until_of
+from tidegate.server.forms.action import until_of
 from tidegate.server.problem import Problem
 from tidegate.server.routes.schedules import REASON, Reasoned
 from tidegate.server.service import Here, Service

@@ -23,7 +23,7 @@ from tidegate.server.deployed import (
     program_of,
     schedule_of,
 )
-from tidegate.server.forms.override import until_of
+from tidegate.server.forms.action import until_of
 from tidegate.server.forms.schedule import EXAMPLE, check_match, etag, spec_of
 from tidegate.server.listing import add_route
 from tidegate.server.problem import Problem, refused_as
