@@ -129,7 +129,7 @@ def list_command(
             if format is Format.TEXT:
                 typer.echo(asked.nothing)
             else:
-                print_for_tools([], format, listing.item)
+                print_for_tools([], format, listing.item.__struct_encode_fields__)
 
     parameters = [*_parameters(listing, short, argument), *_paging(limit, json_limit)]
     vars(command)["__signature__"] = inspect.Signature(parameters)
@@ -190,7 +190,11 @@ def _print(listing: Listing, source: "Source", asked: Parts, how: Shown) -> None
         of_all = "" if asked.total is None else f" of {asked.total(source.reader):,}"
         cut = f"The {'newest' if how.oldest_first else 'first'} {how.most:,}{of_all}; --limit shows more."
     if how.format is not Format.TEXT:
-        print_for_tools([item for _, _, items in shown for item in items], how.format, listing.item)
+        print_for_tools(
+            [item for _, _, items in shown for item in items],
+            how.format,
+            listing.item.__struct_encode_fields__,
+        )
         if cut:
             typer.echo(cut, err=True)
         return

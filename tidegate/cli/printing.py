@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidegate.cli.terminal import own_colours, with_controls_escaped, without_controls, without_line_ends
-from tidegate.domain.value import Value
 from tidegate.domain.wording import one_line
 
 if TYPE_CHECKING:
@@ -80,18 +79,17 @@ def print_json(value: Any) -> None:
     typer.echo(with_controls_escaped(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()))
 
 
-def print_for_tools(items: Sequence[Any], format: Format, of: type[Value] | None = None) -> None:
+def print_for_tools(items: Sequence[Any], format: Format, fields: Sequence[str] = ()) -> None:
     """Print a list as JSON, or as lines with tabs between the fields: first a line with their names.
 
     Args:
-        of: the struct of the items; None for that of the first one.
+        fields: those of the items that come first, in this order; the header has them without any item too.
     """
     import msgspec
 
     if format is not Format.TSV:
         print_json(items)
         return
-    fields = () if of is None else of.__struct_encode_fields__
     rows: list[dict[str, Any]] = msgspec.to_builtins(items)
     names = list(dict.fromkeys((*fields, *(name for row in rows for name in row))))
     typer.echo("\t".join(names))

@@ -63,7 +63,7 @@ def show_size(
     least = "" if going.whole else "at least "
     total = sum(each.bytes for each in sizes if each.bytes is not None)
     if format is Format.TSV:
-        print_for_tools(lines, format)
+        print_for_tools(lines, format, ("table", "rows", "bytes", "oldest", "prunable"))
         return
     if format is Format.JSON:
         print_json(

@@ -40,3 +40,9 @@ def test_a_list_has_all_forms(
     assert {row.count("\t") for row in rows} <= {head.count("\t")}
     for item in items:
         assert item.keys() <= set(head.split("\t"))
+
+
+@pytest.mark.parametrize("path", [("token", "list"), ("jobs", "list"), ("alerts", "list")], ids=" ".join)
+def test_a_list_without_items_names_its_columns(deployed: Project, path: Path) -> None:
+    (head,) = deployed.run(*path, "--format", "tsv").splitlines()
+    assert len(head.split("\t")) > 5

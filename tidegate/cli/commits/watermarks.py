@@ -28,7 +28,7 @@ from tidegate.domain.error import UserError, WrongUsage
 from tidegate.domain.part_name import Ref
 from tidegate.domain.suggest import did_you_mean
 from tidegate.listings.queries.watermarks import positions_of
-from tidegate.listings.watermarks import WATERMARKS
+from tidegate.listings.watermarks import WATERMARKS, Position
 from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.positions import known_watermarks, set_watermarks
 from tidegate.spark_jobs.commit.sequence import watermark_resource
@@ -68,7 +68,7 @@ def show(
         consumer, source = project.named(consumer), project.named(source)
         rows = positions_of(known_watermarks(project.commits, consumer, source))
     if format is not Format.TEXT:
-        print_for_tools(rows, format)
+        print_for_tools(rows, format, Position.__struct_encode_fields__)
         return
     columns = ("PART", "MOVES", "POSITION", "MOVED BY")
     cells = [(row.part or "(all of it)", str(row.moves), _short(row.position), row.commit) for row in rows]

@@ -53,7 +53,7 @@ def show_history(
         names = None if table is None else (_name(reader, table),)
         runs = reader.operation_runs(tables=names, limit=limit)
     if format is not Format.TEXT:
-        print_for_tools(runs, format, OperationRun)
+        print_for_tools(runs, format, OperationRun.__struct_encode_fields__)
         return
     if not runs:
         typer.echo("No operation has run yet.")

@@ -43,7 +43,7 @@ def list_apps(wide: WideOption = False, format: ListFormatOption = Format.TEXT) 
             }
             for name in names
         ]
-        print_for_tools(found, format)
+        print_for_tools(found, format, ("name", "deployed", "project", "hold"))
         return
     if not names:
         typer.echo("No apps are deployed. Run `tidegate deploy` first.")

@@ -78,7 +78,8 @@ def list_tokens(wide: WideOption = False, format: ListFormatOption = Format.TEXT
     found = ask_store(load_settings(), lambda reader: reader.records(TOKENS), ())
     if format is not Format.TEXT:
         fields = ("name", "role", "app", "namespace", "created_at", "revoked_at")
-        print_for_tools([{name: getattr(token, name) for name in fields} for token in found], format)
+        rows = [{name: getattr(token, name) for name in fields} for token in found]
+        print_for_tools(rows, format, fields)
         return
     if not found:
         typer.echo("There are no tokens: `tidegate serve` answers on loopback only.")
