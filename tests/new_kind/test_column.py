@@ -34,4 +34,4 @@ def test_the_table_of_the_command_has_it(printed: str) -> None:
 
 def test_the_page_of_the_board_has_it(printed: str) -> None:
     assert ">Publish number</th>" in printed
-    assert '<td class="number">1</td></tr>' in printed
+    assert '<td class="number" data-l="publish number">1</td>' in printed
