@@ -101,7 +101,7 @@ def test_wide_has_all_columns_and_whole_ids(listing: Listing, monkeypatch: pytes
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
 def test_lines_with_tabs_have_each_field_once(listing: Listing, text: str):
     with contextlib.redirect_stdout(io.StringIO()) as out, cleaned_output():
-        print_for_tools(items_of(listing, text), Format.TSV, listing.item)
+        print_for_tools(items_of(listing, text), Format.TSV, listing.item.__struct_encode_fields__)
     head, *rows = out.getvalue().removesuffix("\n").split("\n")
     assert head.split("\t") == [*listing.item.__struct_encode_fields__]
     assert [row.count("\t") for row in rows] == [head.count("\t")] * 2
@@ -111,5 +111,5 @@ def test_lines_with_tabs_have_each_field_once(listing: Listing, text: str):
 @PARAMETERS
 def test_an_empty_list_is_a_header_for_shells(listing: Listing):
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        print_for_tools([], Format.TSV, listing.item)
+        print_for_tools([], Format.TSV, listing.item.__struct_encode_fields__)
     assert out.getvalue() == "\t".join(listing.item.__struct_encode_fields__) + "\n"
