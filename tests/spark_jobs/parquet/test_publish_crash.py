@@ -42,7 +42,7 @@ pytestmark = pytest.mark.slow  # processes, and files of many versions
 MAXIMUM_CALLS = 400
 """More than any publish below makes; reaching it means that the sweep does not end."""
 
-EVERY = every(9)
+EVERY = every(7)
 """The publisher dies before each n-th change; each mode begins at another one."""
 
 EVERY_OF_RECOVERY = every(4)
