@@ -53,8 +53,9 @@ WRITES = {
 }
 """Commands without `--format` that change something and say what they did."""
 
-OTHERS = {("dev",), ("host",), ("serve",), ("demo",), ("land",), ("completion",), ("schema",), ("version",)}
-"""Processes that go on, scripts, the schema (JSON itself), and the version (one word)."""
+SCRIPTS = {("completion",), ("schema",), ("import", "crontab")}
+OTHERS = {("dev",), ("host",), ("serve",), ("demo",), ("land",), ("version",)} | SCRIPTS
+"""Processes that go on, files of another form (scripts, the schema, YAML), and the version (one word)."""
 
 LISTS: dict[Path, int] = {
     ("docs",): 0,
