@@ -147,7 +147,9 @@ def trigger(
         raise Refused(f"schedule {ref} has no for_each, got key {key!r}", "leave the key out")
     wrong = _wrong_key(state.spec, app, written or key, now)
     if wrong is not None:
-        raise Refused(f"schedule {ref} has no such key: {wrong.summary}", wrong.hint)
+        # What is wrong with a text names the text; a mapping may be one of too many dimensions.
+        shown = "" if isinstance(written, str) else f", {msgspec.json.encode(written).decode()}"
+        raise Refused(f"schedule {ref} has no such key{shown}: {wrong.summary}", wrong.hint)
     waiting = [job for job in transaction.jobs(schedules=[ref], states=WAITING) if job.key == key]
     # A job that still collects comes before full jobs that wait for their constraints.
     found = min(waiting, key=lambda job: job.closed, default=None)
