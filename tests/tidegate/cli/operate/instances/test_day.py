@@ -63,7 +63,9 @@ def test_upstream_tasks_are_above_their_consumers(morning: TaskProject) -> None:
 
 def test_a_day_without_instances_says_so(tasks: TaskProject) -> None:
     assert tasks.project.run("day", "2026-03-05").startswith("No instances on 2026-03-05")
-    assert tasks.project.refused("day", "10.3.").hint == "write for example 2026-03-10"
+    refused = tasks.project.refused("day", "10.3.")
+    assert refused.message == '"10.3." is not a date; write it as "2026-03-10"'
+    assert refused.hint == "a day is written YYYY-MM-DD"
     assert "No task has an instance" in day_file(Matrix(day=at("00:00").date(), rows=()), at("00:00"))
 
 
@@ -92,7 +94,7 @@ def test_the_page_needs_nothing_from_elsewhere_and_has_every_cell(morning: TaskP
     assert printed == "day.html: 8 instances of 4 tasks\n"
     text = (morning.project.folder / "day.html").read_text("utf-8")
     assert "http:" not in text and "https:" not in text and "url(" not in text.replace("url(#tip)", "")
-    assert "default-src 'none'" in text and "prefers-color-scheme: dark" in text
+    assert "default-src 'none'" in text and "color-scheme: light dark" in text
     elements = Elements(text)
     assert elements.open == []
     assert not {"link", "img", "iframe"} & set(elements.tags)

@@ -57,7 +57,7 @@ def test_what_does_not_exist_is_refused(tasks: TaskProject) -> None:
     assert refused("instances", "list", "cleen").hint == 'did you mean "clean"?'
     status = refused("instances", "list", "--status", "failde")
     assert isinstance(status, WrongUsage) and "not_run, waiting" in status.hint
-    assert refused("instances", "list", "--day", "10.3.").hint == "write it as 2026-03-10"
+    assert refused("instances", "list", "--day", "10.3.").hint == 'write it as "2026-03-10"'
     assert "E-TASK" in refused("instances", "list", "--backfill", "7").message
     assert "E-TIME" in refused("instances", "show", "clean", f"{DAY}-11:00").message
     assert "E-TIME" in refused("instances", "show", "clean", "yesterday").message
