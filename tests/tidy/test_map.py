@@ -11,11 +11,14 @@ ALERTS = "| **alerts** `alert` `alerts` |"
 def paths() -> list[str]:
     """Every Python file and folder below `tidegate/`, and every page."""
     product = ROOT / "tidegate"
-    found = [
-        path.relative_to(product).as_posix()
+    files = [
+        path.relative_to(product)
         for path in product.rglob("*")
-        if "__pycache__" not in path.parts and (path.is_dir() or path.suffix == ".py")
+        if path.is_file() and "__pycache__" not in path.parts
     ]
+    # Bytecode keeps a folder in place whose files have moved.
+    folders = {parent.as_posix() for path in files for parent in path.parents if parent.name}
+    found = [*sorted(folders), *(path.as_posix() for path in files if path.suffix == ".py")]
     return [*found, *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))]
 
 
