@@ -19,7 +19,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser import launched
 from tests.server.board import board, night
 from tests.server.board.visit import answered
 from tests.server.sales import deployed
@@ -87,12 +86,6 @@ class Asked:
         """The jobs whose run has started and not ended."""
         with self.server.store.reading() as reader:
             return {run.job for run in reader.runs(active=True) if run.status is RunStatus.STARTED}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
 
 
 @pytest.fixture(scope="module", params=WORLDS)

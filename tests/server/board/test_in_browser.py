@@ -5,20 +5,16 @@ A headless Chromium opens the pages of a server process (`tests.browser`).
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import launched
 from tests.effort import EFFORT
 from tests.server.board.person import STEPS, Person
-from tests.server.board.seeded import TOKEN, report, run_job, seeded
-from tests.server.board.visit import Visit, visit
+from tests.server.board.seeded import report, run_job, seeded
+from tests.server.board.visit import Visit, signed_in, visit
 from tidegate.server.board.rendering import PAGES
-from tidegate.server.browser_session import COOKIE
 
 pytestmark = pytest.mark.store  # a process of its own
 
@@ -66,38 +62,17 @@ def address(project: Path) -> Iterator[str]:
         yield server.address
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
-
-
-@contextmanager
-def opened(browser: Browser, address: str) -> Iterator[Page]:
-    """A new page in the light scheme, signed in; it fails where the browser complains or asks elsewhere."""
-    wrong: list[str] = []
-    made = browser.new_page(color_scheme="light", base_url=address)
-    signed_in = httpx.post(f"{address}/board/sign-in", data={"token": TOKEN})
-    session = signed_in.cookies[COOKIE]
-    made.context.add_cookies([{"name": COOKIE, "value": session, "url": address}])
-    made.on("console", lambda line: wrong.append(line.text) if line.type != "verbose" else None)
-    made.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith(address) else None)
-    yield made
-    made.close()
-    assert wrong == []
-
-
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """A new page in the light scheme: the schemes differ in colours only."""
-    with opened(browser, address) as made:
+    with signed_in(browser, address) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def visits(browser: Browser, address: str) -> list[Visit]:
     """What each page is like; each is loaded once."""
-    with opened(browser, address) as page:
+    with signed_in(browser, address) as page:
         return [visit(page, path) for path in _all_paths(page)]
 
 

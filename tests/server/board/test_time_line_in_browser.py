@@ -1,18 +1,13 @@
 """The time line as people use it: drawn, by the keyboard, narrowed, in the address, and without scripts."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import launched
 from tests.server.board.night import night
-from tests.server.board.seeded import TOKEN
-from tests.server.board.visit import visit
-from tidegate.server.browser_session import COOKIE
+from tests.server.board.visit import signed_in, visit
 
 pytestmark = pytest.mark.store  # a process of its own
 
@@ -28,30 +23,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.address
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launched() as started:
-        yield started
-
-
-@contextmanager
-def opened(browser: Browser, address: str, *, scripts: bool = True) -> Iterator[Page]:
-    """A new page, signed in; it fails where the browser complains, as of a style that the policy forbids."""
-    wrong: list[str] = []
-    made = browser.new_page(base_url=address, java_script_enabled=scripts, color_scheme="light")
-    session = httpx.post(f"{address}/board/sign-in", data={"token": TOKEN}).cookies[COOKIE]
-    made.context.add_cookies([{"name": COOKIE, "value": session, "url": address}])
-    made.on("console", lambda line: wrong.append(line.text) if line.type != "verbose" else None)
-    made.on("pageerror", lambda error: wrong.append(str(error)))
-    yield made
-    made.close()
-    assert wrong == []
-
-
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """The first page, its time line drawn."""
-    with opened(browser, address) as made:
+    with signed_in(browser, address) as made:
         made.goto("/")
         expect(made.locator(".tl-lane").first).to_be_visible()
         yield made
@@ -124,7 +99,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(page: Page) -> None:
 
 
 def test_without_scripts_the_table_has_runs_and_next_instants(browser: Browser, address: str) -> None:
-    with opened(browser, address, scripts=False) as made:
+    with signed_in(browser, address, scripts=False) as made:
         made.goto("/")
         table = made.get_by_role("region", name="Runs and next instants")
         expect(table).to_contain_text("runs 2013-12-20")

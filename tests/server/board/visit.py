@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import axe_playwright_python
+import httpx
 from playwright.sync_api import Browser, Page, Route, ViewportSize
 
 from tests.server.board.person import forms
+from tests.server.board.seeded import TOKEN
 from tests.server.serving import Served
+from tidegate.server.browser_session import COOKIE
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text("utf-8")
 CONTRAST = "color-contrast"
@@ -67,6 +70,24 @@ def answered(browser: Browser, server: Served) -> Iterator[Page]:
     page.route("**/*", answer)
     yield page
     page.close()
+
+
+@contextmanager
+def signed_in(browser: Browser, address: str, *, scripts: bool = True) -> Iterator[Page]:
+    """A new page in the light scheme, signed in; it fails where the browser complains or asks elsewhere.
+
+    A browser complains of what a script raises, and of what the policy forbids.
+    """
+    wrong: list[str] = []
+    made = browser.new_page(base_url=address, java_script_enabled=scripts, color_scheme="light")
+    session = httpx.post(f"{address}/board/sign-in", data={"token": TOKEN}).cookies[COOKIE]
+    made.context.add_cookies([{"name": COOKIE, "value": session, "url": address}])
+    made.on("console", lambda line: wrong.append(line.text) if line.type != "verbose" else None)
+    made.on("pageerror", lambda error: wrong.append(str(error)))
+    made.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith(address) else None)
+    yield made
+    made.close()
+    assert wrong == []
 
 
 class Found(NamedTuple):
