@@ -8,8 +8,7 @@ import msgspec
 from dagster import Enum, EnumValue, Field, IntSource
 
 from tidegate.domain.value import Value
-
-MODULE = "tidegate.definitions"
+from tidegate.project.environment import MODULE
 
 
 class Mode(StrEnum):

@@ -23,9 +23,8 @@ from time import monotonic
 from types import TracebackType
 
 from tidegate.processes.interrupts import heeding_interrupts
+from tidegate.project.environment import LOCATION_NAME, MODULE
 
-LOCATION_NAME = "tidegate"
-MODULE = "tidegate.definitions"
 HOST = "127.0.0.1"
 
 CHECKOUT = Path(__file__).parents[2]

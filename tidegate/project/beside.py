@@ -18,15 +18,14 @@ from typing import Any, NamedTuple, cast
 import yaml
 
 from tidegate.domain.error import UserError
+from tidegate.project.environment import LOCATION_NAME, MODULE
 
 PYPROJECT = "pyproject.toml"
 WORKSPACE = "workspace.yaml"
-MODULE = "tidegate.definitions"
-LOCATION = "tidegate"
 
 WITH_WORKSPACE = f"start Dagster by `dagster dev -w {WORKSPACE}`: without -w it takes {PYPROJECT} alone"
 
-_OURS: dict[str, Any] = {"python_module": {"module_name": MODULE, "location_name": LOCATION}}
+_OURS: dict[str, Any] = {"python_module": {"module_name": MODULE, "location_name": LOCATION_NAME}}
 _HEADING = re.compile(r"\[tool\.dagster\][ \t]*(?:#.*)?")
 _MODULE_NAME = re.compile(r"(?P<before>[ \t]*)module_name[ \t]*=(?P<value>[^#]*)(?P<comment>#.*)?")
 
@@ -162,7 +161,7 @@ def _with_entry(text: str, read: object) -> str | None:
     dashes = [line for line in text.split("\n") if line.lstrip(" ").startswith("- ")]
     indent = " " * min((len(line) - len(line.lstrip(" ")) for line in dashes), default=2)
     end = "\r\n" if "\r\n" in text else "\n"
-    ours = ("- python_module:", f"    module_name: {MODULE}", f"    location_name: {LOCATION}")
+    ours = ("- python_module:", f"    module_name: {MODULE}", f"    location_name: {LOCATION_NAME}")
     changed = text.rstrip() + "".join(f"{end}{indent}{line}" for line in ours) + end
     wanted = {**cast("dict[str, Any]", read), "load_from": [*cast("list[Any]", before), _OURS]}
     try:

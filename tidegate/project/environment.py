@@ -1,4 +1,7 @@
-"""The environment variables that Tidegate reads or sets, with their descriptions."""
+"""What processes of a project have in common: variables, with their descriptions, and the code location."""
+
+MODULE, LOCATION_NAME = "tidegate.definitions", "tidegate"
+"""The code location of a project: the module that Dagster loads, and the name of the location."""
 
 PROJECT_VARIABLE = "TIDEGATE_PROJECT"
 ENVIRONMENT_VARIABLE = "TIDEGATE_ENV"

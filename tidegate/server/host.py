@@ -153,7 +153,7 @@ class ServersHost:
 
     def _target(self, home: Path) -> "WorkspaceLoadTarget":
         from tidegate.dagster_defs.internals.workspace import ModuleTarget, WorkspaceFileTarget
-        from tidegate.processes.dagster import LOCATION_NAME, MODULE
+        from tidegate.project.environment import LOCATION_NAME, MODULE
 
         project = self._settings.project
         own, of_home = project / WORKSPACE_NAME, home / WORKSPACE_NAME

@@ -26,9 +26,8 @@ from tidegate.dagster_defs.internals.workspace import (
     WorkspaceLoadTarget,
     WorkspaceProcessContext,
 )
-from tidegate.processes.dagster import LOCATION_NAME, MODULE
 from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME
-from tidegate.project.environment import PROJECT_VARIABLE
+from tidegate.project.environment import LOCATION_NAME, MODULE, PROJECT_VARIABLE
 from tidegate.project.location import location_of
 from tidegate.scheduler.model.job import Job
 

@@ -27,7 +27,7 @@ from tidegate.dagster_defs.dispatch.switch import is_parked
 from tidegate.dagster_defs.internals.instigators import InstigatorState, InstigatorType
 from tidegate.domain.model import Dataset
 from tidegate.processes.alive import DagsterState, dagster_state
-from tidegate.processes.dagster import LOCATION_NAME
+from tidegate.project.environment import LOCATION_NAME
 from tidegate.release import release
 from tidegate.scheduler.commands.by_hand.manual import suspend
 from tidegate.scheduler.model.deployed import APPS

@@ -11,9 +11,9 @@ from tests.dagster_dev import dagster_dev
 from tidegate.cli.main import application
 from tidegate.dagster_defs.deployed.names import NOTHING_DEPLOYED, RECOVERY
 from tidegate.dagster_defs.deployed.plan_state import NOTHING_DEPLOYED_TEXT
-from tidegate.processes.dagster import LOCATION_NAME
 from tidegate.processes.graphql import ask, reload_location
 from tidegate.project.create import create_project
+from tidegate.project.environment import LOCATION_NAME
 
 pytestmark = pytest.mark.dagster
 
