@@ -7,9 +7,9 @@ import pytest
 from tests.worlds.by import CLI
 from tidegate.scheduler.commands.tokens import create_token, revoke_token
 from tidegate.scheduler.model.records.session import SESSIONS, Session
-from tidegate.scheduler.model.records.token import TOKENS, Role, token_hash
+from tidegate.scheduler.model.records.token import TOKENS, Role, token_hash, token_with
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.server.browser_session import KEPT_FOR, find_session, open_session, token_in
+from tidegate.server.browser_session import KEPT_FOR, find_session, open_session
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 SECRET = "tg_a-secret-of-a-person"
@@ -44,7 +44,7 @@ def test_a_session_ends_by_itself_and_is_of_one_namespace(store: MemoryStore) ->
 
 def test_another_secret_of_the_same_name_ends_it(store: MemoryStore) -> None:
     with store.transaction() as transaction:
-        assert token_in(transaction.records(TOKENS), SESSION) is not None
+        assert token_with(transaction.records(TOKENS), SESSION.token) is not None
         revoke_token(transaction, "ada", NOON, CLI)
         create_token(transaction, "ada", Role.OPERATE, None, token_hash("another"), NOON, CLI)
-        assert token_in(transaction.records(TOKENS), SESSION) is None
+        assert token_with(transaction.records(TOKENS), SESSION.token) is None

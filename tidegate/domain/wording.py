@@ -1,6 +1,7 @@
 """Parts of messages: quoted values, English lists, and numbers with nouns."""
 
 import re
+from collections.abc import Sequence
 
 LINE_END = re.compile("[\\t-\\r\\x85\\u2028\\u2029]")
 """Of all kinds, and tabs, which move what follows them."""
@@ -42,6 +43,17 @@ def listed(words: list[str] | tuple[str, ...], joint: str = "or") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {joint} {words[-1]}"
+
+
+def first_of(words: Sequence[str], most: int) -> str:
+    """Return the first of some words, and how many more there are: "a, b and 3 more"."""
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def capitalized(text: str) -> str:
+    """Return a text whose first letter is a capital; the others stay as they are."""
+    return text[:1].upper() + text[1:]
 
 
 _WITH_AN = re.compile(r"hour|hono|(?!eu|one|once)[aeio]|un(?!i)|up|us(?!e)", re.IGNORECASE)

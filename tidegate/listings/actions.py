@@ -9,17 +9,6 @@ from tidegate.listings.listing import Action, load
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 
-def allowed_actions(
-    actions: Sequence[Action], reader: EngineReader, item: Any, now: datetime
-) -> tuple[str, ...]:
-    """Return the actions that would not be refused now.
-
-    Args:
-        item: as the engine has it.
-    """
-    return tuple(each.name for each in actions if refusal_of(each, reader, item, now) is None)
-
-
 def refusal_of(action: Action, reader: EngineReader, item: Any, now: datetime) -> UserError | None:
     """Return why an action would be refused now; None if it would not."""
     try:

@@ -11,18 +11,17 @@ Without tokens a page of another site, opened in a browser on this machine, must
 always.
 """
 
-import hmac
 import ipaddress
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from tidegate.scheduler.model.records.session import Session
-from tidegate.scheduler.model.records.token import TOKENS, Grant, Role, Token, token_hash
-from tidegate.server.browser_session import COOKIE, find_session, token_in
+from tidegate.scheduler.model.records.token import TOKENS, Grant, Role, token_hash, token_with
+from tidegate.server.browser_session import COOKIE, find_session
 from tidegate.server.caller import Caller, unknown
 from tidegate.server.issuer import check_sign_on
 from tidegate.server.peer import Peer
@@ -56,9 +55,9 @@ def caller_of(request: Request, service: Here) -> Caller:
         session = None if cookie is None else find_session(reader, cookie, service.namespace, now)
     token = None
     if secret is not None:
-        token = token_of(tokens, secret)
+        token = token_with(tokens, token_hash(secret))
     elif session is not None:
-        token = token_in(tokens, session)
+        token = token_with(tokens, session.token)
     person = None if session is None else person_of(service, session)
     count(request, service, f"token {token.name}" if token else person.name if person else "")
     if person is not None:
@@ -141,15 +140,6 @@ def count(request: Request, service: Service, who: str) -> None:
             {"Retry-After": str(seconds)},
             hint="`requests_per_minute` of [serve] in tidegate.toml is the limit",
         )
-
-
-def token_of(tokens: Sequence[Token], secret: str) -> Token | None:
-    """Return the token with this secret, unless it is revoked."""
-    hashed = token_hash(secret)
-    for token in tokens:
-        if hmac.compare_digest(token.hash, hashed) and token.revoked_at is None:
-            return token
-    return None
 
 
 def _cookie(request: Request) -> str | None:

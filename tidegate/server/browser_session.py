@@ -7,13 +7,12 @@ and the API does not take it.
 """
 
 import secrets
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
 
 from tidegate.scheduler.model.records.session import SESSIONS, Session
-from tidegate.scheduler.model.records.token import Token, token_hash
+from tidegate.scheduler.model.records.token import token_hash
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 
@@ -50,12 +49,4 @@ def find_session(reader: EngineReader, value: str, namespace: str, now: datetime
     for session in reader.records(SESSIONS, id=[token_hash(value)]):
         if session.namespace == namespace and session.expires_at > now:
             return session
-    return None
-
-
-def token_in(tokens: Sequence[Token], session: Session) -> Token | None:
-    """Return the token that a session was made for, unless it is revoked."""
-    for token in tokens:
-        if token.hash == session.token and token.revoked_at is None:
-            return token
     return None

@@ -88,6 +88,14 @@ class Caller:
             raise Problem(403, f"this needs the role {role}, and {self.person} has {self.highest}")
         raise Problem(403, f"this needs a token of the role {role}, and yours has {self.highest}")
 
+    def may(self, role: Role) -> bool:
+        """Return whether the caller has a role, be it in one app."""
+        try:
+            self.check(role)
+        except Problem:
+            return False
+        return True
+
     def check_person(self) -> None:
         """Refuse a person of whom no group may come in.
 

@@ -14,6 +14,7 @@ from tidegate.cli.by_hand import by_hand
 from tidegate.cli.maintenance.status import TableArgument
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
 from tidegate.domain.model.operation import Operation
+from tidegate.domain.wording import first_of
 
 if TYPE_CHECKING:
     from tidegate.scheduler.explain.operations.dry_run import WouldRun
@@ -139,9 +140,7 @@ def _print_dry(table: str, shown: "Sequence[WouldRun]", format: Format) -> None:
 def _print_excluded(excluded: "Sequence[str]") -> None:
     if not excluded:
         return
-    more = len(excluded) - KEYS_NAMED
-    tail = f" and {more} more" if more > 0 else ""
-    typer.echo(f"without the partitions that pipelines write: {', '.join(excluded[:KEYS_NAMED])}{tail}")
+    typer.echo(f"without the partitions that pipelines write: {first_of(excluded, KEYS_NAMED)}")
 
 
 def _nothing(table: str) -> str:

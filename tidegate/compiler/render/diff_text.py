@@ -6,7 +6,7 @@ The consequences of a change for live jobs follow it, after an arrow. Unchanged 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, assert_never, cast
 
 import msgspec
@@ -26,7 +26,7 @@ from tidegate.compiler.render.trigger_yaml import yaml_lines
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.part_name import name_of
 from tidegate.domain.size import size_text
-from tidegate.domain.wording import one_line
+from tidegate.domain.wording import first_of, one_line
 
 MAX_VALUE_CHARACTERS = 70
 """Longer values are cut; `--format json` prints them in full."""
@@ -200,28 +200,22 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-def _named(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = len(names) - NAMES_SHOWN
-    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
 def consequence_text(consequence: Consequence) -> str:
     """Return one consequence in a few words."""
-    n, detail = consequence.count, consequence.detail
+    n, detail, names = consequence.count, consequence.detail, first_of(consequence.names, NAMES_SHOWN)
     match consequence.kind:
         case "discards":
             return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} discarded with {detail}"
         case "makes":
             again = f"{n} {_plural('instance', n)} {'is' if n == 1 else 'are'} made again"
-            return f"{again}: {_named(consequence.names)}" if consequence.names else again
+            return f"{again}: {names}" if names else again
         case "begins":
             made = f"{n} {_plural('instance', n)} {'is' if n == 1 else 'are'} made"
-            return f"{made}, whose days have begun in its zone: {_named(consequence.names)}"
+            return f"{made}, whose days have begun in its zone: {names}"
         case "fires":
-            return f"fires at once, since the time is over in its zone: {_named(consequence.names)}"
+            return f"fires at once, since the time is over in its zone: {names}"
         case "skips":
-            return f"does not fire again for {_named(consequence.names)}"
+            return f"does not fire again for {names}"
         case "takes":
             return f"{n} {_plural('instance', n)} {'goes' if n == 1 else 'go'}: the task has no such time"
         case "carries":

@@ -11,7 +11,7 @@ import msgspec
 from tidegate.domain.model import WindowConstraint, leaves
 from tidegate.domain.part_name import app_of, name_of, whole_name
 from tidegate.domain.value import Value
-from tidegate.domain.wording import plural
+from tidegate.domain.wording import first_of, plural
 from tidegate.listings.queries.bars import bars_of, begin_of, is_within, whole
 from tidegate.listings.queries.lanes import Found, Wanted, find_lanes
 from tidegate.listings.time_line import (
@@ -229,8 +229,7 @@ def _says(found: Found, bars: Iterable[Bar]) -> str:
     """Return the state of a lane in words, with the keys of the jobs in it, and the reason of the newest."""
     several = [bar for bar in bars if bar.state is found.state]
     keys = list(dict.fromkeys(bar.key for bar in reversed(several) if bar.key))
-    more = f" and {len(keys) - KEYS_NAMED} more" if len(keys) > KEYS_NAMED else ""
-    named = ", ".join(keys[:KEYS_NAMED]) + more
+    named = first_of(keys, KEYS_NAMED)
     reason = next((bar.reason for bar in reversed(several) if bar.reason), "")
     summary = f": {Reason(reason).summary.removeprefix(f'{found.state.value}: ')}" if reason else ""
     match found.state:

@@ -10,7 +10,7 @@ beside its sentence: each face writes it in its own way. Pure.
 from datetime import datetime
 
 from tidegate.domain.value import Value
-from tidegate.domain.wording import plural
+from tidegate.domain.wording import capitalized, plural
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.unblock import Missing, missing_of
 from tidegate.scheduler.model.job import Job, JobState
@@ -95,7 +95,7 @@ def _outcome(explanation: Explanation, job: Job) -> Sentence:
 def _failed(job: Job) -> Answer:
     cause = deepest_cause(job.detail)
     summary = "" if job.reason is None else job.reason.summary
-    said = Sentence(text=cause or _capital(summary) or "It failed")
+    said = Sentence(text=cause or capitalized(summary) or "It failed")
     return Answer(says=said, code=job.reason, error="" if job.detail.strip() == cause else job.detail)
 
 
@@ -110,7 +110,7 @@ def _waits(explanation: Explanation, job: Job) -> Sentence:
     if explanation.roots:
         root = explanation.roots[0]
         of = "" if root.job == job.id else f"Waits for {root.task} of {root.key}: "
-        return Sentence(text=_capital(f"{of}{root.what}"), at=root.by)
+        return Sentence(text=capitalized(f"{of}{root.what}"), at=root.by)
     unmet = [each for each in explanation.constraints if not each.met]
     of_trigger = explanation.missing[: len(explanation.missing) - len(unmet)]
     if of_trigger:
@@ -150,8 +150,4 @@ def _otherwise(explanation: Explanation) -> Sentence | None:
 
 
 def _sentence(text: str) -> Sentence:
-    return Sentence(text=_capital(text))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return Sentence(text=capitalized(text))

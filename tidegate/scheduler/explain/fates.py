@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tidegate.domain.part_name import name_of
 from tidegate.domain.value import Value
-from tidegate.domain.wording import plural
+from tidegate.domain.wording import capitalized, first_of, plural
 from tidegate.scheduler.explain.answer import Sentence, answer
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -74,7 +74,7 @@ def _held(reader: EngineReader, app: str) -> Fate:
 
 def _released(reader: EngineReader, app: str) -> Fate:
     decided = _counted(reader, "launch", (JobState.PENDING_LAUNCH,), apps=(app,))
-    note = Sentence(text=f"{_capital(decided)} was decided meanwhile.")
+    note = Sentence(text=f"{capitalized(decided)} was decided meanwhile.")
     return Fate(state="active", text=f"{app} is released: what was decided is launched first", notes=(note,))
 
 
@@ -149,8 +149,7 @@ def fates_of_jobs(reader: EngineReader, changed: ChangedJobs, now: datetime) -> 
     foreseen = len(found) <= FORESEEN
     for (ref, became), group in groupby(found, key=lambda each: each[:2]):
         jobs = [job for _, _, job in group]
-        names = [job.key or name_of(ref) for job in jobs]
-        shown = ", ".join(names[:KEYS_SHOWN]) + _more(len(names) - KEYS_SHOWN)
+        shown = first_of([job.key or name_of(ref) for job in jobs], KEYS_SHOWN)
         notes = [Sentence(text=became.note)] if became.note else []
         if foreseen:
             notes += [each for job in jobs for each in _what_comes(reader, job, now)]
@@ -160,10 +159,6 @@ def fates_of_jobs(reader: EngineReader, changed: ChangedJobs, now: datetime) -> 
             notes=tuple(notes),
             jobs=len(jobs),
         )
-
-
-def _more(number: int) -> str:
-    return f" and {number} more" if number > 0 else ""
 
 
 def _what_comes(reader: EngineReader, job: Job, now: datetime) -> Iterator[Sentence]:
@@ -236,11 +231,7 @@ def _why(job: Job) -> str:
     """Return why a job is discarded: words first, then the code."""
     if job.reason is None:
         return ""
-    return f"{_capital(job.reason.summary.removeprefix('discarded: '))} ({job.reason})."
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return f"{capitalized(job.reason.summary.removeprefix('discarded: '))} ({job.reason})."
 
 
 def _by_hand(job: Job) -> str:

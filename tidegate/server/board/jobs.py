@@ -26,9 +26,9 @@ from tidegate.server.board.actions import Offered, offered
 from tidegate.server.board.conditions import Condition, tree_of
 from tidegate.server.board.datasets.edges import ends_of, triggers
 from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.rendering import job_path
 from tidegate.server.board.runs import sign_of
 from tidegate.server.board.subjects import of_job
-from tidegate.server.problem import Problem
 from tidegate.server.service import Here, Service
 from tidegate.server.visible import visible_job
 
@@ -158,11 +158,7 @@ def _with_error(why: Explanation, because: str) -> Explanation:
 
 def _log(service: Service, caller: Caller, run: str) -> RunLog | None:
     """Return the end of a run's log; what a program prints is for those who may operate it."""
-    try:
-        caller.check(Role.OPERATE)
-    except Problem:
-        return None
-    return read_log(service.settings, run) if run else None
+    return read_log(service.settings, run) if run and caller.may(Role.OPERATE) else None
 
 
 def _main(job: Job, menu: Sequence[Offered]) -> Offered | None:
@@ -205,7 +201,7 @@ def _stops(reader: ListingReader, job: Job, caller: Caller) -> tuple[Stopped, ..
         return tuple(
             Stopped(
                 name=f"{each.schedule}[{each.key}]",
-                path=f"/board/jobs/{each.id}",
+                path=job_path(each.id),
                 sign=sign_of(each),
                 note="",
             )

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import UNSET
@@ -120,20 +121,6 @@ SHORT = 12
 
 _NOW: ContextVar[datetime] = ContextVar("instant of the page")
 
-_STEPS = (
-    (timedelta(days=2), 86_400, "d"),
-    (timedelta(hours=2), 3600, "h"),
-    (timedelta(minutes=2), 60, "min"),
-)
-
-
-def span(passed: timedelta) -> str:
-    """Return a span in its largest unit: "3 h"."""
-    for least, seconds, unit in _STEPS:
-        if passed >= least:
-            return f"{int(passed.total_seconds()) // seconds} {unit}"
-    return f"{max(int(passed.total_seconds()), 0)} s"
-
 
 def relative(at: datetime) -> str:
     """Return an instant as seen from that of the page: "4 h 02 min ago", "in 12 min"."""
@@ -152,6 +139,11 @@ def lasting(passed: timedelta) -> str:
     if hours == 0:
         return f"{minutes} min" if minutes else f"{seconds} s"
     return f"{hours} h {rest:02} min" if hours < DAY_HOURS else f"{hours // 24} d"
+
+
+def since(at: datetime, now: datetime) -> str:
+    """Return how long ago an instant was, as `lasting`; one of a clock that is ahead is now."""
+    return lasting(max(now - at, timedelta()))
 
 
 def shape(state: str) -> str:
@@ -186,6 +178,11 @@ def short(id: str) -> str:
     return id.rpartition("-")[2][:SHORT] or id[:SHORT]
 
 
+def job_path(id: str) -> str:
+    """Return the page of a job."""
+    return f"/board/jobs/{quote(id, safe='')}"
+
+
 def _environment() -> Environment:
     found = Environment(
         loader=PackageLoader("tidegate.server.board"),
@@ -198,7 +195,6 @@ def _environment() -> Environment:
     found.filters["clock"] = lambda at: local_clock(at, _NOW.get())
     found.filters |= {"relative": relative, "lasting": lasting, "short": short, "shape": shape, "word": word}
     found.filters |= {"asset": asset, "columns": columns}
-    found.filters["span"] = span
     found.globals["listings"] = LISTINGS
     found.globals["styles"] = STYLES
     found.globals["main_pages"] = MAIN_PAGES

@@ -22,7 +22,7 @@ from tidegate.scheduler.model.job import SHORT_DIGITS, JobState, hash_of
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import READ, Called
 from tidegate.server.board.page import PageRoute, page
-from tidegate.server.board.rendering import PAGES
+from tidegate.server.board.rendering import PAGES, job_path
 from tidegate.server.caller import Caller
 from tidegate.server.contract import contract, json_answer
 from tidegate.server.deployed import deployed_apps
@@ -150,7 +150,7 @@ def _jobs(service: Service, reader: ListingReader, caller: Caller, q: str) -> li
             name=job.id,
             state=job.state,
             note=f"{job.schedule} {job.key}".strip(),
-            page=f"/board/jobs/{quote(job.id, safe='')}",
+            page=job_path(job.id),
         )
         for job in ordered[:MOST]
     ]

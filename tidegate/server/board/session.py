@@ -18,7 +18,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from tidegate.scheduler.model.records.session import Session
-from tidegate.scheduler.model.records.token import TOKENS, Role
+from tidegate.scheduler.model.records.token import TOKENS, Role, token_hash, token_with
 from tidegate.server.access import (
     FORWARDED,
     HOST,
@@ -28,7 +28,6 @@ from tidegate.server.access import (
     is_loopback,
     person_of,
     refuse_foreign_page,
-    token_of,
 )
 from tidegate.server.board.page import SEE_OTHER, PageRoute, rendered
 from tidegate.server.body import read_form
@@ -69,7 +68,7 @@ def sign_in(request: Request, service: Here, form: Annotated[dict[str, str], Dep
     """
     refuse_foreign_page(request)
     with service.store.reading() as reader:
-        token = token_of(reader.records(TOKENS), form.get("token", "").strip())
+        token = token_with(reader.records(TOKENS), token_hash(form.get("token", "").strip()))
     count(request, service, f"token {token.name}" if token else "")
     if token is None:
         raise unknown("the token is unknown or revoked")

@@ -4,12 +4,13 @@ import re
 from datetime import datetime, timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from tidegate.domain.duration import DurationError, parse_duration
 from tidegate.domain.error import WrongUsage
 from tidegate.domain.part_name import SEPARATOR, app_of, without_namespace
 from tidegate.domain.time.instant import instant_of
+from tidegate.domain.value import Value
 from tidegate.listings.queries.lanes import Wanted
 from tidegate.listings.queries.time_line import time_line
 from tidegate.listings.time_line import LaneState, TimeLine
@@ -67,34 +68,40 @@ PageNumber = Annotated[
 ]
 
 
-@router.get("/timeline", dependencies=[READ], **contract(TimeLine))
-def show_time_line(
-    service: Here,
-    caller: Called,
+class Asked(Value, kw_only=True):
+    """What of the time line is shown, as the address has it."""
+
+    start: str
+    end: str
+    q: str
+    states: tuple[str, ...]
+    lanes: str
+
+
+def asked(
     from_: From = FROM,
     to: To = TO,
     lanes: Lanes = "",
     q: Text = "",
     state: States = [],  # noqa: B006 -- FastAPI makes a new list for each request
-    number: PageNumber = 1,
-) -> Response:
+) -> Asked:
+    """Read what the address says."""
+    return Asked(start=from_, end=to, q=q.strip(), states=tuple(filter(None, state)), lanes=lanes)
+
+
+Asking = Annotated[Asked, Depends(asked)]
+"""What of the time line is shown, as a parameter of a route."""
+
+
+@router.get("/timeline", dependencies=[READ], **contract(TimeLine))
+def show_time_line(service: Here, caller: Called, asking: Asking, number: PageNumber = 1) -> Response:
     """Show what ran, waits and comes in a span of time, grouped by app, the busiest first."""
     with service.store.reading() as reader:
-        wanted = wanted_of(service, reader, caller, from_, to, lanes, q, state, number)
+        wanted = wanted_of(service, reader, caller, asking, number)
         return json_answer(time_line(reader, wanted, zone_of(service)))
 
 
-def wanted_of(
-    service: Service,
-    reader: ListingReader,
-    caller: Caller,
-    from_: str,
-    to: str,
-    lanes: str,
-    q: str,
-    states: list[str],
-    page: int,
-) -> Wanted:
+def wanted_of(service: Service, reader: ListingReader, caller: Caller, asking: Asked, page: int) -> Wanted:
     """Return what a caller wants of a time line.
 
     Raises:
@@ -102,23 +109,23 @@ def wanted_of(
             of another app than the token's.
     """
     now = service.clock()
-    start, end = _instant("from", from_, now), _instant("to", to, now)
+    start, end = _instant("from", asking.start, now), _instant("to", asking.end, now)
     if start >= end:
-        raise Problem(400, f"from is not before to: {from_:.40}, {to:.40}", hint=HINT)
+        raise Problem(400, f"from is not before to: {asking.start:.40}, {asking.end:.40}", hint=HINT)
     if end - start > SPAN_MAX:
         raise Problem(400, f"the span is longer than {SPAN_MAX.days}d", hint=HINT)
     known = {each.value: each for each in LaneState}
-    for each in states:
-        if each and each not in known:
+    for each in asking.states:
+        if each not in known:
             raise unknown_value("state", each, known)
     apps = visible_apps(service, reader, caller)
     return Wanted(
         span=Span(start=start, end=end),
         now=now,
         apps=apps,
-        refs=_lanes(reader, caller, apps, lanes),
-        text=q.strip(),
-        states=frozenset(known[each] for each in states if each),
+        refs=_lanes(reader, caller, apps, asking.lanes),
+        text=asking.q,
+        states=frozenset(known[each] for each in asking.states),
         page=page,
     )
 

@@ -19,6 +19,7 @@ from tidegate.domain.model import App, PartitionScheme
 from tidegate.domain.part_name import name_of
 from tidegate.domain.partition_key import not_begun, validate_key
 from tidegate.domain.value import Value
+from tidegate.domain.wording import first_of
 
 KEYS_SHOWN = 5
 """A message names at most so many keys."""
@@ -56,7 +57,7 @@ def check_launch(
     if not schemes:
         if not partitions:
             return None
-        message = f"the outputs of {ref} have no partitions, got {_listed(partitions)}"
+        message = f"the outputs of {ref} have no partitions, got {first_of(partitions, KEYS_SHOWN)}"
         return ImpossibleLaunch(message=message, final=True)
     if not partitions:
         message = (
@@ -74,15 +75,10 @@ def _wrong_keys(
         faults = {key: fault for key in partitions if (fault := validate_key(scheme, key)) is not None}
         if faults:
             first = next(iter(faults.values()))
-            message = f"{ref} has no partition {_listed(tuple(faults))}: {first}"
+            message = f"{ref} has no partition {first_of(tuple(faults), KEYS_SHOWN)}: {first}"
             yield ImpossibleLaunch(message=message, final=True)
     for scheme in schemes:
         early = tuple(key for key in partitions if not_begun(scheme, key, now))
         if early:
-            message = f"{ref} has no partition {_listed(early)} yet: its period has not begun"
+            message = f"{ref} has no partition {first_of(early, KEYS_SHOWN)} yet: its period has not begun"
             yield ImpossibleLaunch(message=message, final=False)
-
-
-def _listed(keys: tuple[str, ...]) -> str:
-    rest = len(keys) - KEYS_SHOWN
-    return ", ".join(keys[:KEYS_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -4,13 +4,13 @@ A key counts once in one job, however often it is written, unless the trigger sa
 `distinct: false` (rules 3 and 15).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from functools import lru_cache
 
 from tidegate.domain.model import Cycle, PartitionScheme, PartitionsTrigger
 from tidegate.domain.partition_key import enclosing_key, expected_keys
-from tidegate.domain.wording import plural
+from tidegate.domain.wording import first_of, plural
 from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind
 from tidegate.scheduler.model.event import Delivery, Event
@@ -50,10 +50,12 @@ def _needs(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collec
             return f"all parts of one {trigger.complete} of {trigger.dataset}"
         period, (wanted, first) = next(iter(periods.items()))
         missing = [key for key in wanted if key not in first]
-        return f"{plural(len(missing), 'part')} of {trigger.dataset} of {period}: {_listed(missing)}"
+        named = first_of(missing, MISSING_KEYS_SHOWN)
+        return f"{plural(len(missing), 'part')} of {trigger.dataset} of {period}: {named}"
     if trigger.keys:
         missing = [key for key in trigger.keys if key not in _first_arrivals(deliveries)]
-        return f"{plural(len(missing), 'partition')} of {trigger.dataset}: {_listed(missing)}"
+        named = first_of(missing, MISSING_KEYS_SHOWN)
+        return f"{plural(len(missing), 'partition')} of {trigger.dataset}: {named}"
     noun = "more new partition" if trigger.distinct else "more write"
     return f"{plural(trigger.count - len(_counted(trigger, deliveries)), noun)} of {trigger.dataset}"
 
@@ -81,12 +83,7 @@ def _all_came(wanted: Collection[str], first: dict[str, datetime]) -> datetime |
 def _progress(wanted: Collection[str], first: dict[str, datetime], noun: str) -> str:
     missing = [key for key in wanted if key not in first]
     summary = f"{len(wanted) - len(missing)} of {len(wanted)} {noun}"
-    return f"{summary}; missing {_listed(missing)}" if missing else summary
-
-
-def _listed(missing: Sequence[str]) -> str:
-    more = len(missing) - MISSING_KEYS_SHOWN
-    return ", ".join(missing[:MISSING_KEYS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return f"{summary}; missing {first_of(missing, MISSING_KEYS_SHOWN)}" if missing else summary
 
 
 def _periods(

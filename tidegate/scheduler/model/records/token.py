@@ -5,6 +5,8 @@ and long. A revoked token stays in the store, so that its name in the journal ke
 """
 
 import hashlib
+import hmac
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 
@@ -61,3 +63,11 @@ TOKENS = Kind(name="tokens", value=Token, key=("name",))
 def token_hash(secret: str) -> str:
     """Return what the store keeps of a token."""
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def token_with(tokens: Iterable[Token], hash: str) -> Token | None:
+    """Return the token with a hash, unless it is revoked."""
+    for token in tokens:
+        if hmac.compare_digest(token.hash, hash) and token.revoked_at is None:
+            return token
+    return None

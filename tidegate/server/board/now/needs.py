@@ -5,18 +5,18 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from tidegate.domain.value import Value
-from tidegate.domain.wording import plural
+from tidegate.domain.wording import capitalized, first_of, plural
 from tidegate.listings.actions import refusal_of
 from tidegate.listings.late import Late
 from tidegate.scheduler.explain.answer import deepest_cause
+from tidegate.scheduler.explain.work import RECENTLY
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.records.token import Role
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import Caller
-from tidegate.server.board.now.tiles import JOBS, RECENTLY
 from tidegate.server.board.now.waits import wait_text
+from tidegate.server.board.rendering import job_path
 from tidegate.server.board.subjects import of_job
-from tidegate.server.problem import Problem
 
 NEEDS_MAX = 6
 
@@ -70,18 +70,10 @@ def needs(
     failed = reader.jobs(apps=apps, states=(JobState.FAILED,), ended_since=now - RECENTLY, limit=FAILED_READ)
     pipelines = [job for job in failed if job.maintenance is None]
     newest = sorted(pipelines, key=lambda job: (job.ended_at or job.opened_at, job.id), reverse=True)
-    acts = _may_act(caller)
+    acts = caller.may(Role.OPERATE)
     found = [_of_failed(reader, now, job, acts) for job in newest[:NEEDS_MAX]]
     found += _of_late(reader, now, zone, late[:NEEDS_MAX], acts)
     return tuple(sorted(found, key=lambda each: (each.at, each.name), reverse=True)[:NEEDS_MAX])
-
-
-def _may_act(caller: Caller) -> bool:
-    try:
-        caller.check(Role.OPERATE)
-    except Problem:
-        return False
-    return True
 
 
 def _of_failed(reader: ListingReader, now: datetime, job: Job, acts: bool) -> Need:
@@ -125,7 +117,7 @@ def _of_late(
             name=each.name,
             key=each.key,
             job=each.job,
-            says=f"{says[:1].upper()}{says[1:]}",
+            says=capitalized(says),
             at=each.due or each.late_at or _EARLIEST,
             action=action,
             href=href,
@@ -141,15 +133,9 @@ def _missing(late: Late) -> str:
     if not late.missing:
         return "its data has not landed"
     several = len(late.missing)
-    first = ", ".join(late.missing[:MISSING_SHOWN])
-    more = f" and {several - MISSING_SHOWN} more" if several > MISSING_SHOWN else ""
-    return f"{plural(several, 'part')} of it {'has' if several == 1 else 'have'} not landed: {first}{more}"
+    first = first_of(late.missing, MISSING_SHOWN)
+    return f"{plural(several, 'part')} of it {'has' if several == 1 else 'have'} not landed: {first}"
 
 
 def _page_of(late: Late) -> str:
     return job_path(late.job) if late.job else f"/board/datasets/{quote(late.name)}"
-
-
-def job_path(id: str) -> str:
-    """Return the page of a job."""
-    return f"{JOBS}/{quote(id, safe='')}"

@@ -10,6 +10,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request, Response
 
 from tidegate.domain.value import Value
+from tidegate.domain.wording import capitalized
 from tidegate.listings.queries.late import lateness
 from tidegate.listings.queries.time_line import time_line
 from tidegate.listings.time_line import TimeLine
@@ -30,18 +31,7 @@ from tidegate.server.board.now.needs import Need, needs
 from tidegate.server.board.now.waits import Waits, waits
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.routes.holds import HeldApp, held
-from tidegate.server.routes.time_line import (
-    FROM,
-    TO,
-    From,
-    Lanes,
-    PageNumber,
-    States,
-    Text,
-    To,
-    wanted_of,
-    zone_of,
-)
+from tidegate.server.routes.time_line import Asked, Asking, PageNumber, wanted_of, zone_of
 from tidegate.server.service import Here, Service
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -65,16 +55,6 @@ class Engine(Value, kw_only=True):
     line: str
     ticked: datetime | None
     daemon: str = ""
-
-
-class Asked(Value, kw_only=True):
-    """What of the time line is shown, as the address has it."""
-
-    start: str
-    end: str
-    q: str
-    states: tuple[str, ...]
-    lanes: str
 
 
 class Now(Value, kw_only=True):
@@ -103,22 +83,13 @@ class Now(Value, kw_only=True):
 
 @router.get("/", dependencies=[READ])
 def now_page(
-    request: Request,
-    service: Here,
-    caller: Called,
-    from_: From = FROM,
-    to: To = TO,
-    lanes: Lanes = "",
-    q: Text = "",
-    state: States = [],  # noqa: B006 -- FastAPI makes a new list for each request
-    number: PageNumber = 1,
+    request: Request, service: Here, caller: Called, asking: Asking, number: PageNumber = 1
 ) -> Response:
     """Show what needs a person, what runs, what waits for what, and what comes."""
     with service.store.reading() as reader:
-        wanted = wanted_of(service, reader, caller, from_, to, lanes, q, state, number)
+        wanted = wanted_of(service, reader, caller, asking, number)
         line = time_line(reader, wanted, zone_of(service))
-        asked = Asked(start=from_, end=to, q=q.strip(), states=tuple(filter(None, state)), lanes=lanes)
-        view = _view(service, reader, caller, line, asked, wanted.apps)
+        view = _view(service, reader, caller, line, asking, wanted.apps)
     return page(request, service, "now", "Now", view, line.zone)
 
 
@@ -177,7 +148,7 @@ def _engine(service: Service, reader: ListingReader, now: datetime) -> Engine:
     dead = host is None and is_late(ticked, now, settings.tick_seconds)
     line = last_tick_line(ticked, now, dead)
     daemon = _daemon(settings, now.replace(second=0, microsecond=0)) if dead else ""
-    return Engine(dead=dead, line=f"{line[:1].upper()}{line[1:]}", ticked=ticked, daemon=daemon)
+    return Engine(dead=dead, line=capitalized(line), ticked=ticked, daemon=daemon)
 
 
 def _daemon(settings: Settings, minute: datetime) -> str:

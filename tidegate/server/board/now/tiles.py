@@ -13,16 +13,14 @@ from urllib.parse import urlencode
 from tidegate.domain.value import Value
 from tidegate.domain.wording import listed, plural
 from tidegate.listings.late import Late
+from tidegate.scheduler.explain.work import RECENTLY, WAITING
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.alert import Alert
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.answers import HOURS, EndedWork, OpenWork
+from tidegate.server.board.rendering import since
 from tidegate.server.routes.holds import HeldApp
-
-RECENTLY = timedelta(hours=HOURS)
-
-STATES_THAT_WAIT = (JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PAUSED)
 
 NOT_BEGUN = (RunStatus.QUEUED, RunStatus.STARTING)
 
@@ -105,7 +103,7 @@ def is_held(work: OpenWork) -> bool:
 
 def waits(work: OpenWork) -> bool:
     """Return whether jobs wait, and are not held."""
-    return work.state in STATES_THAT_WAIT and not is_held(work)
+    return work.state in WAITING and not is_held(work)
 
 
 def tiles(work: Work) -> tuple[Tile, ...]:
@@ -124,14 +122,14 @@ def tiles(work: Work) -> tuple[Tile, ...]:
 def _failed(work: Work) -> Tile:
     failed = [each for each in work.ended if _has_failed(each)]
     newest = sum(each.jobs for each in failed if each.ended_hours == 0)
-    since = (work.now - RECENTLY).isoformat()
+    begin = (work.now - RECENTLY).isoformat()
     line = f"{newest} in the last hour" if newest else "none in the last hour"
     return Tile(
         state="failed",
         label="Failed, 24 h",
         number=work.failed,
         line=line if failed else "none in 24 hours",
-        href=_list(("state", "FAILED"), ("ended", since), _PIPELINES),
+        href=_list(("state", "FAILED"), ("ended", begin), _PIPELINES),
         points=_each_hour((each.ended_hours, each.jobs) for each in failed),
         bars=True,
         hot=True,
@@ -144,7 +142,7 @@ def _late(work: Work) -> Tile:
         state="late",
         label="Late",
         number=len(work.late),
-        line=f"by {span_text(work.now - min(dues))} at most" if dues else "no deadline missed",
+        line=f"by {since(min(dues), work.now)} at most" if dues else "no deadline missed",
         href="/board/late",
         points=_levels([(_hours(work.now, each.late_at), 1) for each in work.late]),
         bars=True,
@@ -164,7 +162,7 @@ def _running(work: Work) -> Tile:
         state="running",
         label="Running",
         number=work.number(runs),
-        line=f"longest {span_text(work.now - min(begun))}" if begun else "no run is at work",
+        line=f"longest {since(min(begun), work.now)}" if begun else "no run is at work",
         href=_list(("run_state", "running"), _PIPELINES),
         points=_levels([(each.begun_hours or 0, each.jobs) for each in found], past),
     )
@@ -175,7 +173,7 @@ def _queued(work: Work) -> Tile:
     number = work.number(is_queued)
     line = "every run has begun"
     if found:
-        line = f"oldest {span_text(work.now - min(each.begun or each.oldest for each in found))}"
+        line = f"oldest {since(min(each.begun or each.oldest for each in found), work.now)}"
     return Tile(
         state="queued",
         label="Queued",
@@ -199,10 +197,8 @@ def _waiting(work: Work) -> Tile:
         state="waiting",
         label="Waiting",
         number=work.number(waits),
-        line=f"oldest {span_text(work.now - min(each.oldest for each in found))}"
-        if found
-        else "no job waits",
-        href=_list(*(("state", each.value) for each in STATES_THAT_WAIT), _PIPELINES),
+        line=f"oldest {since(min(each.oldest for each in found), work.now)}" if found else "no job waits",
+        href=_list(*(("state", each.value) for each in WAITING), _PIPELINES),
         points=_levels([(each.opened_hours, each.jobs) for each in found], [*past, *begun]),
     )
 
@@ -276,17 +272,6 @@ def _levels(now: Collection[tuple[int, int]], past: Sequence[tuple[int, int, int
         + sum(number for since, until, number in past if since >= hours > until)
         for hours in reversed(range(HOURS))
     )
-
-
-def span_text(passed: timedelta) -> str:
-    """Return a span in two units at most: "4 min", "2 h 05 min", "3 d"."""
-    minutes = max(0, int(passed.total_seconds()) // 60)
-    hours, rest = divmod(minutes, 60)
-    if hours >= 2 * HOURS:
-        return f"{hours // HOURS} d"
-    if hours:
-        return f"{hours} h {rest:02} min"
-    return f"{minutes} min" if minutes else f"{max(0, int(passed.total_seconds()))} s"
 
 
 def sentence(work: Work) -> str:

@@ -14,7 +14,7 @@ from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.answers import Awaiting
-from tidegate.server.board.now.tiles import span_text
+from tidegate.server.board.rendering import since
 
 EVENING = 18
 """A window that opens at this hour or later, within as many hours, is tonight's."""
@@ -208,8 +208,7 @@ def _slot(resource: str, known: Known) -> Words:
     sort, _, name = resource.partition(":")
     taken, holders = known.taken.get(resource, 0), known.holders.get(resource, ())
     held = [
-        f"{name_of(job.schedule)} ({span_text(known.now - (job.launched_at or job.opened_at))})"
-        for job in holders
+        f"{name_of(job.schedule)} ({since(job.launched_at or job.opened_at, known.now)})" for job in holders
     ]
     more = taken - len(held)
     if more > 0:
