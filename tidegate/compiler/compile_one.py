@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.compiler.builders.existing_job import check_arguments
 from tidegate.compiler.builders.schedule import build_schedule
 from tidegate.compiler.builders.task import build_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
@@ -61,6 +62,7 @@ def compile_schedule(
         check_cycles(whole, findings)
         args = node.get("args") if isinstance(node, MappingNode) else None
         check_upstream_arguments(whole, {name: args} if args else {}, findings)
+        _check_config(schedule, args, node, _scope(app, findings, on_update, known))
     return (None if findings.failed else schedule), findings.diagnostics()
 
 
@@ -90,8 +92,17 @@ def compile_task(
         if task is not None:
             apps = (_with(app, task), *(other for other in others if other.name != app.name))
             task = link(task, node, apps[0], Tasks(apps), findings)
+            _check_config(task, node.get("args"), node, _scope(app, findings, on_update, lambda: known))
             check_task_cycles((_with(app, task), *apps[1:]), {app.name: findings})
     return (None if findings.failed else task), findings.diagnostics()
+
+
+def _check_config(schedule: Schedule, args: Node | None, place: Node, scope: Scope) -> None:
+    """Judge the config of the existing job that a schedule or task launches; its text is not here."""
+    program = scope.programs.get(schedule.program)
+    if program is not None and program.existing is not None:
+        config = from_value(program.existing.config, place.line, place.column)
+        check_arguments([schedule], {schedule.name: args}, {program.name: config}, scope)
 
 
 def _check_not_lost(built: Schedule | None, key: ScalarNode, findings: Findings) -> None:

@@ -13,6 +13,7 @@ from datetime import time
 import msgspec
 
 from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
+from tidegate.compiler.builders.existing_job import check_arguments
 from tidegate.compiler.builders.failing import build_alerts
 from tidegate.compiler.builders.policy import build_maintenance, build_policy
 from tidegate.compiler.builders.program import build_program
@@ -118,6 +119,10 @@ def build_app(
     scope = _declare(root, broken, scope)
     built = [build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken)]
     built += [build_task(key, node, scope) for key, node in _tasks(root, broken, scope)]
+    programs = dict(_named(root, "programs", broken))
+    args = {name: node.get("args") for section in APART for name, node in _named(root, section, broken)}
+    configs = {name: node.get("config") for name, node in programs.items()}
+    check_arguments([each for each in built if each is not None], args, configs, scope)
     place = root.get("app")
     app = App(
         name=root.text("app"),
@@ -143,7 +148,6 @@ def build_app(
     check_own_output(app, findings)
     check_watched(app, findings)
     check_expected(app, findings)
-    programs = dict(_named(root, "programs", broken))
     check_former_names(root, findings)
     named = scope.others.of_parts((*scope.datasets, *scope.programs))
     whole = with_others(app, named)
@@ -151,8 +155,10 @@ def build_app(
     check_weeks(whole, programs, findings)
     if not findings.failed:
         # The arguments of a schedule with an error are not known.
-        args = {name: node.get("args") for name, node in _named(root, "schedules", broken)}
-        check_upstream_arguments(app, {n: node for n, node in args.items() if node}, findings, scope.others)
+        for nodes in (args, {name: configs.get(each.program) for name, each in app.schedules.items()}):
+            check_upstream_arguments(
+                app, {n: node for n, node in nodes.items() if node}, findings, scope.others
+            )
     return app, named
 
 

@@ -74,7 +74,7 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
     return Dataset(
         name=str(key.value),
         format=node.text("format") or LANDED,
-        partitions=_scheme(partitions, scope) if partitions else None,
+        partitions=build_partitions(partitions, scope) if partitions else None,
         path=path_of(node, scope),
         write=write_of(node),
         merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
@@ -110,7 +110,8 @@ def _allows_empty(node: MappingNode, scope: Scope) -> bool:
     return True
 
 
-def _scheme(node: MappingNode, scope: Scope) -> PartitionScheme | None:
+def build_partitions(node: MappingNode, scope: Scope) -> PartitionScheme | None:
+    """Build a partition scheme of a dataset or a program; None after reporting an error."""
     if "cycle" in node.values and isinstance(node.values["cycle"], ScalarNode):
         # The short form: one time dimension, named after its cycle.
         return PartitionScheme(time=_time(node.text("cycle"), node, scope))

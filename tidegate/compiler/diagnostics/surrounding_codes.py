@@ -51,6 +51,11 @@ NAME_CODES: dict[str, Entry] = {
         "A name such as analytics/feeds/raw has the namespace of the app: `namespace` below [project] in the"
         " tidegate.toml of its project. It may be left out, since names of apps are unique in a store.",
     ),
+    "N330": warning(
+        "argument that reaches no run",
+        "A job of another location gets no arguments: what of them is in its run config, `config` names as"
+        " {{ args.NAME }}.",
+    ),
     "N350": error(
         "former name in use",
         "`renamed_from` says which part or app goes on under the new name, with its watermarks, "
@@ -61,6 +66,12 @@ NAME_CODES: dict[str, Entry] = {
 
 
 DATASET_CODES: dict[str, Entry] = {
+    "V260": error(
+        "tag that a program cannot set",
+        "The tags of a run that say its job, its partition, its priority and its retries follow from the"
+        " schedule: `tidegate/…`, `.dagster/…`, `dagster/partition…`, `dagster/asset_partition_range_…`,"
+        " `dagster/priority`, `dagster/max_retries` and `dagster/run_key`.",
+    ),
     "N319": error(
         "unknown channel",
         "`alerts` of an app, a dataset, a schedule or a task names channels of `tidegate.toml`, of"

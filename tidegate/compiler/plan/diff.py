@@ -299,10 +299,10 @@ def _periods(schedule: Schedule, app: App | None) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     if app is None or schedule.program not in app.programs:
         return found
-    for name in app.programs[schedule.program].writes:
-        scheme = app.datasets[name].partitions if name in app.datasets else None
+    for output in app.programs[schedule.program].outputs(app.datasets):
+        scheme = output.partitions
         if scheme is not None and scheme.time is not None:
-            time = scheme.time
+            name, time = output.name, scheme.time
             zone = time.timezone if time.cycle in BY_THE_CLOCK else ""
             found[name] = (time.cycle, zone, time.week_starts if time.cycle == "week" else "")
     return found

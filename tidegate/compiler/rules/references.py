@@ -1,4 +1,4 @@
-"""The rules for references in `args`: the value must exist, and the trigger must provide it.
+"""The rules for references in `args` and in the config of a job: value and source of each exist.
 
     scheduled_time                              a cron, or a task
     business_date, business_dates               a cron, `output_partition: business_date`, or a task
@@ -10,6 +10,7 @@
     trigger.run.args.NAME                       run
     trigger.run.outputs.DATASET                 run of a program that writes it
     trigger.NAME.run.id and so on               a member with `as: NAME`, whose events alone count
+    args.NAME                                   in the config of a job: an argument of that name
 
 What is about a run must be about one program: with several, the reference names a member.
 `compiler.template` parses them; `scheduler.decision.launch.references` computes their values.
@@ -68,16 +69,26 @@ OF_RUN = "trigger.run."
 WITH_NAME = (f"{PARTITIONS_OF}DATASET", f"{RUN_ARGUMENT}NAME", f"{RUN_OUTPUT}DATASET")
 
 
-def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> None:
-    """Report unknown references, and references whose value no job of the schedule has."""
-    for place, written in _references(args, scope.findings):
+ARGUMENT = "args."
+"""In the config of a job: an argument of the schedule or task that launches it."""
+
+
+def check_references(schedule: Schedule, node: Node | None, scope: Scope, *, of_config: bool = False) -> None:
+    """Report unknown references, and references whose value no job of the schedule has.
+
+    Args:
+        node: the arguments of the schedule, or the config of the job that it launches.
+    """
+    for place, written in references_at(node, scope.findings):
         if scope.findings.full:
             return
+        if of_config and written.startswith(ARGUMENT):
+            _check_argument(schedule, place, written, scope)
+            continue
         reference, trigger = _of_member(written, schedule.trigger)
         if reference not in REFERENCES and _family(reference) is None:
-            hint = _with_run(written, reference) or did_you_mean(
-                written, _known(schedule.trigger), "references"
-            )
+            known = [*_known(schedule.trigger), *([f"{ARGUMENT}NAME"] if of_config else ())]
+            hint = _with_run(written, reference) or did_you_mean(written, known, "references")
             summary = f"a reference names a known value, got {shown(written)}"
             scope.findings.add("N308", place, summary, hint)
             continue
@@ -85,10 +96,20 @@ def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> Non
         if lacking is not None:
             needs, hint = lacking
             got = "a task" if schedule.task is not None else "a schedule"
+            got = schedule.name if of_config else got
             summary = f"`{written}` needs {needs}, got {got} without it"
             scope.findings.add("L411", place, summary, hint)
             continue
         _check_unambiguous(place, written, reference, trigger, scope)
+
+
+def _check_argument(schedule: Schedule, place: ScalarNode, written: str, scope: Scope) -> None:
+    """Report a reference to an argument that the schedule does not have."""
+    name, known = written.removeprefix(ARGUMENT), sorted(schedule.args)
+    if name not in known:
+        summary = f"what launches the program has the argument {shown(name)}, got {schedule.name} without it"
+        hint = did_you_mean(name, known, "arguments") if known else f"add `args` to {schedule.name}"
+        scope.findings.add("N308", place, summary, hint)
 
 
 def _with_run(written: str, reference: str) -> str | None:
@@ -181,7 +202,7 @@ def check_upstream_arguments(
         handed_over[schedule.program].update(schedule.args)
     for name, node in [(name, node) for name, node in args.items() if name in app.schedules]:
         schedule = app.schedules[name]
-        for place, written in _references(node, findings):
+        for place, written in references_at(node, findings):
             reference, trigger = _of_member(written, schedule.trigger)
             upstream = sorted(_collected(trigger).programs)
             if not reference.startswith(RUN_ARGUMENT):
@@ -202,11 +223,11 @@ def check_upstream_arguments(
                 findings.add("L412", place, summary, hint)
 
 
-def _references(node: Node | None, findings: Findings) -> Iterator[tuple[ScalarNode, str]]:
+def references_at(node: Node | None, findings: Findings) -> Iterator[tuple[ScalarNode, str]]:
     """Yield the references in a tree with their texts; report texts that are not valid templates."""
     if isinstance(node, MappingNode):
         for member in node.values.values():
-            yield from _references(member, findings)
+            yield from references_at(member, findings)
     elif isinstance(node, ScalarNode):
         if not isinstance(node.value, str) or OPENING not in node.value:
             return
@@ -219,7 +240,7 @@ def _references(node: Node | None, findings: Findings) -> Iterator[tuple[ScalarN
             yield node, reference
     elif node is not None:
         for member in node.items:
-            yield from _references(member, findings)
+            yield from references_at(member, findings)
 
 
 def _family(reference: str) -> str | None:

@@ -316,7 +316,6 @@ _WORDS: dict[str, Callable[[Fault], Iterator[Worded]]] = {
 
 LATER: dict[str, tuple[str, ...]] = {
     "app": ("settings",),
-    "program": ("job",),
     "dataset": ("external",),
 }
 """Keys that are reserved for a later version, by the title of the place without its article.

@@ -32,6 +32,7 @@ from tidegate.domain.model.constraint import (
 from tidegate.domain.model.dataset import (
     Cycle,
     Dataset,
+    ExistingJob,
     OnForeign,
     PartitionScheme,
     Program,

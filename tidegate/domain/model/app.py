@@ -47,10 +47,13 @@ class App(Value, kw_only=True):
     at: At | None = None
 
     def owners(self) -> dict[str, str]:
-        """Return the program that owns each dataset that programs write: the first of its writers by name."""
+        """Return the program that owns each dataset that programs write: the first of its writers by name.
+
+        What an existing job writes is an asset of its own location, if it is one.
+        """
         owners: dict[str, str] = {}
         for name in sorted(self.programs):
-            for dataset in self.programs[name].writes:
+            for dataset in self.programs[name].writes if self.programs[name].existing is None else ():
                 owners.setdefault(dataset, name)
         return owners
 

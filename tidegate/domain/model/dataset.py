@@ -3,8 +3,9 @@
 `domain.partition_key` defines the text of partition keys, `domain.time.cycle` how cycles nest.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from tidegate.domain.model.shared import At, Day, Deadline, Routes
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
@@ -116,11 +117,30 @@ class Dataset(Value, kw_only=True):
         return self.write or ("full" if self.partitions is None else "overwrite_partitions")
 
 
-class Program(Value, kw_only=True):
-    """A PySpark function that reads datasets and writes datasets.
+class ExistingJob(Value, kw_only=True):
+    """A job of a Dagster code location that does not know Tidegate.
 
     Attributes:
-        run: dotted path of the function, for example "tidegate.demo.flights.join_delays".
+        job: its name there.
+        location: the name of the code location; "" where only one location of the workspace has the job.
+        config: the run config, with references; None for what the job configures itself.
+        tags: of its runs, over those of the job.
+        partitions: of its runs, where the program writes nothing with partitions.
+    """
+
+    job: str
+    location: str = ""
+    config: dict[str, Any] | None = None
+    tags: dict[str, str] = {}
+    partitions: PartitionScheme | None = None
+
+
+class Program(Value, kw_only=True):
+    """A PySpark function that reads datasets and writes datasets, or a job that exists in Dagster.
+
+    Attributes:
+        run: dotted path of the function, for example "tidegate.demo.flights.join_delays"; "" without one.
+        existing: the job that its runs are of, in place of a function.
         incremental: the datasets of which it reads only the data that is new since its last commit. True
             if the dataset's format finds the new data, else the dotted path of a module that does.
         spark_conf: Spark properties of its runs, over those of the project.
@@ -130,7 +150,8 @@ class Program(Value, kw_only=True):
     """
 
     name: str
-    run: str
+    run: str = ""
+    existing: ExistingJob | None = None
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     incremental: dict[str, bool | str] = {}
@@ -140,3 +161,19 @@ class Program(Value, kw_only=True):
     renamed_from: tuple[str, ...] = ()
     description: str = ""
     at: At | None = None
+
+    def outputs(self, datasets: Mapping[str, Dataset]) -> tuple[Dataset, ...]:
+        """Return the declared datasets that it writes.
+
+        An existing job that has partitions, and writes nothing that has, counts as one more of them.
+        """
+        found = tuple(datasets[name] for name in self.writes if name in datasets)
+        job = self.existing
+        if job is None or job.partitions is None or any(each.partitions for each in found):
+            return found
+        return (*found, Dataset(name=f"job {job.job}", partitions=job.partitions))
+
+    def schemes(self, datasets: Mapping[str, Dataset]) -> tuple[PartitionScheme, ...]:
+        """Return the partition schemes of its outputs; lint requires that they agree."""
+        found = (each.partitions for each in self.outputs(datasets))
+        return tuple(scheme for scheme in found if scheme is not None)

@@ -28,7 +28,7 @@ def task_output_partition(
     Args:
         written: the value of `output_partition`, None without the key.
     """
-    outputs = [scope.datasets[name] for name in program.writes if name in scope.datasets] if program else []
+    outputs = () if program is None else program.outputs(scope.datasets)
     cut = [(dataset, dataset.partitions) for dataset in outputs if dataset.partitions is not None]
     for dataset, scheme in cut:
         _check(dataset, scheme, key, trigger, scope)

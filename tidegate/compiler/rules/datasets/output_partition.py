@@ -61,10 +61,9 @@ def output_partition(
         wanted: the value in the YAML; "" without one; "trigger.run.outputs.DATASET" for those of a dataset.
         place: where to report an impossible value.
     """
-    outputs = [scope.datasets[name].partitions for name in program.writes if name in scope.datasets]
-    if len(outputs) < len(program.writes):
+    if not scope.datasets.keys() >= set(program.writes):
         return "none"
-    schemes = [scheme for scheme in outputs if scheme is not None]
+    schemes = list(program.schemes(scope.datasets))
     if wanted.startswith(RUN_OUTPUT):
         return _from_run(wanted.removeprefix(RUN_OUTPUT), program, trigger, schemes, place, scope)
     by_time = bool(schemes) and all(s.time is not None and s.static is None for s in schemes)
@@ -176,7 +175,7 @@ def _upstream_writes(trigger: Trigger, scope: Scope) -> Iterator[str]:
 def _refuse(
     kind: OutputPartition, program: Program, place: Place, scope: Scope, written: str | None = None
 ) -> None:
-    cuts = [f"{name} {_cut(scope.datasets[name].partitions)}" for name in program.writes]
+    cuts = [f"{each.name} {_cut(each.partitions)}" for each in program.outputs(scope.datasets)]
     got = ", ".join(cuts) or "a program that writes nothing"
     if kind == "business_day":
         summary = f"`business_day` is the last business day before, got {got}"

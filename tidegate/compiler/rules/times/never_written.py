@@ -44,8 +44,7 @@ def check_never_written(schedule: Schedule, program: Program, place: Place, scop
 
 
 def _writes_days(program: Program, scope: Scope) -> bool:
-    schemes = [scope.datasets[name].partitions for name in program.writes if name in scope.datasets]
-    times = [scheme.time for scheme in schemes if scheme is not None]
+    times = [scheme.time for scheme in program.schemes(scope.datasets)]
     return bool(times) and all(time is not None and time.cycle == "day" for time in times)
 
 

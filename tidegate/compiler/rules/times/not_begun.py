@@ -44,8 +44,7 @@ def check_schedule_begun(schedule: Schedule, program: Program, place: Place, sco
         return
     crons = [cron for leaf in leaves(schedule.trigger) if (cron := leaf.trigger.wall_clock) is not None]
     zones = {cron.timezone: tuple(_times(cron.cron)) for cron in crons} or {schedule.timezone: (time(),)}
-    written = [scope.datasets[name] for name in program.writes if name in scope.datasets]
-    for dataset, dimension in _by_days(written):
+    for dataset, dimension in _by_days(program.outputs(scope.datasets)):
         for zone, times in zones.items():
             days = _sample_days(zone, dimension.timezone)
             _check(dataset, dimension, _of_times(zone, times, scope.day_starts, days), place, scope)
