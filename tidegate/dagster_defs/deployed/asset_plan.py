@@ -55,8 +55,7 @@ class ProgramAssets:
     @property
     def scheme(self) -> PartitionScheme | None:
         """The partition scheme of its outputs; lint requires that they agree."""
-        schemes = (self.app.datasets[name].partitions for name in self.program.writes)
-        return next((scheme for scheme in schemes if scheme is not None), None)
+        return next(iter(self.program.schemes(self.app.datasets)), None)
 
     @property
     def partitions(self) -> PartitionsDefinition | None:

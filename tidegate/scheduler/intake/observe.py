@@ -27,7 +27,8 @@ from tidegate.scheduler.decision.fold.recovered import as_success
 from tidegate.scheduler.decision.fold.retry import retry_at
 from tidegate.scheduler.decision.fold.run_events import run_events
 from tidegate.scheduler.decision.view.job_view import groups_of_program
-from tidegate.scheduler.model.job import FINISHED, Job
+from tidegate.scheduler.launch.outbox import start_again
+from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending
 from tidegate.scheduler.model.retention import PrunedKind
@@ -59,6 +60,9 @@ class RunObservation(Value, kw_only=True):
         at: when it happened, by the source's clock.
         died: of a failed run: the source does not know why it failed, so it died unless it has noted a
             failure (`scheduler.launch.run_report`).
+        lost: of a run of an existing job: how many runs of its attempt before it never began.
+        never_began: of a failed run of an existing job: it ended before its first step could start.
+        error: of a failed run of an existing job: its first step failure, as Dagster's log has it.
         args, outputs: of an external run, if known; see `UpstreamRun`.
     """
 
@@ -69,6 +73,9 @@ class RunObservation(Value, kw_only=True):
     status: RunStatus
     at: datetime
     died: bool = False
+    lost: int = 0
+    never_began: bool = False
+    error: str = ""
     args: dict[str, Any] = {}
     outputs: dict[str, tuple[str, ...]] = {}
 
@@ -99,6 +106,11 @@ def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str,
     transaction.put_runs([run])
     if lost:
         return
+    if job is not None and seen.never_began and job.state in ACTIVE:
+        start_again(transaction, job, seen.run_id, seen.error, now)
+        return
+    if job is not None and seen.error and job.state in ACTIVE:
+        job = _with_error(transaction, job, seen, now)
     upstream = _upstream(transaction, seen, job)
     counted: tuple[str, ...] = ()
     if run != before:
@@ -117,6 +129,20 @@ def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str,
     if seen.status not in ENDED or seen.status is run.status:
         # A source whose clock is ahead must not delay its events.
         transaction.add_events(run_events(upstream, seen.at, min(seen.at, now)))
+
+
+def _with_error(transaction: EngineTransaction, job: Job, seen: RunObservation, now: datetime) -> Job:
+    """Note at the job why its run failed; a run of ours has noted that itself."""
+    entry = Entry(
+        at=now,
+        kind=EntryKind.FAILURE,
+        schedule=job.schedule,
+        job=job.id,
+        run_id=seen.run_id,
+        data={"message": seen.error},
+    )
+    transaction.add_journal([entry])
+    return record(job, entry)
 
 
 def _without_effect(seen: RunObservation) -> RunObservation:
@@ -160,6 +186,8 @@ def _job_of(transaction: EngineTransaction, seen: RunObservation) -> Job | None:
     job = next(iter(transaction.jobs(ids=(seen.job,))), None)
     if job is None or job.attempt != seen.attempt:
         return None
+    if seen.lost != (0 if job.launch is None else job.launch.lost):
+        return None  # a run of the same attempt that never began, and was followed by another one
     holder = transaction.claim_of(job.id, job.attempt) or job.run_id
     if holder is None:
         return None if job.state in FINISHED else job

@@ -98,6 +98,7 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.LAUNCHED: frozenset(
         {
             JobState.PENDING_TRIGGER,
+            JobState.PENDING_LAUNCH,
             JobState.LAUNCHED,
             JobState.SUCCEEDED,
             JobState.FAILED,
@@ -111,7 +112,8 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     ),
     JobState.DISCARDED: frozenset(),
 }
-"""All transitions. PENDING_LAUNCH becomes SUCCEEDED or FAILED if the run ends before it was observed;
+"""All transitions. LAUNCHED becomes PENDING_LAUNCH again if the run of an existing job ended before it began.
+PENDING_LAUNCH becomes SUCCEEDED or FAILED if the run ends before it was observed;
 FAILED becomes PENDING_CONSTRAINT when the job gets a further attempt, by `retries` or by hand, and FAILED
 again if that attempt is abandoned before its run; FAILED, or a job that waits for such an attempt, becomes
 SUCCEEDED when recovery finishes what its run had promised to publish. PENDING_CONSTRAINT goes back to
@@ -139,6 +141,8 @@ class LaunchPlan(Value, kw_only=True):
         business_dates: those of the fires that it collected, sorted; the date of the job where that is its
             key; if the outputs need one and no cron fired, that of the instant at which the trigger was
             satisfied.
+        config: of an existing job: its run config; None for what the job configures itself.
+        lost: of an existing job: how many runs of this attempt ended before they began.
         key: the key of the job: that of `for_each`, its date, or the one that a person named.
         now: when the launch was decided; every attempt takes it for the present.
         sizes: what is known of the partitions in `manifest`, by dataset and key.
@@ -152,6 +156,8 @@ class LaunchPlan(Value, kw_only=True):
     upstream_runs: tuple[str, ...] = ()
     upstream: tuple[UpstreamRun, ...] = ()
     args: dict[str, Any] = {}
+    config: dict[str, Any] | None = None
+    lost: int = 0
     scheduled_time: datetime | None = None
     business_date: str | None = None
     business_dates: tuple[str, ...] = ()
@@ -285,13 +291,17 @@ class Job(Value, kw_only=True):
 
     @property
     def run_key(self) -> str:
-        """The key of every launch request of this attempt; Dagster drops a request with a known key."""
-        return f"{self.id}:{self.attempt}"
+        """The key of every launch request of this attempt; Dagster drops a request with a known key.
+
+        After a run that never began, the attempt has another key: it needs another run.
+        """
+        lost = 0 if self.launch is None else self.launch.lost
+        return f"{self.id}:{self.attempt}" + (f":{lost}" if lost else "")
 
     @property
     def launch_holder(self) -> str:
         """The holder of the attempt's launch in rates: the job, and for a further attempt also its number."""
-        return self.id if self.attempt == 1 else self.run_key
+        return self.id if self.attempt == 1 else f"{self.id}:{self.attempt}"
 
     @property
     def waiting(self) -> bool:

@@ -46,6 +46,8 @@ class Reason(StrEnum):
     W_LAST_RUN = "W-LAST-RUN", "the program's last run is too recent or still active"
     W_RATE = "W-RATE", "the program has reached its launch rate"
     W_LOAD = "W-LOAD", "too many active runs, or a gauge above its limit"
+    W_LOCATION = "W-LOCATION", "the code location of the job is not loaded"
+    W_HOST = "W-HOST", "no host is active, and only a host can launch the job"
     W_CONCURRENCY = "W-CONCURRENCY", "all slots of the program or group are taken"
     W_PARTITION = "W-PARTITION", "another instance writes the same partition of the same dataset"
     W_HELD = "W-HELD", "the schedule is suspended and holds its jobs until it is resumed"

@@ -53,6 +53,16 @@ REASON_TEXTS: dict[Reason, CodeText] = {
         cause="too many active runs, or a gauge above its limit (`load`)",
         remedy="the end of a run, or a lower report of the gauge",
     ),
+    Reason.W_LOCATION: CodeText(
+        cause="the Dagster code location of the job (`job:`) is not loaded, or its server does not answer; it"
+        " holds no slot meanwhile",
+        remedy="loading it: `why` says the error; once the location is back the job is launched",
+    ),
+    Reason.W_HOST: CodeText(
+        cause="the job (`job:`) is in another code location than the dispatcher, or Dagster has no queue of"
+        " runs, and no host is active",
+        remedy="`tidegate host`",
+    ),
     Reason.W_CONCURRENCY: CodeText(
         cause="all slots of the program or group are taken (`concurrency`)",
         remedy="the end of one of the runs that `why` names",

@@ -16,6 +16,7 @@ from tidegate.scheduler.decision.view.job_view import JobView, resources_read
 from tidegate.scheduler.model.deployed import APPS, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.obstacle import Obstacle, obstacles_cursor, obstacles_of
 from tidegate.scheduler.model.run import GAUGES, Gauge, ProgramHistory
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.engine_rows import InstanceRows, RecordRows, record
@@ -122,6 +123,7 @@ def load_job_views(
     history = _history(rows, states, programs)
     launches = _launches(rows, states, programs, now)
     gauges = _gauges(rows, states)
+    in_the_way = _obstacles(rows, states, apps)
     views = [
         JobView(
             app=apps[job.app],
@@ -132,6 +134,7 @@ def load_job_views(
             launches=launches.get(programs[job.schedule], ()),
             gauges={name: gauges[name] for name in _named(states[job.schedule].spec) if name in gauges},
             held=_holds(states[job.schedule], job),
+            obstacle=in_the_way.get(programs[job.schedule]),
             upstream=upstream.get(job.id, ()),
         )
         for job in kept
@@ -142,6 +145,18 @@ def load_job_views(
 def _holds(state: ScheduleState, job: Job) -> bool:
     """Return whether a suspended schedule holds a job; a task holds all but those that it lets drain."""
     return state.holding if job.instance is None else not state.active and job.held_at is not None
+
+
+def _obstacles(
+    rows: Rows, states: Mapping[str, ScheduleState], apps: Mapping[str, App]
+) -> dict[str, Obstacle]:
+    """Return what is in the way of existing jobs, by program; apps without any are not asked for it."""
+    found: dict[str, Obstacle] = {}
+    for app in {state.app for state in states.values()}:
+        if any(program.existing is not None for program in apps[app].programs.values()):
+            noted = obstacles_of(rows.cursor(obstacles_cursor(app)))
+            found |= {f"{app}/{name}": each for name, each in noted.items()}
+    return found
 
 
 def _history(

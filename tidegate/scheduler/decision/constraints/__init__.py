@@ -3,7 +3,8 @@
 A new kind is one new file here and one line in `KINDS`, whose order is the order of the checks
 (rule 4); its YAML form is a line in `tidegate/compiler/constraints/`. A check is a
 pure function of the job view and the instant. The first check, `retry`, and the last one, `held`, are not
-constraints of the YAML, nor is `partition`. For an instance of a task `held` is checked second.
+constraints of the YAML, nor are `location` and `partition`. For an instance of a task `held` is checked
+second.
 """
 
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from tidegate.scheduler.decision.constraints import (
     delay,
     held,
     load,
+    obstacle,
     partition,
     rate,
     retry,
@@ -72,13 +74,15 @@ KINDS: dict[type, Kind] = {
 
 ORDER = tuple(KINDS)
 
-COUNTING_RUNS = frozenset({"since_last_run", "rate", "load", "concurrency", "partition"})
-"""Constraints that a launch of another job may make unmet."""
+COUNTING_RUNS = frozenset({"since_last_run", "rate", "load", "location", "concurrency", "partition"})
+"""Constraints that may be unmet again once a launch is decided: by another job, or by a location."""
 
 # A person who triggers the job ends its pause; one who forced an earlier attempt does not.
 _NEVER_OVERRIDDEN = {
     Reason.W_RETRY,
     Reason.W_PARTITION,
+    Reason.W_LOCATION,
+    Reason.W_HOST,
     *(kind.waits for kind in KINDS.values() if not kind.overridable),
 }
 
@@ -86,7 +90,11 @@ _NEVER_OVERRIDDEN = {
 def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
     """Return the verdict on each constraint of the schedule, in the order of the checks."""
     ordered = sorted(view.schedule.constraints, key=lambda c: ORDER.index(type(c)))
-    verdicts = tuple(_check(constraint, view, now) for constraint in ordered)
+    verdicts = [_check(constraint, view, now) for constraint in ordered]
+    in_the_way = obstacle.check(view)
+    if in_the_way is not None:
+        slots = next((i for i, each in enumerate(verdicts) if each.kind == "concurrency"), len(verdicts))
+        verdicts.insert(slots, in_the_way)
     again, holding = retry.check(view, now), held.check(view)
     if view.job.instance is not None:
         return tuple(

@@ -279,6 +279,12 @@ def _run(job: Job, entry: Entry) -> Job:
 
 
 def _launch_failed(job: Job, entry: Entry) -> Job:
+    if "lost" in entry.data and entry.reason is None and job.launch is not None:
+        # Its run never began: it gives back its slots, and another run of the same attempt is created.
+        launch = msgspec.structs.replace(job.launch, lost=entry.data["lost"])
+        again = {"run_id": None, "launched_at": None, "offers": 0, "rejected": 0, "gave_back": True}
+        detail = entry.data["message"]
+        return _with(job, state=JobState.PENDING_LAUNCH, launch=launch, detail=detail, **again)
     rejected = entry.data.get("rejected", 0)
     failed = _with(job, detail=entry.data["message"], rejected=rejected)
     if "offers" in entry.data:

@@ -96,6 +96,8 @@ def next_attempt(job: Job, state: ScheduleState, now: datetime, counts_from: dat
 
 def without_run(job: Job, **changes: Any) -> Job:
     """Return the job without its run and what was noted of that, with other fields changed."""
+    if "launch" not in changes and job.launch is not None:
+        changes["launch"] = msgspec.structs.replace(job.launch, lost=0)
     return msgspec.structs.replace(
         job,
         reason=None,

@@ -56,7 +56,7 @@ def _about(job: Job, inputs: Inputs) -> Iterable[tuple[str, tuple[str, ...]]]:
     app, task = inputs.apps.get(job.app), state.spec.task
     if task.launches and app is not None:
         for name, keys in written(app, state.spec, instance).items():
-            if job.launch is not None and app.datasets[name].partitions is not None:
+            if job.launch is not None and name in app.datasets and app.datasets[name].partitions is not None:
                 # Perhaps the task was changed since. One that was marked may never have run.
                 keys = job.launch.partitions
             yield whole_name(app.name, name), keys

@@ -12,7 +12,7 @@ another refuses. Lint refuses before that whatever follows from the text of a sc
     the program is not part of the app                            possible after a reload
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 
 from tidegate.domain.model import App, PartitionScheme
@@ -53,7 +53,7 @@ def check_launch(
     if app is None or program is None:
         message = f"program {ref} is not loaded in Dagster; reload the code location"
         return ImpossibleLaunch(message=message, final=False)
-    schemes = [scheme for name in program.writes if (scheme := app.datasets[name].partitions) is not None]
+    schemes = program.schemes(app.datasets)
     if not schemes:
         if not partitions:
             return None
@@ -69,7 +69,7 @@ def check_launch(
 
 
 def _wrong_keys(
-    ref: str, schemes: list[PartitionScheme], partitions: tuple[str, ...], now: datetime
+    ref: str, schemes: Collection[PartitionScheme], partitions: tuple[str, ...], now: datetime
 ) -> Iterator[ImpossibleLaunch]:
     for scheme in schemes:
         faults = {key: fault for key in partitions if (fault := validate_key(scheme, key)) is not None}

@@ -117,6 +117,5 @@ def dates_written(app: App, schedule: Schedule) -> PartitionScheme:
 
 
 def output_scheme(app: App, program: str) -> PartitionScheme | None:
-    """Return the partition scheme of a program's outputs; lint checks that they agree."""
-    schemes = (app.datasets[name].partitions for name in app.programs[program].writes)
-    return next((scheme for scheme in schemes if scheme is not None), None)
+    """Return the partition scheme of a program's runs; lint checks that its outputs agree."""
+    return next(iter(app.programs[program].schemes(app.datasets)), None)

@@ -23,7 +23,7 @@ from tidegate.scheduler.decision.launch.dates import (
     output_scheme,
 )
 from tidegate.scheduler.decision.launch.input import manifest_of, upstream_of
-from tidegate.scheduler.decision.launch.references import values_of
+from tidegate.scheduler.decision.launch.references import Values, values_of, with_arguments
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.partitions import keys_of
 from tidegate.scheduler.model.instance import Instance
@@ -59,8 +59,15 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
         business_dates=dates,
     )
     plan = msgspec.structs.replace(plan, partitions=_partitions(view, plan, satisfied_at))
-    values = values_of(plan, view.deliveries, view.job.key, view.schedule.trigger)
-    return msgspec.structs.replace(plan, args=template.render(view.schedule.args, values))
+    return _with_values(view, plan, values_of(plan, view.deliveries, view.job.key, view.schedule.trigger))
+
+
+def _with_values(view: JobView, plan: LaunchPlan, values: Values) -> LaunchPlan:
+    """Return the plan with its arguments, and for an existing job the config that they fill."""
+    args = template.render(view.schedule.args, values)
+    existing = view.app.programs[plan.program].existing
+    config = None if existing is None else template.render(existing.config, with_arguments(values, args))
+    return msgspec.structs.replace(plan, args=args, config=config)
 
 
 def _of_instance(view: JobView, instance: Instance, inputs: Inputs) -> LaunchPlan:
@@ -73,8 +80,7 @@ def _of_instance(view: JobView, instance: Instance, inputs: Inputs) -> LaunchPla
         business_date=instance.business_date,
         business_dates=(instance.business_date,),
     )
-    values = values_of(plan, (), "", None)
-    return msgspec.structs.replace(plan, args=template.render(view.schedule.args, values))
+    return _with_values(view, plan, values_of(plan, (), "", None))
 
 
 def business_dates(view: JobView, satisfied_at: datetime | None) -> tuple[str, ...]:

@@ -52,6 +52,12 @@ def values_of(
     return value
 
 
+def with_arguments(values: Values, args: Mapping[str, Any]) -> Values:
+    """Return the values of references in the config of a job: also of those to arguments."""
+    arguments = {f"args.{name}": value for name, value in args.items()}
+    return lambda reference: arguments[reference] if reference in arguments else values(reference)
+
+
 def _names_partitions(reference: str) -> bool:
     """Return whether a reference is about the partitions of one dataset, of which none may have come."""
     parts = reference.split(".")

@@ -13,6 +13,7 @@ from tidegate.scheduler.decision.view.partitions import partition_resources, par
 from tidegate.scheduler.decision.view.upstream import Upstream
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.obstacle import Obstacle
 from tidegate.scheduler.model.records.tally import Tally
 from tidegate.scheduler.model.run import ALL_RUNS, Gauge, ProgramHistory, group_resource, program_resource
 
@@ -52,6 +53,7 @@ class JobView(Value, kw_only=True):
             longest `per` of its rates.
         gauges: the reported gauges that its constraints name, by name.
         held: whether the schedule is suspended and holds its jobs.
+        obstacle: why the run of an existing job cannot be created now; None if nothing is noted.
         upstream: of an instance of a task that is Not Run: what each of its dependencies has picked.
     """
 
@@ -66,6 +68,7 @@ class JobView(Value, kw_only=True):
     launches: tuple[datetime, ...] = ()
     gauges: Mapping[str, Gauge] = {}
     held: bool = False
+    obstacle: Obstacle | None = None
     upstream: tuple[Upstream, ...] = ()
 
     @property

@@ -56,9 +56,9 @@ def _first_instant(date: str, dimension: TimeDimension) -> datetime:
 def written(app: App, schedule: Schedule, instance: Instance) -> dict[str, tuple[str, ...]]:
     """Return the partitions that an instance writes, by dataset as the app names it."""
     program = app.programs.get(schedule.program)
-    names = () if program is None else program.writes
+    outputs = () if program is None else program.outputs(app.datasets)
     task = schedule.as_task
-    return {name: partitions_of(app.datasets[name].partitions, task, instance) for name in names}
+    return {each.name: partitions_of(each.partitions, task, instance) for each in outputs}
 
 
 def keys_of(app: App, schedule: Schedule, instance: Instance) -> tuple[str, ...]:

@@ -1,0 +1,43 @@
+"""Obstacles in the store: noted by who drives the engine, read by decisions and by `why`.
+
+workspace of the host, or what the dispatcher can do ─► noted when it changes ─► jobs that wait are decided
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from tidegate.scheduler.model.obstacle import Obstacle, obstacle_resource, obstacles_cursor, obstacles_of
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
+
+
+def obstacles(reader: EngineReader, app: str) -> Mapping[str, Obstacle]:
+    """Return what is noted of the programs of an app, by their names."""
+    return obstacles_of(reader.cursor(obstacles_cursor(app)))
+
+
+def note_obstacles(store: Store, found: Mapping[str, Mapping[str, Obstacle]], now: datetime) -> None:
+    """Note the obstacles of some apps, and let the jobs of programs whose obstacle is another be decided.
+
+    Args:
+        found: by app, and by the name of the program; those of an app replace what was noted.
+    """
+    with store.reading() as reader:
+        changed = {app: each for app, each in found.items() if each != obstacles(reader, app)}
+    if not changed:
+        return
+    with store.transaction() as transaction:
+        for app, each in changed.items():
+            before = _put(transaction, app, each)
+            others = {name for name in before.keys() | each.keys() if before.get(name) != each.get(name)}
+            transaction.wake({obstacle_resource(f"{app}/{name}") for name in others}, now)
+
+
+def _put(transaction: EngineTransaction, app: str, found: Mapping[str, Obstacle]) -> Mapping[str, Obstacle]:
+    """Replace what is noted of an app, and return what was."""
+    before = obstacles(transaction, app)
+    stored = {name: msgspec.to_builtins(each) for name, each in found.items()}
+    transaction.set_cursor(obstacles_cursor(app), stored or None)
+    return before

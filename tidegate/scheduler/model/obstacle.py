@@ -1,0 +1,44 @@
+"""An obstacle: why the runs of a program that is an existing job cannot be created now.
+
+Its code location is not loaded, or nobody can create runs there. Who drives the engine (a host, or without
+one the dispatcher) notes the obstacles of each app whenever they change; decisions read them like a gauge,
+before a slot is taken. A program of which nothing is noted can be launched.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.reason import Reason
+
+OBSTACLE = "obstacle:"
+"""Prefix of the resource on which the jobs of a program with an obstacle are blocked."""
+
+
+class Obstacle(Value, kw_only=True):
+    """What keeps a program from being launched.
+
+    Attributes:
+        reason: W-LOCATION or W-HOST.
+        text: what is missing, for people.
+    """
+
+    reason: Reason
+    text: str
+
+
+def obstacle_resource(program: str) -> str:
+    """Return the resource that the end of the obstacle of a program ("app/program") wakes."""
+    return f"{OBSTACLE}{program}"
+
+
+def obstacles_cursor(app: str) -> str:
+    """Return the name of the cursor that holds the obstacles of an app's programs."""
+    return f"obstacles:{app}"
+
+
+def obstacles_of(stored: Any) -> Mapping[str, Obstacle]:
+    """Return the obstacles in a cursor, by the name of the program."""
+    return {} if stored is None else msgspec.convert(stored, dict[str, Obstacle])
