@@ -17,7 +17,7 @@ from dagster import AssetKey, PartitionsDefinition
 from tidegate.dagster_defs.deployed.names import Owned, asset_key, program_key, unique_names
 from tidegate.dagster_defs.deployed.partitions import partitions_of
 from tidegate.dagster_defs.deployed.plan_state import Plan
-from tidegate.domain.model import App, Dataset, PartitionScheme, Program
+from tidegate.domain.model import App, Dataset, ExistingJob, PartitionScheme, Program
 from tidegate.domain.model.others import with_named
 from tidegate.domain.part_name import app_of, whole_name
 
@@ -63,6 +63,20 @@ class ProgramAssets:
         return None if self.scheme is None else partitions_of(self.scheme)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExistingProgram:
+    """A program that is a job of another code location: it is no asset of ours."""
+
+    app: App
+    program: Program
+    job: ExistingJob
+
+    @property
+    def ref(self) -> str:
+        """ "app/program"."""
+        return f"{self.app.name}/{self.program.name}"
+
+
 @dataclass(frozen=True)
 class AssetPlan:
     """The programs and datasets of a code location."""
@@ -70,8 +84,18 @@ class AssetPlan:
     plan: Plan
 
     @cached_property
+    def existing(self) -> Mapping[Owned, ExistingProgram]:
+        """Every program that is an existing job, by app and name."""
+        return {
+            (loaded.app.name, name): ExistingProgram(app=loaded.app, program=each, job=each.existing)
+            for loaded in self.plan.apps
+            for name, each in sorted(loaded.app.programs.items())
+            if each.existing is not None
+        }
+
+    @cached_property
     def programs(self) -> Mapping[Owned, ProgramAssets]:
-        """Every program, by app and name."""
+        """Every program whose runs are ours, by app and name."""
         apps = [loaded.app for loaded in self.plan.apps]
         return {(app.name, each.program.name): each for app in apps for each in self._programs_of(app)}
 
@@ -167,6 +191,8 @@ def _programs_of(
 ) -> Iterator[ProgramAssets]:
     owners = app.owners()
     for name, program in sorted(app.programs.items()):
+        if program.existing is not None:
+            continue
         owned = [dataset for dataset in program.writes if owners[dataset] == name]
         yield ProgramAssets(
             app=app,

@@ -40,6 +40,12 @@ its job, if that is not the job's own id, since an instance was run again."""
 EVENT = "tidegate/event"
 """Key in the metadata of a materialisation that the engine has reported to Dagster: the id of its event."""
 
+EXISTING = "tidegate/existing"
+"""Key of a tag of the runs of existing jobs. They have no lease and no claim; Dagster says how they end."""
+
+LOST = "tidegate/lost"
+"""Key of a tag of the run of an existing job: how many runs of its attempt before it never began."""
+
 LAUNCH = ".dagster/tidegate_launch"
 """Key of a tag that Dagster's UI does not show: who launches the run (`launcher.launcher`)."""
 
@@ -68,6 +74,7 @@ class JobTag(Value, frozen=True, kw_only=True):
 
     job: str
     attempt: int
+    lost: int = 0
 
 
 def job_of(tags: Mapping[str, str]) -> JobTag | None:
@@ -75,7 +82,10 @@ def job_of(tags: Mapping[str, str]) -> JobTag | None:
     if JOB not in tags or DAGSTER_PARENT_RUN in tags:
         return None
     attempt = tags.get(ATTEMPT, "")
-    return JobTag(job=tags[JOB], attempt=int(attempt)) if attempt.isdigit() else None
+    lost = tags.get(LOST, "0")
+    if not attempt.isdigit() or not lost.isdigit():
+        return None
+    return JobTag(job=tags[JOB], attempt=int(attempt), lost=int(lost))
 
 
 def commit_of(tags: Mapping[str, str]) -> str | None:

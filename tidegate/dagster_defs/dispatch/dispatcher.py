@@ -18,7 +18,7 @@ when the sensor is made. So such a sensor gets its targets by name, as one of on
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,10 +46,15 @@ from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.dagster_defs.internals.sensor_target import AutomationTarget
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, host_of
+from tidegate.scheduler.launch.outbox import POSTPONED_FOR
 from tidegate.scheduler.launch.versions import CODE_SERVER, note_version
+from tidegate.scheduler.model.obstacle import Obstacle
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.spark_jobs.commit.process import shown, this_process
+
+NO_HOST = "no host is active: tidegate host"
 
 PREVIEW_TEXT = "preview only, nothing was changed"
 
@@ -139,6 +144,7 @@ class Dispatch:
             context.instance,
             dispatcher.shared,
             self._log,
+            obstacles=self._obstacles,
             loaded=self._plan,
             maintains=dispatcher.maintains,
         )
@@ -186,9 +192,24 @@ class Dispatch:
     def _launches(self, store: UpkeepStore) -> list[RunRequest]:
         self._steps.attempt(self._switches, store)
         self._steps.advance(store)
-        requests = [request for _, request in self._steps.launches(store)]
+        requests = list(self._requests(store))
         measuring = self._steps.measuring(store) if self._dispatcher.maintains else None
         return requests if measuring is None else [*requests, measuring]
+
+    def _requests(self, store: UpkeepStore) -> Iterator[RunRequest]:
+        """Yield what Dagster is asked for; runs of existing jobs are created at once, or wait for a host."""
+        for launch, request in self._steps.launches(store):
+            if isinstance(request, RunRequest):
+                yield request
+            else:
+                self._steps.postpone(store, launch, NO_HOST, POSTPONED_FOR)
+
+    def _obstacles(self, plan: AssetPlan) -> dict[str, dict[str, Obstacle]]:
+        """Return what is in the way of existing jobs while no host is active."""
+        found: dict[str, dict[str, Obstacle]] = {app: {} for app, _ in plan.existing}
+        for app, name in plan.existing:
+            found[app][name] = Obstacle(reason=Reason.W_HOST, text=NO_HOST)
+        return found
 
     def _switches(self, store: Store) -> None:
         self._dispatcher.switch_pace.run(lambda: self._sync(store))

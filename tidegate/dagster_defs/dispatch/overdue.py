@@ -33,9 +33,9 @@ def end_overdue(
 ) -> None:
     """Terminate the active runs of some apps that take longer than the `timeout` of their program."""
     limits = {
-        f"{app}/{name}": assets.program.timeout
-        for (app, name), assets in plan.programs.items()
-        if app in apps and assets.program.timeout is not None
+        f"{app}/{name}": each.program.timeout
+        for (app, name), each in (*plan.programs.items(), *plan.existing.items())
+        if app in apps and each.program.timeout is not None
     }
     if not limits:
         return

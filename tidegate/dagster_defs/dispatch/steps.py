@@ -13,9 +13,9 @@ interrupted by its launcher. A run that does not end although it was asked `FORC
 cancelled: its process may be gone, or hang, and it can publish nothing any more.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from dagster import DagsterInstance, RunRequest
@@ -33,13 +33,16 @@ from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id
 from tidegate.dagster_defs.maintenance.requests import measuring_request, operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
+from tidegate.dagster_defs.run.existing_request import ExistingRequest
 from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.intake.watched import Watched
 from tidegate.scheduler.launch.active_host import Lookout
-from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, reject
+from tidegate.scheduler.launch.obstacles import note_obstacles
+from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, postpone, reject
 from tidegate.scheduler.launch.stopped import Stop, note_stops, stops_due
+from tidegate.scheduler.model.obstacle import Obstacle
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.engine_reader import revisions_of_apps
 from tidegate.scheduler.store.protocol import Store
@@ -85,6 +88,8 @@ def _cancel(instance: DagsterInstance, stop: Stop, log: Log) -> None:
 
 T = TypeVar("T")
 
+Obstacles = Callable[[AssetPlan], Mapping[str, Mapping[str, Obstacle]]]
+
 DEAD_RUNS_SECONDS = 4
 """From one look for dead runs to the next, of all ticks of a process together. A host finds a dead run of
 this machine within 5 s, a sensor, which ticks every five seconds, within 10 s."""
@@ -126,11 +131,13 @@ class Steps:
         shared: Shared,
         log: Log,
         *,
+        obstacles: Obstacles,
         loaded: AssetPlan | None = None,
         maintains: bool = True,
     ) -> None:
         """Args:
         shared: the same for all ticks of a process.
+        obstacles: what is in the way of the existing jobs of a plan, by app and program.
         loaded: the plan by which runs are requested; default: what is deployed.
         maintains: whether operations on tables can be requested.
         """
@@ -143,6 +150,7 @@ class Steps:
         self._shared = shared
         self._log = log
         self._maintains = maintains
+        self._find_obstacles = obstacles
 
     @property
     def apps(self) -> frozenset[str]:
@@ -154,6 +162,7 @@ class Steps:
         """Take in what has happened, and decide."""
         for step in (
             self.load_deployed,
+            self._obstacles,
             self._dead,
             self._overdue,
             self._stopped,
@@ -179,7 +188,7 @@ class Steps:
 
     def launches(
         self, store: Store, limit: int = OFFERS_PER_TICK
-    ) -> Iterator[tuple[LaunchRequest, RunRequest]]:
+    ) -> Iterator[tuple[LaunchRequest, RunRequest | ExistingRequest]]:
         """Offer what is to be launched, and yield it with its run request; nothing of an app on hold.
 
         An invalid request counts against its own job only. Operations on tables come after what pipelines
@@ -190,10 +199,10 @@ class Steps:
             offered = offer_launches(transaction, self._now(), apps, limit)
         for launch in sorted(offered, key=lambda each: each.maintenance is not None):
             request = self._request(launch)
-            if isinstance(request, RunRequest):
-                yield launch, request
-            else:
+            if isinstance(request, Invalid):
                 self.reject(store, launch, request)
+            else:
+                yield launch, request
 
     def reject(self, store: Store, launch: LaunchRequest, invalid: Invalid) -> None:
         """Note that a launch could not be requested."""
@@ -215,6 +224,11 @@ class Steps:
                 return
             deployed = deployed_plan(reader, self._location.project)
         self.deployed = AssetPlan(deployed)
+
+    def _obstacles(self, store: Store) -> None:
+        if self.deployed.existing:
+            own = self._find_obstacles(self.deployed)
+            note_obstacles(store, {app: own[app] for app in own.keys() & self.apps}, self._now())
 
     def _dead(self, store: Store) -> None:
         now = self._now()
@@ -270,7 +284,14 @@ class Steps:
         apps = [loaded.app for loaded in self.deployed.plan.apps]
         return measuring_request(self._instance, store, apps, self._location.project, self._now())
 
-    def _request(self, launch: LaunchRequest) -> RunRequest | Invalid:
+    def postpone(self, store: Store, launch: LaunchRequest, problem: str, pause: timedelta) -> None:
+        """Postpone one launch: its offer does not count, and it holds no slot meanwhile."""
+        now, jobs = self._now(), (launch.job,)
+        with store.transaction() as transaction:
+            postpone(transaction, (launch.app,), problem, now, offered=jobs, only=jobs, pause=pause)
+        self._log(f"{launch.job} is not launched yet: {problem}")
+
+    def _request(self, launch: LaunchRequest) -> RunRequest | ExistingRequest | Invalid:
         try:
             if launch.maintenance is not None:
                 return operation_request(launch, launch.maintenance, loaded=self._maintains)
@@ -282,7 +303,8 @@ class Steps:
         """Return whether the request is permanently invalid in both the loaded and the deployed plan."""
         if not invalid.final or self._loaded in (None, self.deployed):
             return invalid.final
-        program = self.deployed.programs.get((launch.app, launch.launch.program))
+        owned = (launch.app, launch.launch.program)
+        program = self.deployed.programs.get(owned) or self.deployed.existing.get(owned)
         ref = f"{launch.app}/{launch.launch.program}"
         wrong = check_launch(
             None if program is None else program.app, ref, launch.launch.partitions, self._now()

@@ -19,8 +19,11 @@ from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.host.changes import Changes
-from tidegate.dagster_defs.host.runs import Runs, Unanswered, would_meet_every_launch
+from tidegate.dagster_defs.host.existing import ExistingJobs, LocationAway
+from tidegate.dagster_defs.host.questions import Unanswered
+from tidegate.dagster_defs.host.runs import Runs, would_meet_every_launch
 from tidegate.dagster_defs.internals.workspace import IWorkspaceProcessContext
+from tidegate.dagster_defs.run.existing_request import ExistingRequest, Impossible
 from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.launch.active_host import CLOCKS, LEASE, ActiveHost, Lookout, host_of, release, take
 from tidegate.scheduler.launch.outbox import LaunchRequest, postpone, resume_launches
@@ -81,7 +84,8 @@ class Host:
         self._rest: tuple[tuple[object, ...], datetime] | None = None
         self._lookout = Lookout()
         self._server_clock = ServerClock()
-        self._steps = Steps(location, instance, Shared(), self._log)
+        self._existing = ExistingJobs(instance, workspace)
+        self._steps = Steps(location, instance, Shared(), self._log, obstacles=self._existing.obstacles)
         self._switches = Turns(SWITCHES_SECONDS)
         self._measuring = Turns(MEASURING_SECONDS)
         self._off = False
@@ -207,9 +211,17 @@ class Host:
                 # Another host or a dispatcher has been active, and offers the rest again.
                 break
             try:
-                self._runs.submit(request, self._tags(request, launch))
-            except Unanswered as error:
-                self._postpone_one(store, launch, str(error))
+                if isinstance(request, ExistingRequest):
+                    self._existing.submit(request)
+                else:
+                    self._runs.submit(request, self._tags(request, launch))
+            except (Unanswered, LocationAway) as error:
+                self._steps.postpone(store, launch, str(error), ASKED_AGAIN)
+            except Impossible as error:
+                self._steps.reject(store, launch, Invalid(str(error), final=True))
+            except LookupError as error:
+                # Dagster uses its own clock: a period may begin later there.
+                self._steps.reject(store, launch, Invalid(str(error)))
             except Exception as error:  # noqa: BLE001 -- of this launch alone, or of all
                 text = f"{type(error).__name__}: {error}"
                 if would_meet_every_launch(error):
@@ -228,12 +240,6 @@ class Host:
             self._resume(store)
         self._problem = problem
         self._log(f"launches nothing: {problem}")
-
-    def _postpone_one(self, store: UpkeepStore, launch: LaunchRequest, problem: str) -> None:
-        now, jobs = self._now(), (launch.job,)
-        with store.transaction() as transaction:
-            postpone(transaction, (launch.app,), problem, now, offered=jobs, only=jobs, pause=ASKED_AGAIN)
-        self._log(f"{launch.job} is not launched yet: {problem}")
 
     def _go_on(self, store: UpkeepStore, *, launched: bool) -> None:
         """Launch all that was postponed once the location is loaded or one launch goes through."""

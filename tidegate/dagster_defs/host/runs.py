@@ -7,11 +7,9 @@ The run id is computed from the run key, so a second creation fails in the table
 makes it. After a crash between creation and submission the next offer of the job submits the run.
 """
 
-import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
-from threading import Thread
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID, uuid5
 
 # What Dagster's sensor daemon uses for the same purpose (dagster/_daemon/sensor.py).
@@ -21,11 +19,11 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.deployed.tags import PROJECT
+from tidegate.dagster_defs.host.questions import Loading, Questions, innermost
 from tidegate.dagster_defs.internals.errors import (
     DagsterCodeLocationLoadError,
     DagsterRunAlreadyExists,
     DagsterUserCodeUnreachableError,
-    SerializableErrorInfo,
 )
 from tidegate.dagster_defs.internals.instigators import InstigatorStatus
 from tidegate.dagster_defs.internals.remote_jobs import (
@@ -39,35 +37,18 @@ from tidegate.dagster_defs.internals.remote_jobs import (
 from tidegate.dagster_defs.internals.workspace import (
     BaseWorkspaceRequestContext,
     IWorkspaceProcessContext,
-    WorkspaceProcessContext,
 )
 from tidegate.scheduler.store.error import StoreError
 
 RUN_IDS = UUID("6f0c1d4e-6d5b-5c39-9f0e-5a6d0c2f7b11")
 """The name space of run ids."""
 
-ASKING_AT_ONCE = 8
-"""Locations whose code servers may be asked at once; each gets one question at a time."""
-
-LOAD_AGAIN_SECONDS = 2.0
-"""From one try to load a location to the next."""
-
-PROBLEM_CHARS = 300
-
 SNAPSHOTS_KEPT = 1_000
 """Size of the cache of snapshots: programs of a loaded code location."""
 
 
-ANSWER_SECONDS = 3.0
-"""How long the host's thread waits for an answer of a code server, which may hang."""
-
-
 class NotLoaded(Exception):
     """The workspace has no code location of the project, or one that does not know what is requested."""
-
-
-class Unanswered(Exception):
-    """A code server has not answered a question that one launch needs."""
 
 
 def would_meet_every_launch(error: Exception) -> bool:
@@ -84,9 +65,60 @@ def would_meet_every_launch(error: Exception) -> bool:
     )
 
 
+def snapshots(
+    location: CodeLocation, selector: JobSubsetSelector, config: Mapping[str, Any], instance: DagsterInstance
+) -> tuple[RemoteJob, ExecutionPlanSnapshot]:
+    """Ask the server of a location for a job, and for the plan of a run of it."""
+    job = location.get_job(selector)
+    plan = location.get_execution_plan(
+        job, config, step_keys_to_execute=None, known_state=None, instance=instance
+    )
+    return job, plan.execution_plan_snapshot
+
+
 def run_id_of(run_key: str) -> str:
     """Return the run id of a run key."""
     return str(uuid5(RUN_IDS, run_key))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewRun:
+    """A run that is to be created."""
+
+    run_id: str
+    job: RemoteJob
+    plan: ExecutionPlanSnapshot
+    config: Mapping[str, Any]
+    tags: Mapping[str, str]
+    assets: frozenset[AssetKey] | None = None
+
+
+def create_run(instance: DagsterInstance, repository: RemoteRepository, new: NewRun) -> DagsterRun | None:
+    """Create a run, or return the one that has its id: whoever creates it first, it is created once."""
+    job = new.job
+    try:
+        return instance.create_run(
+            job_name=job.name,
+            run_id=new.run_id,
+            run_config=new.config,
+            status=DagsterRunStatus.NOT_STARTED,
+            tags=new.tags,
+            root_run_id=None,
+            parent_run_id=None,
+            step_keys_to_execute=None,
+            execution_plan_snapshot=new.plan,
+            job_snapshot=job.job_snapshot,
+            parent_job_snapshot=job.parent_job_snapshot,
+            asset_selection=new.assets,
+            asset_check_selection=None,
+            resolved_op_selection=job.resolved_op_selection,
+            op_selection=None,
+            remote_job_origin=job.get_remote_origin(),
+            job_code_origin=job.get_python_origin(),
+            asset_graph=repository.asset_graph,
+        )
+    except DagsterRunAlreadyExists:
+        return instance.get_run_by_id(new.run_id)
 
 
 class Runs:
@@ -98,9 +130,8 @@ class Runs:
         self._workspace = workspace
         self._snapshots: dict[object, tuple[RemoteJob, ExecutionPlanSnapshot]] = {}
         self._location: CodeLocation | None = None
-        self._asking = ThreadPoolExecutor(ASKING_AT_ONCE, thread_name_prefix="code server")
-        self._questions: dict[str, tuple[object, Future[tuple[RemoteJob, ExecutionPlanSnapshot]]]] = {}
-        self._loading: Thread | None = None
+        self._questions = Questions()
+        self._loading = Loading(workspace)
 
     def problem(self) -> str:
         """Return why the workspace can make no run now; "" if it can.
@@ -111,23 +142,10 @@ class Runs:
         try:
             self._find(context)
         except NotLoaded as error:
-            self._load_again(context)
+            entries = context.get_code_location_entries().items()
+            self._loading.again([name for name, entry in entries if entry.code_location is None])
             return str(error)
         return ""
-
-    def _load_again(self, context: BaseWorkspaceRequestContext) -> None:
-        if self._loading is not None and self._loading.is_alive():
-            return
-        entries = context.get_code_location_entries().items()
-        names = [name for name, entry in entries if entry.code_location is None]
-        self._loading = Thread(target=self._load, args=(names,), name="loading", daemon=True)
-        self._loading.start()
-
-    def _load(self, names: Sequence[str]) -> None:
-        if isinstance(self._workspace, WorkspaceProcessContext):
-            for name in names:
-                self._workspace.refresh_code_location(name)
-        time.sleep(LOAD_AGAIN_SECONDS)
 
     def dispatcher_is_off(self) -> bool:
         """Return whether a person has switched off the sensor of the project's code location."""
@@ -168,37 +186,19 @@ class Runs:
     ) -> DagsterRun | None:
         location, repository = self._find(context)
         job, plan = self._snapshot(location, repository, str(request.job_name), request.asset_selection)
+        tags = {
+            **job.run_tags,
+            **request.tags,
+            **tags,
+            RUN_KEY_TAG: request.run_key or "",
+            # Dagster's UI calls a run without it "Manually launched".
+            **DagsterRun.tags_for_sensor(repository.get_sensor(DISPATCHER)),
+        }
         selection = None if request.asset_selection is None else frozenset(request.asset_selection)
-        try:
-            return self._instance.create_run(
-                job_name=job.name,
-                run_id=run_id,
-                run_config=request.run_config,
-                status=DagsterRunStatus.NOT_STARTED,
-                tags={
-                    **job.run_tags,
-                    **request.tags,
-                    **tags,
-                    RUN_KEY_TAG: request.run_key or "",
-                    # Dagster's UI calls a run without it "Manually launched".
-                    **DagsterRun.tags_for_sensor(repository.get_sensor(DISPATCHER)),
-                },
-                root_run_id=None,
-                parent_run_id=None,
-                step_keys_to_execute=None,
-                execution_plan_snapshot=plan,
-                job_snapshot=job.job_snapshot,
-                parent_job_snapshot=job.parent_job_snapshot,
-                asset_selection=selection,
-                asset_check_selection=None,
-                resolved_op_selection=job.resolved_op_selection,
-                op_selection=None,
-                remote_job_origin=job.get_remote_origin(),
-                job_code_origin=job.get_python_origin(),
-                asset_graph=repository.asset_graph,
-            )
-        except DagsterRunAlreadyExists:
-            return self._instance.get_run_by_id(run_id)
+        new = NewRun(
+            run_id=run_id, job=job, plan=plan, config=request.run_config, tags=tags, assets=selection
+        )
+        return create_run(self._instance, repository, new)
 
     def _find(self, context: BaseWorkspaceRequestContext) -> tuple[CodeLocation, RemoteRepository]:
         """Return the code location with the dispatcher of the project.
@@ -209,7 +209,7 @@ class Runs:
         problems: list[str] = []
         for name, entry in context.get_code_location_entries().items():
             if entry.code_location is None:
-                why = "" if entry.load_error is None else f": {_first_line(entry.load_error)}"
+                why = "" if entry.load_error is None else f": {innermost(entry.load_error)}"
                 problems.append(f"the location {name} is not loaded{why}")
                 continue
             for repository in entry.code_location.get_repositories().values():
@@ -241,47 +241,7 @@ class Runs:
                 asset_selection=assets,
                 asset_check_selection=None,
             )
-            self._snapshots[key] = self._answer(location, key, selector)
-        return self._snapshots[key]
-
-    def _answer(
-        self, location: CodeLocation, key: object, selector: JobSubsetSelector
-    ) -> tuple[RemoteJob, ExecutionPlanSnapshot]:
-        """Ask a code server in another thread; one that hangs delays no other launch.
-
-        Raises:
-            Unanswered: it has not answered this question, or one before.
-        """
-
-        def ask() -> tuple[RemoteJob, ExecutionPlanSnapshot]:
-            job = location.get_job(selector)
-            plan = location.get_execution_plan(
-                job, {}, step_keys_to_execute=None, known_state=None, instance=self._instance
+            self._snapshots[key] = self._questions.ask(
+                location, key, lambda: snapshots(location, selector, {}, self._instance)
             )
-            return job, plan.execution_plan_snapshot
-
-        asked = self._questions.get(location.name)
-        if asked is not None and asked[0] != (location, key):
-            if not asked[1].done():
-                raise Unanswered(f"the code server of {location.name} has not answered a question before")
-            asked = None
-        if asked is None:
-            asked = self._questions[location.name] = (location, key), self._asking.submit(ask)
-        try:
-            found = asked[1].result(ANSWER_SECONDS)
-        except FutureTimeout as error:
-            if asked[1].done():
-                raise
-            text = f"the code server of {location.name} has not answered within {ANSWER_SECONDS:.0f} s"
-            raise Unanswered(text) from error
-        finally:
-            if asked[1].done():
-                self._questions.pop(location.name, None)
-        return found
-
-
-def _first_line(error: SerializableErrorInfo) -> str:
-    """Return the innermost cause, in one line."""
-    while error.cause is not None:
-        error = error.cause
-    return " ".join(error.message.split())[:PROBLEM_CHARS]
+        return self._snapshots[key]

@@ -43,7 +43,7 @@ from tidegate.dagster_defs.ingest.position import (
     decode_position,
     encode_position,
 )
-from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_EVENT, observations
+from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_EVENT, observations, with_failures
 from tidegate.domain.model import Dataset
 from tidegate.domain.nearest_key import read_key
 from tidegate.domain.value import Value
@@ -268,7 +268,8 @@ def translate(
             if row.kind in STATUS_OF_EVENT:
                 run = runs.get(row.run_id)
                 if run is not None:
-                    observed += observations(run, STATUS_OF_EVENT[row.kind], instant_of(entry, now), plan)
+                    seen = observations(run, STATUS_OF_EVENT[row.kind], instant_of(entry, now), plan)
+                    observed += with_failures(instance, run, seen)
                 continue
             event = partition_event(entry, row.body, plan, now, former)
             if isinstance(event, RefusedReport):

@@ -121,7 +121,7 @@ def _changed_runs(instance: DagsterInstance, plan: AssetPlan, since: datetime) -
         order_by="update_timestamp",
         ascending=True,
     )
-    return list(record_observations(records, plan))
+    return list(record_observations(instance, records, plan))
 
 
 def _active(reader: EngineReader) -> dict[str, Run]:
@@ -153,7 +153,7 @@ def _active_runs(
             filters=RunsFilter(run_ids=ordered[start : start + RUNS_PER_QUERY])
         )
         known |= {record.dagster_run.run_id for record in records}
-        found += record_observations(records, plan)
+        found += record_observations(instance, records, plan)
     deleted = [
         run
         for run in active.values()

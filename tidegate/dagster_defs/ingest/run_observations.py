@@ -13,20 +13,24 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
+import msgspec
 from dagster import (
     DagsterEventType,
+    DagsterInstance,
     DagsterRun,
     DagsterRunStatus,
+    EventLogEntry,
     PartitionKeyRange,
     PartitionsDefinition,
     RunRecord,
 )
 
-from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ExistingProgram, ProgramAssets
 from tidegate.dagster_defs.deployed.tags import (
     DAGSTER_PARTITION,
     DAGSTER_RANGE_END,
     DAGSTER_RANGE_START,
+    EXISTING,
     JOB,
     PROGRAM,
     job_of,
@@ -72,10 +76,24 @@ def observations(
                 attempt=tag.attempt,
                 status=status,
                 at=at,
-                died=status is RunStatus.FAILED,
+                died=status is RunStatus.FAILED and EXISTING not in run.tags,
+                lost=tag.lost,
             ),
         )
     programs = programs_of(run, plan)
+    others = tuple(
+        RunObservation(run_id=run.run_id, program=each.ref, status=status, at=at)
+        for each in existing_of(run, plan)
+    )
+    if others:
+        return (
+            others
+            if len(others) == 1
+            else tuple(
+                msgspec.structs.replace(each, run_id=f"{run.run_id}{PROGRAM_SEPARATOR}{each.program}")
+                for each in others
+            )
+        )
     return tuple(
         RunObservation(
             run_id=run.run_id if len(programs) == 1 else f"{run.run_id}{PROGRAM_SEPARATOR}{assets.ref}",
@@ -94,6 +112,62 @@ def programs_of(run: DagsterRun, plan: AssetPlan) -> tuple[ProgramAssets, ...]:
     selected = run.asset_selection or frozenset()
     found = {plan.program_of[key].ref: plan.program_of[key] for key in selected if key in plan.program_of}
     return tuple(found[ref] for ref in sorted(found))
+
+
+def existing_of(run: DagsterRun, plan: AssetPlan) -> tuple[ExistingProgram, ...]:
+    """Return the programs that are the job of a run, which somebody else has started, sorted."""
+    origin = run.remote_job_origin
+    location = "" if origin is None else origin.location_name
+    return tuple(
+        each
+        for each in plan.existing.values()
+        if each.job.job == run.job_name and each.job.location in ("", location)
+    )
+
+
+def with_failures(
+    instance: DagsterInstance, run: DagsterRun, found: Iterable[RunObservation]
+) -> tuple[RunObservation, ...]:
+    """Return observations of a run; those of a failed existing job say how it failed."""
+    asks = EXISTING in run.tags
+    return tuple(
+        failure_of(instance, seen)
+        if asks and seen.job is not None and seen.status is RunStatus.FAILED
+        else seen
+        for seen in found
+    )
+
+
+def failure_of(instance: DagsterInstance, seen: RunObservation) -> RunObservation:
+    """Return the observation of a failed run of an existing job with how it failed, by Dagster's log.
+
+    The first step failure is the error. A run without a start has not begun: its location was down.
+    """
+    run_id = dagster_run_id(seen.run_id)
+    started = instance.get_records_for_run(run_id, of_type=DagsterEventType.RUN_START, limit=1).records
+    kind = DagsterEventType.STEP_FAILURE if started else DagsterEventType.RUN_FAILURE
+    records = instance.get_records_for_run(run_id, of_type=kind, limit=1).records
+    if not records:
+        # The run failed as a whole: its process died, or no step could be started.
+        kind = DagsterEventType.RUN_FAILURE
+        records = instance.get_records_for_run(run_id, of_type=kind, limit=1).records
+    text = next((_failure_text(each.event_log_entry) for each in records), "")
+    return msgspec.structs.replace(
+        seen, never_began=not started, error=text or "the run failed, and Dagster's log does not say why"
+    )
+
+
+def _failure_text(entry: EventLogEntry) -> str:
+    """Return the error of a failed step or run: the step, and the innermost cause in one line."""
+    event = entry.dagster_event
+    if event is None:
+        return entry.user_message
+    data = event.event_specific_data
+    error = getattr(data, "error", None)
+    while error is not None and error.cause is not None:
+        error = error.cause
+    text = " ".join((event.message or "" if error is None else error.message).split())
+    return f"step {event.step_key}: {text}" if event.step_key else text
 
 
 def _args_of(run: DagsterRun, assets: ProgramAssets) -> dict[str, Any]:
@@ -130,7 +204,9 @@ def dagster_run_id(observed: str) -> str:
     return observed.partition(PROGRAM_SEPARATOR)[0]
 
 
-def record_observations(records: Iterable[RunRecord], plan: AssetPlan) -> tuple[RunObservation, ...]:
+def record_observations(
+    instance: DagsterInstance, records: Iterable[RunRecord], plan: AssetPlan
+) -> tuple[RunObservation, ...]:
     """Return the observations of run records, for reconciliation: a run's current status and its start."""
     found: list[RunObservation] = []
     for record in records:
@@ -140,7 +216,8 @@ def record_observations(records: Iterable[RunRecord], plan: AssetPlan) -> tuple[
             continue
         if record.start_time is not None and status in ENDED:
             found += observations(run, RunStatus.STARTED, _instant(record.start_time), plan)
-        found += observations(run, status, _instant_of_status(record, status), plan)
+        seen = observations(run, status, _instant_of_status(record, status), plan)
+        found += with_failures(instance, run, seen)
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ Since: Dagster 1.9.
 from dagster._core.definitions.selector import JobSubsetSelector
 from dagster._core.remote_representation.code_location import CodeLocation
 from dagster._core.remote_representation.external import RemoteJob, RemoteRepository
+from dagster._core.remote_representation.external_data import PartitionExecutionErrorSnap
 from dagster._core.snap.execution_plan_snapshot import ExecutionPlanSnapshot
 from dagster._core.storage.tags import RUN_KEY_TAG
 
@@ -15,6 +16,7 @@ __all__ = [
     "CodeLocation",
     "ExecutionPlanSnapshot",
     "JobSubsetSelector",
+    "PartitionExecutionErrorSnap",
     "RemoteJob",
     "RemoteRepository",
 ]

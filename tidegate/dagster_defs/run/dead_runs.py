@@ -25,7 +25,7 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import MEASURING, RECOVERY
-from tidegate.dagster_defs.deployed.tags import JOB, LAUNCH, PROJECT, commit_of, job_of
+from tidegate.dagster_defs.deployed.tags import EXISTING, JOB, LAUNCH, PROJECT, commit_of, job_of
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import programs_of
@@ -76,7 +76,8 @@ def end_dead_runs(
             report_dead(instance, location, run, f"{shown(owner.process)} has ended without a word", now, log)
     disown(store, ended)
     for run, text in _never_begun(instance, known, now):
-        if _is_ours(run, store, plan, location.project):
+        # Who works on an existing job is known to Dagster alone (`run_monitoring`, its launcher).
+        if EXISTING not in run.tags and _is_ours(run, store, plan, location.project):
             report_dead(instance, location, run, text, now, log)
 
 

@@ -48,6 +48,7 @@ from tidegate.dagster_defs.deployed.tags import (
     TASK,
     shortened,
 )
+from tidegate.dagster_defs.run.existing_request import ExistingRequest
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.explain.instances.facts import no_edge_line
 from tidegate.scheduler.launch.outbox import LaunchRequest
@@ -70,8 +71,16 @@ class Invalid:
     final: bool = False
 
 
-def run_request(request: LaunchRequest, plan: AssetPlan, now: datetime) -> RunRequest | Invalid:
+def run_request(
+    request: LaunchRequest, plan: AssetPlan, now: datetime
+) -> RunRequest | ExistingRequest | Invalid:
     """Return the run request of a launch, or why the loaded definitions do not allow one."""
+    existing = plan.existing.get((request.app, request.launch.program))
+    if existing is not None:
+        no = check_launch(existing.app, existing.ref, request.launch.partitions, now)
+        if no is not None:
+            return Invalid(no.message, no.final)
+        return ExistingRequest(program=existing.ref, job=existing.job, launch=request, tags=job_tags(request))
     assets = plan.programs.get((request.app, request.launch.program))
     keys = request.launch.partitions
     ref = f"{request.app}/{request.launch.program}"

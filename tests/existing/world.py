@@ -1,0 +1,88 @@
+"""A Tidegate project beside the project of acme: one Dagster with two locations, and hosts that a test loops."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dagster import DagsterRun
+
+from tests.dagster_defs.live.project import LiveProject
+from tests.worlds.by import CLI
+from tidegate.dagster_defs.host.host import Host
+from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
+from tidegate.processes.dagster import HOST, ManagedProcess, free_port
+from tidegate.project.location import location_of
+from tidegate.scheduler.commands.by_hand.manual import trigger
+from tidegate.scheduler.model.job import Job
+from tidegate.spark_jobs.commit.process import this_process
+
+HERE = Path(__file__).parent
+NOTES = "ACME_NOTES"
+
+
+class Acme(LiveProject):
+    """The project with the locations `tidegate` and `acme`.
+
+    Attributes:
+        notes: the folder in which the jobs of acme leave what they did.
+        said: what the host has logged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "schedules").mkdir()
+        (folder / "tidegate.toml").write_text('[warehouse]\ndefault_format = "parquet"\n')
+        super().__init__(folder)
+        self.notes = folder / "notes"
+        self.notes.mkdir()
+        os.environ[NOTES] = str(self.notes)
+        self.port = free_port()
+        self.said: list[str] = []
+        self.acme: ManagedProcess | None = None
+
+    def start(self) -> None:
+        """Start our code server and that of acme; no host, no daemon."""
+        self.processes.__enter__()
+        with self.site.workspace.open("a") as file:
+            file.write(
+                f"  - grpc_server:\n      host: {HOST}\n      port: {self.port}\n      location_name: acme\n"
+            )
+        self.start_acme()
+        self.processes.start_code_server()
+        self.open_instance()
+
+    def start_acme(self) -> None:
+        """Start the code server of acme, as its team would."""
+        command = [sys.executable, "-m", "dagster", "api", "grpc", "-h", HOST, "-p", str(self.port)]
+        where = ["-f", str(HERE / "acme" / "definitions.py"), "--location-name", "acme"]
+        self.acme = ManagedProcess("acme", [*command, *where], self.site)
+
+    def stop(self) -> None:
+        if self.acme is not None:
+            self.acme.stop()
+        super().stop()
+
+    def trigger(self, schedule: str, key: str = "") -> Job:
+        """Trigger a schedule of the app `core` by hand."""
+        with self.store.transaction() as transaction:
+            return trigger(transaction, f"core/{schedule}", datetime.now(UTC), by=CLI, key=key)
+
+    def job(self, id: str) -> Job:
+        with self.store.reading() as reader:
+            (found,) = reader.jobs(ids=(id,))
+        return found
+
+    def runs_of(self, job: Job) -> list[DagsterRun]:
+        """The runs of a job of ours."""
+        return [run for run in self.instance.get_runs() if run.tags.get("tidegate/job") == job.id]
+
+
+@contextmanager
+def host_of(project: Acme) -> Iterator[Host]:
+    """A host of the project in this process, whose workspace has both locations."""
+    target = WorkspaceFileTarget([str(project.site.workspace)])
+    with WorkspaceProcessContext(project.instance, target) as workspace:
+        location = location_of(project.settings)
+        yield Host(location, project.instance, workspace, this_process(), project.said.append)
