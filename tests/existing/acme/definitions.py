@@ -58,14 +58,14 @@ def load(context: dg.OpExecutionContext) -> None:
         file.write(f"{region} {context.op_config['rows']} {context.op_config['note']} {context.run_id}\n")
 
 
-@dg.op
-def after(context: dg.OpExecutionContext, start: None) -> None:
+@dg.op(ins={"start": dg.In(dg.Nothing)})
+def after(context: dg.OpExecutionContext) -> None:
     context.log.info("done")
 
 
 @dg.job(tags={"team": "core", "owner": "acme"})
 def load_region() -> None:
-    after(load())
+    after(start=load())
 
 
 @dg.daily_partitioned_config(start_date="2026-01-01")
