@@ -1,21 +1,30 @@
 """Jobs of a project that does not know Tidegate, as programs: launched by the host, and how they end."""
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 
 import pytest
-from dagster import DagsterRun, DagsterRunStatus
+from dagster import DagsterRunStatus
 
 from tests.existing.world import Acme, host_of
 from tidegate.dagster_defs.host.host import Host
+from tidegate.scheduler.launch.obstacles import obstacles
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.reason import Reason
 
 pytestmark = pytest.mark.dagster
 
+WAIT_SECONDS = 40
+"""A run of a process of its own takes up to ten."""
+
+WAIT_SECONDS = 40
+"""A run of a process of its own takes up to ten."""
+
 YAML = """
 app: core
 datasets:
   orders: {partitions: {cycle: day, start: 2026-01-01}}
+  by_region: {partitions: {day: {cycle: day, start: 2026-01-01}, region: [eu, us]}}
 programs:
   load:
     job: load_region
@@ -32,14 +41,10 @@ schedules:
   fails: {program: load, trigger: {cron: "0 0 1 1 *"}, args: {region: nowhere, note: ""}, status: active}
   report: {program: report, trigger: {cron: "0 0 1 1 *"}, status: active}
   orders: {program: orders, trigger: {cron: "0 0 1 1 *"}, status: active}
-  regions: {program: regions, trigger: {partitions: {dataset: by_region}}, for_each: partition, status: active}
+  regions:
+    {program: regions, trigger: {partitions: {dataset: by_region}}, for_each: partition, status: active}
   gone: {program: gone, trigger: {cron: "0 0 1 1 *"}, status: active}
 """
-YAML = YAML.replace(
-    "  orders: {partitions: {cycle: day, start: 2026-01-01}}\n",
-    "  orders: {partitions: {cycle: day, start: 2026-01-01}}\n"
-    "  by_region: {partitions: {day: {cycle: day, start: 2026-01-01}, region: [eu, us]}}\n",
-)
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +65,15 @@ def host(acme: Acme) -> Iterator[Host]:
 
 
 def looping(acme: Acme, host: Host, job: Job, states: frozenset[JobState] = FINISHED) -> Job:
-    """Loop the host until a job is in one of some states."""
-
-    def look() -> Job | None:
+    """Loop the host until a job is in one of some states; fail with what was seen instead."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while (found := acme.job(job.id)).state not in states:
         host.loop()
-        found = acme.job(job.id)
-        return found if found.state in states else None
-
-    found = acme.until(f"the end of {job.id}", look)
-    assert found is not None
+        runs = [(run.job_name, run.status.value) for run in acme.runs_of(found)]
+        dead = acme.processes.dead()
+        assert dead is None, dead and dead.failed("has ended")
+        assert time.monotonic() < deadline, "\n".join([str(found), str(runs), *acme.said, acme.log()])
+        time.sleep(acme.pause_seconds)
     return found
 
 
@@ -135,10 +140,6 @@ def test_a_location_that_is_down_holds_no_slot_and_its_job_starts_when_it_is_bac
     assert acme.acme is not None
     acme.acme.stop()
 
-    def is_noted() -> bool:
-        host.loop()
-        return any("acme" in text for text in acme.said) or bool(_obstacles(acme))
-
     acme.until("the obstacle", lambda: (host.loop(), _obstacles(acme))[1])
     waiting = looping(acme, host, acme.trigger("load"), frozenset({JobState.PENDING_CONSTRAINT}))
     assert waiting.reason is Reason.W_LOCATION
@@ -153,7 +154,5 @@ def test_a_location_that_is_down_holds_no_slot_and_its_job_starts_when_it_is_bac
 
 
 def _obstacles(acme: Acme) -> object:
-    from tidegate.scheduler.launch.obstacles import obstacles
-
     with acme.store.reading() as reader:
         return obstacles(reader, "core")

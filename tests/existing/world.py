@@ -1,4 +1,4 @@
-"""A Tidegate project beside the project of acme: one Dagster with two locations, and hosts that a test loops."""
+"""A project beside that of acme: one Dagster with two locations, and hosts that a test loops."""
 
 import os
 import sys
@@ -63,6 +63,11 @@ class Acme(LiveProject):
         if self.acme is not None:
             self.acme.stop()
         super().stop()
+
+    def log(self) -> str:
+        """The last lines that the code server of acme has written."""
+        assert self.acme is not None
+        return "\n".join(self.acme.log.read_text().splitlines()[-30:])
 
     def trigger(self, schedule: str, key: str = "") -> Job:
         """Trigger a schedule of the app `core` by hand."""

@@ -16,7 +16,9 @@ class NotesIOManager(dg.IOManager):
     """Keeps each output in a text file."""
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
-        (NOTES / "-".join(context.asset_key.path if context.has_asset_key else ["output"])).write_text(str(obj))
+        (NOTES / "-".join(context.asset_key.path if context.has_asset_key else ["output"])).write_text(
+            str(obj)
+        )
 
     def load_input(self, context: dg.InputContext) -> str:
         return (NOTES / "-".join(context.asset_key.path)).read_text()
@@ -47,7 +49,13 @@ def demand_is_known() -> dg.AssetCheckResult:
     return dg.AssetCheckResult(passed=True)
 
 
-@dg.op(config_schema={"region": str, "rows": dg.Field(int, default_value=1), "note": dg.Field(str, default_value="")})
+@dg.op(
+    config_schema={
+        "region": str,
+        "rows": dg.Field(int, default_value=1),
+        "note": dg.Field(str, default_value=""),
+    }
+)
 def load(context: dg.OpExecutionContext) -> None:
     region: str = context.op_config["region"]
     if region == "nowhere":
@@ -90,7 +98,7 @@ def every_morning() -> dict[str, Any]:
 
 @dg.sensor(job=demand_job)
 def when_asked() -> dg.SkipReason:
-    return dg.SkipReason("nobody has asked")
+    return dg.SkipReason("not asked")
 
 
 defs = dg.Definitions(

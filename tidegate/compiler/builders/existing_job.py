@@ -60,11 +60,13 @@ def _has_partitions(name: ScalarNode, scope: Scope) -> bool:
 def _tags(program: MappingNode, scope: Scope) -> dict[str, str]:
     written = program.mapping("tags")
     found: dict[str, str] = {}
-    for name, value in {} if written is None else written.values.items():
+    if written is None:
+        return found
+    for name, value in written.values.items():
         if name in OF_RUNS or name.startswith(OURS):
             summary = f"a run has this tag from its job, its partition or its schedule, got {shown(name)}"
             hint = _INSTEAD.get(name, "delete it, or choose another name")
-            scope.findings.add("V260", written.keys[name] if written else value, summary, hint)
+            scope.findings.add("V260", written.keys[name], summary, hint)
         elif isinstance(value, ScalarNode):
             found[name] = str(value.value)
     return found
@@ -92,6 +94,8 @@ def check_arguments(
         written = args.get(schedule.name)
         for name, place in written.keys.items() if isinstance(written, MappingNode) else ():
             if f"{ARGUMENT}{name}" not in named:
-                summary = f"the config of {program.name} names no `args.{name}`, so no run gets it"
+                summary = (
+                    f"the config of {program.name} names each argument, got {shown(name)}: no run gets it"
+                )
                 hint = f"write {{{{ args.{name} }}}} in its `config`, or delete the argument"
                 scope.findings.add("N330", place, summary, hint)

@@ -65,7 +65,7 @@ class ProgramAssets:
 
 @dataclass(frozen=True, kw_only=True)
 class ExistingProgram:
-    """A program that is a job of another code location: it is no asset of ours."""
+    """A program that is a job of another code location: it has no asset of ours."""
 
     app: App
     program: Program

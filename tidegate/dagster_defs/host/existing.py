@@ -149,9 +149,8 @@ class ExistingJobs:
         if key is not None:
             snap = location.get_partition_config(repository.handle, found.job, key, self._instance)
             if isinstance(snap, PartitionExecutionErrorSnap):
-                raise Impossible(
-                    f"the config of partition {key}: {innermost(snap.error)}", "correct it there"
-                )
+                why = "" if snap.error is None else f": {innermost(snap.error)}"
+                raise Impossible(f"its code cannot configure the partition {key}{why}", "correct it there")
             config = snap.run_config
         selector = JobSubsetSelector(
             location_name=location.name,

@@ -94,7 +94,7 @@ class NewRun:
 
 
 def create_run(instance: DagsterInstance, repository: RemoteRepository, new: NewRun) -> DagsterRun | None:
-    """Create a run, or return the one that has its id: whoever creates it first, it is created once."""
+    """Create a run, or return the one that has its id: a run id is created once."""
     job = new.job
     try:
         return instance.create_run(

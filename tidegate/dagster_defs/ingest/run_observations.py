@@ -115,7 +115,7 @@ def programs_of(run: DagsterRun, plan: AssetPlan) -> tuple[ProgramAssets, ...]:
 
 
 def existing_of(run: DagsterRun, plan: AssetPlan) -> tuple[ExistingProgram, ...]:
-    """Return the programs that are the job of a run, which somebody else has started, sorted."""
+    """Return the programs that are the job of a run, which was not launched by us, sorted."""
     origin = run.remote_job_origin
     location = "" if origin is None else origin.location_name
     return tuple(

@@ -12,7 +12,12 @@ recorded as materialised for all its keys.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from dagster import DagsterInstance, MultiPartitionsDefinition, PartitionsDefinition
+from dagster import (
+    DagsterInstance,
+    MultiPartitionsDefinition,
+    PartitionsDefinition,
+    partition_loading_context,
+)
 
 from tidegate.dagster_defs.deployed.partitions import is_range
 from tidegate.dagster_defs.deployed.tags import (
@@ -58,7 +63,7 @@ class ExistingRequest:
             **self.job.tags,
             **self.tags,
             EXISTING: self.job.job,
-            # `retries` of the schedule decide; another run of Dagster's own would be one of nobody.
+            # `retries` of the schedule decide; a run that Dagster retries would be external.
             DAGSTER_MAX_RETRIES: "0",
             RUN_KEY_TAG: self.launch.run_key,
             **({LOST: str(lost)} if lost else {}),
@@ -97,13 +102,16 @@ def partition_tags(name: str, keys: tuple[str, ...], cut: Cut, instance: Dagster
         raise Impossible(
             f"{name} has no partitions, got {_listed(keys)}", "delete `partitions` of the program"
         )
-    unknown = [
-        key for key in keys if not cut.definition.has_partition_key(key, dynamic_partitions_store=instance)
-    ]
-    if unknown:
-        raise LookupError(f"{name} has no partition {_listed(tuple(unknown))}")
-    if len(keys) == 1:
-        return _of_key(keys[0], cut.definition)
+    with partition_loading_context(dynamic_partitions_store=instance):
+        unknown = tuple(key for key in keys if not cut.definition.has_partition_key(key))
+        if unknown:
+            raise LookupError(f"{name} has no partition {_listed(unknown)}")
+        if len(keys) == 1:
+            return _of_key(keys[0], cut.definition)
+        return _of_range(name, keys, cut.definition, cut)
+
+
+def _of_range(name: str, keys: tuple[str, ...], definition: PartitionsDefinition, cut: Cut) -> dict[str, str]:
     if not cut.ranges:
         wrong = f"a run of {name} has one partition, got {_listed(keys)}"
         if cut.without_ranges:
@@ -112,7 +120,7 @@ def partition_tags(name: str, keys: tuple[str, ...], cut: Cut, instance: Dagster
                 f"{assets} of {name} has no BackfillPolicy.single_run(), got a run of {len(keys)} partitions"
             )
         raise Impossible(wrong, ONE_EACH)
-    if not is_range(cut.definition, keys):
+    if not is_range(definition, keys):
         raise Impossible(f"a run of {name} cannot have partitions with gaps, got {_listed(keys)}", ONE_EACH)
     return {DAGSTER_RANGE_START: keys[0], DAGSTER_RANGE_END: keys[-1]}
 

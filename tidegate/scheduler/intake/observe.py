@@ -27,7 +27,7 @@ from tidegate.scheduler.decision.fold.recovered import as_success
 from tidegate.scheduler.decision.fold.retry import retry_at
 from tidegate.scheduler.decision.fold.run_events import run_events
 from tidegate.scheduler.decision.view.job_view import groups_of_program
-from tidegate.scheduler.launch.outbox import start_again
+from tidegate.scheduler.intake.lost_starts import start_again
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending

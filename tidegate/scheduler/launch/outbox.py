@@ -48,9 +48,6 @@ OFFERS_MAX = 7
 
 FIRST_BACK_OFF = timedelta(seconds=10)
 
-STARTS_MAX = 3
-"""So often an existing job is launched again whose run ended before it began."""
-
 POSTPONED_FOR = timedelta(minutes=5)
 """Until a postponed launch takes its slots again, if what postponed it is not known to be over before."""
 
@@ -242,32 +239,6 @@ def resume_launches(
     ]
     first = sorted(waiting, key=_offer_order)[:limit]
     transaction.put_jobs([msgspec.structs.replace(job, next_check_at=now) for job in first])
-
-
-def start_again(transaction: EngineTransaction, job: Job, run_id: str, message: str, now: datetime) -> None:
-    """Launch an existing job again whose run ended before it began; its attempt is not over.
-
-    Its location was down when the run was to start. It gives back its slots during the pause; after
-    `STARTS_MAX` further runs it is a dead letter.
-    """
-    lost = 1 if job.launch is None else job.launch.lost + 1
-    entry = Entry(
-        at=now,
-        kind=EntryKind.LAUNCH_FAILED,
-        schedule=job.schedule,
-        job=job.id,
-        run_id=run_id,
-        reason=Reason.F_LAUNCH if lost > STARTS_MAX else None,
-        data={"message": message, "lost": lost},
-    )
-    transaction.add_journal([entry])
-    if entry.reason is not None:
-        end_jobs(transaction, [(job, entry)])
-        return
-    pause = back_off(FIRST_BACK_OFF, lost)
-    transaction.put_jobs([record(job, entry, next_check_at=now + pause)])
-    transaction.drop_launches([job.launch_holder])
-    transaction.wake(transaction.release_slots(job.id), now)
 
 
 def _rejected_now(job: Job) -> int:

@@ -1,8 +1,8 @@
 """An obstacle: why the runs of a program that is an existing job cannot be created now.
 
-Its code location is not loaded, or nobody can create runs there. Who drives the engine (a host, or without
-one the dispatcher) notes the obstacles of each app whenever they change; decisions read them like a gauge,
-before a slot is taken. A program of which nothing is noted can be launched.
+Its code location is not loaded, or no process can create runs there. The process that drives the engine (a
+host, or without one the dispatcher) notes the obstacles of each app whenever they change; decisions read them
+like a gauge, before a slot is taken. A program of which nothing is noted can be launched.
 """
 
 from collections.abc import Mapping
