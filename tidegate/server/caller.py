@@ -38,6 +38,11 @@ class Caller:
         return self.apps_with(self._needed)
 
     @property
+    def shown(self) -> str:
+        """The person as others know it, or the token, for people."""
+        return self.person or f"token {self.name.partition(':')[2]}"
+
+    @property
     def highest(self) -> Role:
         """The highest role that the caller has, be it in one app."""
         return max((each.role for each in self.grants), key=list(Role).index)

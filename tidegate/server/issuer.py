@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from msgspec import field
 
@@ -47,6 +47,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 DISCOVERY = "/.well-known/openid-configuration"
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 USER_INFO = "userinfo_endpoint"
+END_SESSION = "end_session_endpoint"
 
 
 class Begun(Value, kw_only=True):
@@ -105,6 +106,20 @@ class Issuer:
                 claims = {**self._user_info(client, found, claims["sub"]), **claims}
         return self._session(claims, namespace, now)
 
+    def leaves(self) -> str:
+        """Return the address at the issuer that ends its own session; "" if it has none or does not answer.
+
+        It says which client asks and no more: an address to come back to would have to be registered there.
+        """
+        try:
+            with self._client("") as client:
+                found: Any = self._discovered(client).get(END_SESSION)
+        except Problem:
+            return ""
+        if not self._is_usable(found):
+            return ""
+        return f"{found}{'&' if '?' in found else '?'}{urlencode({'client_id': self.settings.client_id})}"
+
     def _client(self, callback: str) -> Any:
         from authlib.integrations.requests_client import OAuth2Session
 
@@ -128,14 +143,17 @@ class Issuer:
         said = found.get("issuer")
         if not isinstance(said, str) or said.rstrip("/") != self.settings.issuer.rstrip("/"):
             raise self._down(f"calls itself {shown(said)}")
-        schemes = ("https", urlsplit(self.settings.issuer).scheme)
         for name in (*ENDPOINTS, *({USER_INFO} & found.keys())):
-            if urlsplit(str(found.get(name))).scheme not in schemes:
+            if not self._is_usable(found.get(name)):
                 raise self._down(f"has no usable {name}")
         methods = found.get("token_endpoint_auth_methods_supported", ())
         if "client_secret_post" in methods and "client_secret_basic" not in methods:
             client.token_endpoint_auth_method = "client_secret_post"
         return found
+
+    def _is_usable(self, url: Any) -> bool:
+        """Return whether an address of the discovery document is of the issuer's own scheme, or https."""
+        return urlsplit(str(url)).scheme in ("https", urlsplit(self.settings.issuer).scheme)
 
     def _token(self, client: Any, found: Mapping[str, Any], code: str, verifier: str) -> Any:
         from authlib.common.errors import AuthlibBaseError

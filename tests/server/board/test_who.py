@@ -43,6 +43,24 @@ def test_a_browser_signs_in_with_a_token_and_out(board: Served):
     assert client.get("/").status_code == 401
 
 
+def test_each_page_says_who_has_signed_in_with_the_way_out_beside_it(board: Served):
+    client = board.of()
+    signed_in(board, client, board.token(Role.READ, name="night_shift"))
+    refused = client.get("/board/schedules/sales/each_day/suspend", headers=HTML)
+    for page in (client.get("/", headers=HTML), client.get("/board/jobs", headers=HTML), refused):
+        assert "Signed in as <b>token night_shift</b>" in page.text
+        assert page.text.count('action="/board/sign-out"') == 2, "in the navigation, and at a narrow foot"
+    assert "Signed in as" not in board.of().get("/", headers=HTML).text
+
+
+def test_without_an_issuer_the_token_is_the_only_way_in(board: Served):
+    board.token(Role.READ)
+    form = board.of().get("/board/jobs", headers=HTML).text
+    assert "Sign in to open this page." in form and "Authorization" not in form
+    assert "Token <input" in form
+    assert "Sign in with" not in form and "Or with a token" not in form
+
+
 def signed_in(board: Served, client: httpx.Client, secret: str, **headers: str) -> httpx.Response:
     return client.post("/board/sign-in", data={"token": secret}, headers=headers, follow_redirects=False)
 

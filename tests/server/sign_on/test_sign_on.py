@@ -211,6 +211,36 @@ def test_a_session_ends_by_signing_out_by_time_and_by_the_settings(server: Serve
     problem(client.get(f"{NS}/apps"), 401)
 
 
+@pytest.mark.parametrize(
+    ("at", "leads"),
+    [
+        ("https://id.example.com/end", "https://id.example.com/end?client_id=tidegate"),
+        ("https://id.example.com/end?a=b", "https://id.example.com/end?a=b&amp;client_id=tidegate"),
+        (None, ""),
+        ("javascript:alert(1)", ""),
+    ],
+    ids=str,
+)
+def test_who_has_signed_out_may_end_the_session_of_the_issuer_too(
+    server: Served, issuer: FakeIssuer, at: str | None, leads: str
+):
+    client = signed_in(server, issuer, "ops")
+    issuer.said = {} if at is None else {"end_session_endpoint": at}
+    page = client.post("/board/sign-out", headers={**OWN, **HTML}, follow_redirects=True)
+    assert page.status_code == 200 and "Sign in with" in page.text
+    assert (f'href="{leads}">Sign out of' in page.text) if leads else ("Sign out of" not in page.text)
+    issuer.is_down = True
+    page = client.get("/board/sign-in", params={"out": "true"}, headers=HTML)
+    assert page.status_code == 200 and "Sign out of" not in page.text
+
+
+def test_the_page_that_signs_in_has_the_issuer_first_then_the_token(server: Served, issuer: FakeIssuer):
+    page = server.of().get("/board/jobs", headers=HTML).text
+    assert 0 < page.index("Sign in with 127.0.0.1") < page.index("Or with a token") < page.index("password")
+    client = signed_in(server, issuer, "ops", name="<Ann>")
+    assert "Signed in as <b>&lt;Ann&gt;</b>" in client.get("/board/jobs", headers=HTML).text
+
+
 def test_people_sign_in_over_https_but_on_this_machine(server: Served, issuer: FakeIssuer):
     client = server.of(host="tidegate.example.com")
     problem(client.get("/auth/sign-in"), 400)

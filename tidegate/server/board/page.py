@@ -49,6 +49,8 @@ HEADERS = {
 }
 
 UNAUTHORIZED = 401
+FOR_PROGRAMS = "Authorization: Bearer"
+"""In a refusal that says how a program sends its token."""
 
 
 class Around(Value, kw_only=True):
@@ -120,11 +122,18 @@ def rendered(
             query=query,
             done=done_text(request),
             signed_in=COOKIE in request.cookies,
+            person=_person(request),
             issuer=request.app.state.issuer,
             tag=getattr(request.state, "tag", ""),
             around=around or Around(),
         )
     return HTMLResponse(html, status, HEADERS)
+
+
+def _person(request: Request) -> str:
+    """Return who has signed in, by the name of the person or of the token; "" if it is not known."""
+    caller: Caller | None = getattr(request.state, "caller", None)
+    return "" if caller is None or not caller.is_known else caller.shown
 
 
 def _around(service: Service, caller: Caller) -> Around:
@@ -202,6 +211,9 @@ def _problem_page(request: Request, problem: Problem) -> Response:
     signs_in = request.url.path.startswith("/auth/")
     if problem.status == UNAUTHORIZED or signs_in:
         query = f"?{request.url.query}" if request.method == "GET" and request.url.query else ""
+        view["leaves"] = ""
+        if FOR_PROGRAMS in problem.message:
+            view["detail"] = "Sign in to open this page."
         view["next"] = "/" if signs_in else f"{request.url.path}{query}"
         return rendered(request, service.namespace, "sign_in", "Sign in", view, None, problem.status)
     return rendered(request, service.namespace, "problem", "Problem", view, None, problem.status)

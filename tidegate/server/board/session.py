@@ -53,9 +53,18 @@ PRINTABLE = "!#$&'()*+,/:;=?@[]-._~ \""
 
 
 @pages.get("/board/sign-in")
-def sign_in_page(request: Request, service: Here, next: str = "/") -> Response:
-    """Show what a person can sign in with."""
-    view = {"detail": "", "hint": "", "next": local(next)}
+def sign_in_page(request: Request, service: Here, next: str = "/", out: bool = False) -> Response:
+    """Show what a person can sign in with.
+
+    Args:
+        out: whether the person has just signed out here, and may want to do so at the issuer.
+    """
+    issuer: Issuer | None = request.app.state.issuer
+    leaves = ""
+    if out and issuer is not None:
+        count(request, service, "")
+        leaves = issuer.leaves()
+    view = {"detail": "", "hint": "", "next": local(next), "leaves": leaves}
     return rendered(request, service.namespace, "sign_in", "Sign in", view, None)
 
 
@@ -87,7 +96,7 @@ def sign_out(request: Request, service: Here) -> Response:
     refuse_foreign_page(request)
     with service.store.transaction() as transaction:
         end_session(transaction, request.cookies.get(COOKIE))
-    answer = RedirectResponse("/board/sign-in", SEE_OTHER)
+    answer = RedirectResponse("/board/sign-in?out=true", SEE_OTHER)
     answer.delete_cookie(COOKIE)
     return answer
 
