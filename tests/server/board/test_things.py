@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from tests.server.board.board import DAYS, HTML, job_of, report, shown
 from tests.server.sales import SPEC, deployed
-from tests.server.serving import Served
+from tests.server.serving import NOON, Served
 from tests.server.shop import THIRTEEN, shop
+from tests.worlds.samples import event, run
 from tidegate.processes.run_log import BYTES_MAX, LINES_MAX, read_log
 from tidegate.scheduler.explain.answer import deepest_cause
 from tidegate.scheduler.model.job import JobState
@@ -46,6 +47,56 @@ def test_each_open_job_has_its_answer_behind_a_link(board: Served):
     assert f"{EACH_DAY}?job={other['job']}" in board.client.get(EACH_DAY, headers=HTML).text
     # A job that is gone, or of another schedule, is none of them.
     assert shown(board, f"{EACH_DAY}?job=%3Cscript%3E")["explanations"] == view["explanations"]
+
+
+def forecasts(board: Served, path: str) -> list[tuple[str, str]]:
+    return [(each["text"], each["at"]) for each in shown(board, path)["forecast"]]
+
+
+def test_the_answer_says_when_a_schedule_fires_next(board: Served):
+    path = "/board/schedules/sales/daily"
+    assert forecasts(board, path) == [("It fires next", "2026-03-11T06:00:00Z")]
+    html = board.client.get(path, headers=HTML).text
+    assert html.count("It fires next") == 1 and "It is looked at next" not in html
+    assert forecasts(board, EACH_DAY) == [], "nothing of it is exact, and nothing is usual yet"
+
+
+@pytest.mark.parametrize(("days", "known"), [(5, True), (4, False)])
+def test_the_answer_says_when_data_usually_comes(board: Served, days: int, known: bool):
+    with board.store.transaction() as transaction:
+        transaction.drop_jobs([job.id for job in transaction.jobs()])
+        landed = [
+            event(f"e{n}", -24 * 60 * n + 15 * (n % 2), key="partition:sales/raw", partition=f"2026-03-0{n}")
+            for n in range(1, days + 1)
+        ]
+        transaction.add_events(landed)
+        transaction.mark_routed([each.id for each in landed])
+    text = "sales/raw came between 12:00 and 12:15 on the last 5 days; the next time is"
+    # Today's has come already: the board's own reports landed at noon.
+    expected = [(text, "2026-03-11T12:00:00Z")] if known else []
+    assert forecasts(board, EACH_DAY) == expected
+
+
+@pytest.mark.parametrize(("past", "known"), [(5, True), (4, False)])
+def test_the_answer_says_when_a_run_at_work_usually_ends(board: Served, past: int, known: bool):
+    began = board.now - timedelta(minutes=10)
+    with board.store.transaction() as transaction:
+        (job,) = transaction.jobs(ids=[job_of(board, DAYS[1])])
+        at_work = {"state": JobState.LAUNCHED, "reason": None, "launched_at": began, "run_id": "r2"}
+        ended = {"state": JobState.SUCCEEDED, "reason": None, "launched_at": NOON, "ended_at": NOON}
+        older = [f"past-{n}" for n in range(past)]
+        transaction.put_jobs(
+            [replace(job, **at_work), *(replace(job, id=id, run_id=id, **ended) for id in older)]
+        )
+        took = {"started_at": NOON - timedelta(minutes=10), "ended_at": NOON}
+        runs = [run(id, RunStatus.SUCCEEDED, job=id, **took) for id in older]
+        transaction.put_runs([run("r2", job=job.id, started_at=began), *runs])
+    path = f"{EACH_DAY}?job={job.id}"
+    text = "By the median of its last runs it usually ends"
+    assert forecasts(board, path) == ([(text, "2026-03-10T12:02:00Z")] if known else [])
+    if known:
+        board.pass_time(timedelta(minutes=1))
+        assert "would usually have ended" in shown(board, path)["forecast"][0]["text"]
 
 
 def test_conditions_count_their_parts_as_numbers(board: Served):

@@ -113,6 +113,14 @@ def time_line(reader: ListingReader, wanted: Wanted, zone: str) -> TimeLine:
         share *= 2
 
 
+def lane_of(reader: ListingReader, ref: str, span: Span, now: datetime) -> Lane:
+    """Return the lane of one schedule or task, whether or not it has something in the span."""
+    wanted = Wanted(span=span, now=now, refs=frozenset([ref]))
+    read = _read(reader, wanted, [ref], MOST_OF_LANE)
+    jobs = len(read.jobs.get(ref, ()))
+    return _lane(Found(ref=ref, state=LaneState.AHEAD, jobs=jobs), read, wanted, 1)
+
+
 def _part(of: int, lanes: int) -> int:
     return max(1, min(MOST_OF_LANE, of // max(lanes, 1)))
 

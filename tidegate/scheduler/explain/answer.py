@@ -19,6 +19,8 @@ from tidegate.scheduler.model.reason import Reason
 TIME = "time"
 """What is missing where time alone is."""
 
+LOOKED_AT = "It is looked at next"
+
 CAUSED_BY = "Caused by: "
 """How the causes of an error begin, the deepest one last."""
 
@@ -103,7 +105,7 @@ def _next_job(explanation: Explanation) -> Sentence | None:
     """Return when time alone opens the next job of a schedule without one."""
     if explanation.next_check is None:
         return None
-    return Sentence(text="It is looked at next", at=explanation.next_check)
+    return Sentence(text=LOOKED_AT, at=explanation.next_check)
 
 
 def _waits(explanation: Explanation, job: Job) -> Sentence:

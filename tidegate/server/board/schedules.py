@@ -16,10 +16,12 @@ from tidegate.listings.jobs import Job
 from tidegate.listings.overrides import Override
 from tidegate.listings.queries.jobs import public_jobs
 from tidegate.listings.queries.overrides import public_overrides
+from tidegate.listings.queries.time_line import lane_of
 from tidegate.listings.read import Rows
 from tidegate.listings.schedules import SCHEDULES
 from tidegate.processes.explained import explained
-from tidegate.scheduler.explain.answer import Answer, answer
+from tidegate.scheduler.decision.marks import Span
+from tidegate.scheduler.explain.answer import LOOKED_AT, Answer, Sentence, answer
 from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.missed import missed_text
 from tidegate.scheduler.explain.why import explain
@@ -32,6 +34,7 @@ from tidegate.server.access import READ, Called, Caller
 from tidegate.server.board.actions import Offered, offered
 from tidegate.server.board.conditions import TITLES, Condition, Line, tree_of, yaml_lines
 from tidegate.server.board.listing import add_page
+from tidegate.server.board.now.coming import forecast
 from tidegate.server.board.page import PageRoute, page
 from tidegate.server.board.runs import Runs, last_runs, newest_jobs, sign_of
 from tidegate.server.board.subjects import of_app, of_schedule
@@ -48,6 +51,10 @@ OPEN = (*WAITING, JobState.PENDING_LAUNCH, JobState.LAUNCHED)
 
 FIRES_WITHIN = timedelta(days=366)
 """How far the next fires of a cron are looked for."""
+
+
+LANE_AHEAD = timedelta(days=2)
+"""How far usual arrivals are looked for: each of a day comes on one of the next two."""
 
 
 class Apps(Value, kw_only=True):
@@ -101,6 +108,7 @@ class Shown(Value, kw_only=True):
         tabs: its open jobs, the newest first; one of them is explained.
         explanations: of that job; or, without an open job, of what it needs to open one.
         answer: the same in two sentences.
+        forecast: what is known of what comes to that job, or next: exactly, or as it usually is.
         conditions: the same as a tree.
         met: how many of these are met.
         yaml: its specification as it was written, with the states of that job beside the lines.
@@ -119,6 +127,7 @@ class Shown(Value, kw_only=True):
     tabs: tuple[Tab, ...]
     explanations: tuple[Explanation, ...]
     answer: Answer
+    forecast: tuple[Sentence, ...]
     conditions: tuple[Condition, ...]
     met: int
     yaml: tuple[Line, ...]
@@ -156,13 +165,17 @@ def show_page(app: str, s: str, request: Request, service: Here, caller: Called,
         state = schedule_of(service, reader, app, s)
         tabs, found = _explained(service, reader, state, job, now)
         conditions, fires = tree_of(found), tuple(_next_fires(state, now))
+        lane = lane_of(reader, state.ref, Span(start=now, end=now + LANE_AHEAD), now)
+        ahead = forecast(lane, found.job, fires, now)
+        said = _unless_said(answer(found), ahead)
         section = "schedules" if state.spec.task is None else "tasks"
         view = Shown(
             state=replace(state, next_fire_at=state.next_start(now)),
             place="" if state.spec.at is None else f"{state.spec.at.file}:{state.spec.at.line}",
             tabs=tabs,
             explanations=(found,),
-            answer=answer(found),
+            answer=said,
+            forecast=ahead,
             conditions=conditions,
             met=sum(each.state == "succeeded" for each in conditions),
             yaml=yaml_lines(state.app, section, state.name, written_schedule(state.spec), found),
@@ -176,6 +189,12 @@ def show_page(app: str, s: str, request: Request, service: Here, caller: Called,
             menu=offered(of_schedule(reader, state), reader, now, caller),
         )
     return page(request, service, "schedule", state.ref, view, state.spec.timezone)
+
+
+def _unless_said(found: Answer, ahead: Sequence[Sentence]) -> Answer:
+    """Return an answer whose second sentence names no instant that is known to be something: its next fire."""
+    is_said = found.then in [replace(each, text=LOOKED_AT) for each in ahead]
+    return replace(found, then=None) if is_said else found
 
 
 def _explained(

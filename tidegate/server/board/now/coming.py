@@ -4,14 +4,16 @@ It is read off the time line, so both say the same; what fires first is asked of
 be of a lane of another page.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from tidegate.domain.part_name import name_of
 from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
 from tidegate.listings.time_line import Lane, LaneState, TimeLine
+from tidegate.scheduler.explain.answer import Sentence
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.listing_reader import ListingReader
 
 COMING_MAX = 9
@@ -79,6 +81,31 @@ def _of_lane(lane: Lane, now: datetime) -> Iterator[Coming]:
         yield Coming(at=at, state="queued", what=f"{name} {starts}", ref=lane.ref)
         # The others of the lane are in the time line.
         break
+
+
+def forecast(lane: Lane, job: Job | None, fires: Sequence[datetime], now: datetime) -> tuple[Sentence, ...]:
+    """Return what is known to come to a job, or a schedule without one: exactly, or as it usually is.
+
+    Args:
+        lane: of the schedule, with what is to come.
+        fires: the next ones, or starts of instances.
+    """
+    found: list[Sentence] = []
+    for bar in lane.bars:
+        if job is not None and bar.job == job.id and bar.usual_end is not None:
+            verb = "usually ends" if bar.usual_end >= now else "would usually have ended"
+            found.append(Sentence(text=f"By the median of its last runs it {verb}", at=bar.usual_end))
+    if job is None or job.state is JobState.PENDING_TRIGGER:
+        for each in lane.arrivals:
+            if each.start > now:
+                found.append(Sentence(text=f"{each.says}; the next time is", at=each.start))
+            else:
+                found.append(Sentence(text=f"{each.says}; so it is due until", at=each.end))
+    if fires:
+        one = "It" if job is None else "The schedule"
+        fire = f"{one} fires next" if lane.kind == "schedule" else "Its next instance starts"
+        found.append(Sentence(text=fire, at=fires[0]))
+    return tuple(found)
 
 
 def _openings(lanes: Iterable[Lane], now: datetime) -> Iterator[Coming]:
