@@ -200,3 +200,45 @@ def test_a_complete_period_of_a_dataset_without_partitions_is_a_bug():
     impossible = PartitionsTrigger(dataset="plain", complete="day")
     with pytest.raises(ValueError, match="complete needs a dataset with partitions, plain has none"):
         evaluate(impossible, collection([came("10:00", "", "a")]), at("20:00"))
+
+
+KEYS = "{partitions: {dataset: raw, keys: [2026-03-07, 2026-03-08, 2026-03-09]}}"
+TWICE = [came("10:00", "", "k1", 7), came("10:01", "", "k1", 8)]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "arrivals", "count"),
+    [
+        ("{partitions: {dataset: raw, count: 3}}", TWICE, (1, 3, "partitions")),
+        ("{partitions: {dataset: raw, count: 3, distinct: false}}", TWICE, (2, 3, "writes")),
+        ("{partitions: {dataset: raw}}", [*TWICE, came("10:02", "", "k2")], (2, 1, "partitions")),
+        (KEYS, [came("10:00", "", "2026-03-09"), came("10:01", "", "other")], (1, 3, "partitions")),
+        ("{partitions: {dataset: chunks, complete: day}}", [], (None, None, None)),
+        (
+            "{partitions: {dataset: chunks, complete: day}}",
+            [came("10:00", "", "2026-03-09|JFK")],
+            (1, 3, "parts"),
+        ),
+        ("{size: {dataset: raw, rows: 20}}", TWICE, (8, 20, "rows")),
+        ("{size: {dataset: raw, bytes: 1KB, distinct: false}}", TWICE, (15, 1000, "bytes")),
+        ("{run: {program: r, count: 2}}", [came("10:00")], (1, 2, "runs")),
+        ("{all: [{run: {program: r}}, {cron: '0 4 * * *'}]}", [came("10:00", "0")], (1, 2, "members")),
+        ("{any: [{run: {program: r}}, {cron: '0 4 * * *'}]}", [], (0, 1, "members")),
+        (
+            "{at_least: {n: 2, of: [{run: {program: r}}, {cron: '0 4 * * *'}, {cron: '0 5 * * *'}]},"
+            " wait_at_most: 9d}",
+            [],
+            (0, 2, "members"),
+        ),
+        (
+            "{sequence: [{run: {program: r}}, {cron: '0 4 * * *'}], wait_at_most: 9d}",
+            [came("10:00", "0")],
+            (1, 2, "members"),
+        ),
+        ("{cron: '0 4 * * *'}", [], (None, None, None)),
+        ("{elapsed: {since: last_run, for: 1h}}", [], (None, None, None)),
+    ],
+)
+def test_a_condition_that_counts_has_its_numbers(trigger, arrivals, count):
+    found = verdict(trigger, arrivals, "23:00")
+    assert (found.have, found.need, found.unit) == count

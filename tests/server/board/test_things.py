@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tests.server.board.board import DAYS, HTML, job_of, report, shown
 from tests.server.sales import SPEC, deployed
-from tests.server.serving import NOON, Served
+from tests.server.serving import NOON, NS, Served
 from tests.server.shop import THIRTEEN, shop
 from tests.worlds.samples import event, run
 from tidegate.processes.run_log import BYTES_MAX, LINES_MAX, read_log
@@ -124,6 +124,9 @@ def test_conditions_count_their_parts_as_numbers(board: Served):
     assert marks["- partitions: {dataset: raw, count: 3}"] == ("waiting", "2 of 3")
     assert marks["- partitions: {dataset: cleaned}"] == ("waiting", "0 of 1")
     assert marks["wait_at_most: 3h"][1] == "ends"
+    (tree,) = board.client.get(f"{NS}/apps/sales/schedules/both/why").json()
+    numbers = [[each[name] for name in ("have", "need", "unit")] for each in tree["trigger"]["parts"]]
+    assert numbers == [[2, 3, "partitions"], [0, 1, "partitions"]]
     html = board.client.get("/board/schedules/sales/both", headers=HTML).text
     assert '<progress max="3" value="2"' in html and "style=" not in html
 
@@ -270,8 +273,8 @@ def test_only_a_file_of_a_run_in_the_folder_is_read(board: Served, tmp_path: Pat
     (folder / "step.err").unlink()
     (folder / "step.err").symlink_to(secret)
     assert read_log(settings, RUN) is None
-    for run in ("../../secret", "", "..", f"{RUN}/../..", RUN.upper(), "x" * 36):
-        assert read_log(settings, run) is None or run.startswith(RUN)
+    for name in ("../../secret", "", "..", f"{RUN}/../..", RUN.upper(), "x" * 36):
+        assert read_log(settings, name) is None or name.startswith(RUN)
     (settings.dagster_home / "dagster.yaml").write_text(
         "compute_logs: {module: m, class: S3ComputeLogManager}"
     )

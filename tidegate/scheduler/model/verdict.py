@@ -6,10 +6,25 @@ Every trigger and every constraint returns one. The engine acts on its flags and
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.reason import Reason
+
+
+class Count(NamedTuple):
+    """How far a condition is that counts.
+
+    Attributes:
+        have: what counts so far; more than `need` where more has come.
+        need: what is enough.
+        unit: what is counted, in the plural.
+    """
+
+    have: int
+    need: int
+    unit: str
 
 
 class Verdict(Value, kw_only=True):
@@ -30,6 +45,10 @@ class Verdict(Value, kw_only=True):
         discard: for an unmet constraint that says `skip`, the code of a job that it discards.
         at: its position in the YAML.
         parts: the verdicts of a composite's members.
+        have: of a condition that counts: what counts so far, also more than it needs.
+        need: of a condition that counts: what is enough.
+        unit: of a condition that counts, in the plural: partitions, parts (of a period), writes, rows, bytes,
+            runs or members.
     """
 
     kind: str
@@ -44,6 +63,9 @@ class Verdict(Value, kw_only=True):
     discard: Reason | None = None
     at: At | None = None
     parts: tuple["Verdict", ...] = ()
+    have: int | None = None
+    need: int | None = None
+    unit: str | None = None
 
 
 def earliest(instants: Iterable[datetime | None]) -> datetime | None:

@@ -34,9 +34,6 @@ TITLES = {
 }
 """The words of conditions; any other one is called as in the YAML."""
 
-PROGRESS = re.compile(r"(\d+) of (\d+) ")
-"""How the summary of a condition begins that counts."""
-
 KEY = re.compile(r"\s*(?:- )?(\w+):")
 """A line that begins with a key."""
 
@@ -51,7 +48,8 @@ class Condition(Value, kw_only=True):
     Attributes:
         state: of its sign: succeeded where it is met, else waiting.
         line: of the YAML file, as deployed; 0 if that is not known.
-        have, of: how much of it is met, in parts; both 0 for a condition that does not count.
+        have, of: how much of it is met, in units; both 0 for a condition that does not count.
+        unit: what is counted, in the plural: of `partitions`, for example, partitions; "" for nothing.
         since: since when it is met.
         until: when time alone may change it.
     """
@@ -62,6 +60,7 @@ class Condition(Value, kw_only=True):
     line: int
     have: int
     of: int
+    unit: str
     since: datetime | None
     until: datetime | None
     parts: tuple["Condition", ...]
@@ -108,6 +107,7 @@ def _condition(verdict: Verdict) -> Condition:
         line=0 if verdict.at is None else verdict.at.line,
         have=have,
         of=of,
+        unit=verdict.unit or "",
         since=verdict.since,
         until=verdict.next_check,
         parts=tuple(_condition(each) for each in verdict.parts),
@@ -116,13 +116,9 @@ def _condition(verdict: Verdict) -> Condition:
 
 def progress(verdict: Verdict) -> tuple[int, int]:
     """Return how many parts of a condition are met, and how many it has; (0, 0) if it does not count."""
-    if verdict.parts:
-        return sum(each.met for each in verdict.parts), len(verdict.parts)
-    counted = PROGRESS.match(verdict.summary)
-    if counted is None:
-        return 0, 0
-    have, of = int(counted[1]), int(counted[2])
-    return min(have, of), of
+    if verdict.have is not None and verdict.need is not None:
+        return min(verdict.have, verdict.need), verdict.need
+    return sum(each.met for each in verdict.parts), len(verdict.parts)
 
 
 def yaml_lines(

@@ -192,7 +192,7 @@ def show_page(app: str, s: str, request: Request, service: Here, caller: Called,
 
 
 def _unless_said(found: Answer, ahead: Sequence[Sentence]) -> Answer:
-    """Return an answer whose second sentence names no instant that is known to be something: its next fire."""
+    """Return an answer whose second sentence does not only say that a fire is looked at."""
     is_said = found.then in [replace(each, text=LOOKED_AT) for each in ahead]
     return replace(found, then=None) if is_said else found
 

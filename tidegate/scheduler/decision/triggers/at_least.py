@@ -12,7 +12,7 @@ from tidegate.scheduler.decision.triggers.judged import Judged, Member, verdict_
 from tidegate.scheduler.decision.triggers.spans import Spans, overlap, union
 from tidegate.scheduler.decision.triggers.wait_at_most import waits
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.verdict import Verdict
+from tidegate.scheduler.model.verdict import Count, Verdict
 
 
 def judge(trigger: Composite, path: str, scope: Scope, member: Member) -> Judged:
@@ -35,7 +35,8 @@ def judge(trigger: Composite, path: str, scope: Scope, member: Member) -> Judged
         summary = f"{met} of {len(parts)} members hold"
         if needed < len(parts):
             summary += ", one is enough" if needed == 1 else f", {needed} are enough"
+        count = Count(met, needed, "members")
         reason = Reason.W_QUIET if met < needed <= met + quiet else None
-        return verdict_on(trigger, spans, as_of, summary, parts=parts, reason=reason)
+        return verdict_on(trigger, spans, as_of, summary, parts=parts, reason=reason, count=count)
 
     return Judged(spans=spans, evidence=evidence, explain=explain)

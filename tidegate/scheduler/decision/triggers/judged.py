@@ -12,7 +12,7 @@ from tidegate.domain.model import Trigger
 from tidegate.scheduler.decision.triggers.collected import Scope
 from tidegate.scheduler.decision.triggers.spans import Spans, next_start, span_at
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.verdict import Verdict
+from tidegate.scheduler.model.verdict import Count, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ def verdict_on(
     parts: tuple[Verdict, ...] = (),
     reason: Reason | None = None,
     needs: str | None = None,
+    count: Count | None = None,
 ) -> Verdict:
     """Return the verdict on a part that holds in these spans, as of an instant."""
     span = span_at(spans, as_of)
@@ -57,4 +58,5 @@ def verdict_on(
         reason=None if span is not None else reason,
         at=trigger.at,
         parts=parts,
+        **({} if count is None else count._asdict()),
     )

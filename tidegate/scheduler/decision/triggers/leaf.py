@@ -1,7 +1,8 @@
-"""A kind of leaf: three functions of the deliveries that count at the leaf, in order of arrival.
+"""A kind of leaf: four functions of the deliveries that count at the leaf, in order of arrival.
 
 `since` returns the instant at which they became enough; a leaf that holds stays so for as long as
-it may count them. `summary` describes the progress for people, `needs` the missing events.
+it may count them. `summary` describes the progress for people, `progress` in numbers, `needs` the
+missing events.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from tidegate.scheduler.decision.triggers.judged import Judged, verdict_on
 from tidegate.scheduler.decision.triggers.spans import Span, Spans, always_from, union
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.records.tally import LeafTally
-from tidegate.scheduler.model.verdict import Verdict
+from tidegate.scheduler.model.verdict import Count, Verdict
 
 Deliveries = Sequence[Delivery]
 
@@ -49,6 +50,7 @@ class LeafKind(NamedTuple):
     """One kind of leaf; its texts for people may depend on the instant.
 
     Attributes:
+        progress: None, or returns None, where nothing is counted.
         counting: None for a kind that always needs all events of the job.
     """
 
@@ -56,6 +58,7 @@ class LeafKind(NamedTuple):
     summary: Callable[[Any, Deliveries, Collected, datetime], str]
     needs: Callable[[Any, Deliveries, Collected, datetime], str]
     counting: Counting | None = None
+    progress: Callable[[Any, Deliveries, Collected], Count | None] | None = None
 
 
 def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Judged:
@@ -68,7 +71,8 @@ def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Jud
     def explain(as_of: datetime) -> Verdict:
         summary = kind.summary(trigger, deliveries, scope.collected, scope.now)
         needs = None if spans else kind.needs(trigger, deliveries, scope.collected, scope.now)
-        return verdict_on(trigger, spans, as_of, summary, needs=needs)
+        count = None if kind.progress is None else kind.progress(trigger, deliveries, scope.collected)
+        return verdict_on(trigger, spans, as_of, summary, needs=needs, count=count)
 
     return Judged(spans=spans, evidence=lambda: evidence_of(path, deliveries, scope), explain=explain)
 

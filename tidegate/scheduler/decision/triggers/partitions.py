@@ -4,7 +4,7 @@ A key counts once in one job, however often it is written, unless the trigger sa
 `distinct: false` (rules 3 and 15).
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ from tidegate.domain.wording import first_of, plural
 from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind
 from tidegate.scheduler.model.event import Delivery, Event
+from tidegate.scheduler.model.verdict import Count
 
 MISSING_KEYS_SHOWN = 5
 """The most missing keys that a summary names; it counts the others."""
@@ -39,8 +40,27 @@ def _summary(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Coll
     if trigger.keys:
         noun = f"partitions of {trigger.dataset} named in keys"
         return _progress(trigger.keys, _first_arrivals(deliveries), noun)
-    noun = "new partitions" if trigger.distinct else "writes of partitions"
-    return f"{len(_counted(trigger, deliveries))} of {trigger.count} {noun} of {trigger.dataset}"
+    have, need, unit = _count_of_any(trigger, deliveries)
+    noun = "new partitions" if trigger.distinct else f"{unit} of partitions"
+    return f"{have} of {need} {noun} of {trigger.dataset}"
+
+
+def _count(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> Count | None:
+    if trigger.complete is not None:
+        shown = _shown_period(trigger, deliveries, collected)
+        return None if shown is None else _count_of(shown[1], shown[2], "parts")
+    if trigger.keys:
+        return _count_of(trigger.keys, _first_arrivals(deliveries), "partitions")
+    return _count_of_any(trigger, deliveries)
+
+
+def _count_of(wanted: Collection[str], first: Mapping[str, datetime], unit: str) -> Count:
+    return Count(sum(key in first for key in wanted), len(wanted), unit)
+
+
+def _count_of_any(trigger: PartitionsTrigger, deliveries: Deliveries) -> Count:
+    unit = "partitions" if trigger.distinct else "writes"
+    return Count(len(_counted(trigger, deliveries)), trigger.count, unit)
 
 
 def _needs(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
@@ -82,7 +102,8 @@ def _all_came(wanted: Collection[str], first: dict[str, datetime]) -> datetime |
 
 def _progress(wanted: Collection[str], first: dict[str, datetime], noun: str) -> str:
     missing = [key for key in wanted if key not in first]
-    summary = f"{len(wanted) - len(missing)} of {len(wanted)} {noun}"
+    have, need, _ = _count_of(wanted, first, noun)
+    summary = f"{have} of {need} {noun}"
     return f"{summary}; missing {first_of(missing, MISSING_KEYS_SHOWN)}" if missing else summary
 
 
@@ -105,15 +126,24 @@ def _periods(
 
 
 def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> str:
-    """Describe the period that was complete first, or else the one with the first arrival."""
+    shown = _shown_period(trigger, deliveries, collected)
+    if shown is None:
+        return f"no partition of {trigger.dataset} has arrived"
+    period, wanted, first = shown
+    return _progress(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
+
+
+def _shown_period(
+    trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected
+) -> tuple[str, Collection[str], dict[str, datetime]] | None:
+    """Return the period that was complete first, or else the one with the first arrival: its keys too."""
     periods = _periods(trigger, deliveries, collected)
     if not periods:
-        return f"no partition of {trigger.dataset} has arrived"
+        return None
     complete = {period: _all_came(wanted, first) for period, (wanted, first) in periods.items()}
     moments = [(moment, period) for period, moment in complete.items() if moment is not None]
     period = min(moments)[1] if moments else next(iter(periods))
-    wanted, first = periods[period]
-    return _progress(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
+    return period, *periods[period]
 
 
 def _cut(trigger: PartitionsTrigger, collected: Collected) -> tuple[PartitionScheme, Cycle]:
@@ -151,4 +181,4 @@ def _size_of(scheme: PartitionScheme, complete: Cycle, period: str) -> int:
     return len(expected_keys(scheme, complete, period))
 
 
-KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _amount, _by_key, _period))
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _amount, _by_key, _period), _count)

@@ -6,6 +6,7 @@ from tidegate.domain.model import RunTrigger
 from tidegate.domain.wording import plural
 from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind, each_event, one
+from tidegate.scheduler.model.verdict import Count
 
 
 def _since(trigger: RunTrigger, runs: Deliveries, collected: Collected) -> datetime | None:
@@ -16,6 +17,10 @@ def _summary(trigger: RunTrigger, runs: Deliveries, collected: Collected, now: d
     return f"{len(runs)} of {trigger.count} runs of {trigger.program} {trigger.status}"
 
 
+def _count(trigger: RunTrigger, runs: Deliveries, collected: Collected) -> Count:
+    return Count(len(runs), trigger.count, "runs")
+
+
 def _needs(trigger: RunTrigger, runs: Deliveries, collected: Collected, now: datetime) -> str:
     return f"{plural(trigger.count - len(runs), 'more run')} of {trigger.program} ({trigger.status})"
 
@@ -24,4 +29,4 @@ def _wanted(trigger: RunTrigger) -> int:
     return trigger.count
 
 
-KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, one, each_event))
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, one, each_event), _count)

@@ -25,7 +25,7 @@ from tidegate.scheduler.decision.triggers.spans import (
 )
 from tidegate.scheduler.decision.triggers.wait_at_most import waits
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.verdict import Verdict
+from tidegate.scheduler.model.verdict import Count, Verdict
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 """When the turn of the first member begins."""
@@ -76,9 +76,10 @@ def judge(trigger: Composite, path: str, scope: Scope, member: Member) -> Judged
         parts = tuple(_explained(step, as_of) for step in found)
         done = sum(part.met for part in parts)
         summary = f"{done} of {len(parts)} members held one after the other"
+        count = Count(done, len(parts), "members")
         waits_for_quiet = done == len(parts) - 1 and parts[-1].reason is Reason.W_QUIET
         reason = Reason.W_QUIET if waits_for_quiet else None
-        return verdict_on(trigger, spans, as_of, summary, parts=parts, reason=reason)
+        return verdict_on(trigger, spans, as_of, summary, parts=parts, reason=reason, count=count)
 
     return Judged(spans=spans, evidence=evidence, explain=explain)
 

@@ -14,6 +14,7 @@ from tidegate.domain.model import SizeTrigger
 from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind
 from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.verdict import Count
 
 UNITS = ("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("KB", 10**3)
 """In powers of 1000, as `domain.size` reads them."""
@@ -29,6 +30,11 @@ def _summary(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected,
     summary = f"{_text(trigger, total)} of {_text(trigger, wanted)} of {trigger.dataset}"
     unknown = sum(_size(trigger, event) is None for event in _counted(trigger, deliveries, collected))
     return f"{summary}; {unknown} of unknown size" if unknown else summary
+
+
+def _count(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> Count:
+    unit = "rows" if trigger.bytes is None else "bytes"
+    return Count(_total(trigger, deliveries, collected), _wanted(trigger), unit)
 
 
 def _needs(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
@@ -93,4 +99,4 @@ def _adds(trigger: SizeTrigger, event: Event) -> int:
     return _size(trigger, event) or 0
 
 
-KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _adds, _by_key))
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _adds, _by_key), _count)
