@@ -74,6 +74,10 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
         lambda tx: tx.jobs(schedules=["a/s"], states=[JobState.FAILED], until=NOON, limit=1),
     ),
     ("counts of what failed lately", lambda tx: tx.job_counts([JobState.FAILED], ended_since=NOON)),
+    (
+        "counts of pipelines that failed lately",
+        lambda tx: tx.job_counts([JobState.FAILED], ended_since=NOON, operations=False),
+    ),
     ("counts of unfinished jobs", lambda tx: tx.job_counts(UNFINISHED)),
     ("ledger", lambda tx: tx.ledger()),
     ("ledger of an app", lambda tx: tx.ledger(app="a")),
@@ -177,6 +181,7 @@ COUNTING = {
     "counts of backfills",
     "counts of unfinished jobs",
     "counts of what failed lately",
+    "counts of pipelines that failed lately",
     "ledger",
     "ledger of an app",
     "counts",

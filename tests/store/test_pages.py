@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.worlds.samples import at, entry, job, schedule
+from tests.worlds.samples import at, entry, job, operation_job, schedule
 from tidegate.domain.model import Schedule, SizeTrigger
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
@@ -100,6 +100,17 @@ def test_jobs_are_counted_by_app_state_and_reason(jobs: Store) -> None:
             JobCount(app="a", state=FAILED, reason=Reason.F_RUN, jobs=1, oldest=at(2)),
         )
         assert reader.job_counts([]) == ()
+    with jobs.transaction() as transaction:
+        transaction.put_jobs([operation_job("o1", "a/t", "a/nightly", state=FAILED, ended_at=at(9))])
+    with jobs.reading() as reader:
+        counts = {
+            (ended, operations): sum(
+                each.jobs for each in reader.job_counts([FAILED], ended, operations=operations)
+            )
+            for ended in (None, at(8.1))
+            for operations in (True, False)
+        }
+    assert counts == {(None, True): 4, (None, False): 3, (at(8.1), True): 2, (at(8.1), False): 1}
 
 
 def test_the_newest_job_of_each_schedule_in_each_state_is_found(store: Store) -> None:

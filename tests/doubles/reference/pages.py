@@ -81,11 +81,12 @@ class PageReader(MemoryReader):
         )
 
     def job_counts(
-        self, states: Collection[JobState], ended_since: datetime | None = None
+        self, states: Collection[JobState], ended_since: datetime | None = None, *, operations: bool = True
     ) -> tuple[JobCount, ...]:
         groups: dict[Any, list[Job]] = {}
         for job in self._tables.jobs.values():
-            if job.state in states and (ended_since is None or has_ended_since(job, ended_since)):
+            counts = operations or job.maintenance is None
+            if job.state in states and counts and (ended_since is None or has_ended_since(job, ended_since)):
                 groups.setdefault((job.app, job.state, job.reason), []).append(job)
         found = (
             JobCount(

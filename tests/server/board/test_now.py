@@ -12,7 +12,7 @@ from tests.server.board.board import DAYS, HOSTILE, HTML, shown
 from tests.server.board.night import APP, SPEC, fill
 from tests.server.sales import deployed
 from tests.server.serving import NS, Served
-from tests.worlds.samples import job
+from tests.worlds.samples import job, operation_job
 from tidegate.scheduler.explain.work import work_of
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
@@ -95,9 +95,12 @@ def test_failures_are_counted_by_their_end_as_status_does(night: Served) -> None
     with night.store.transaction() as transaction:
         (failed,) = transaction.jobs(schedules=[f"{APP}/refresh_reference_nightly"])
         transaction.put_jobs([replace(failed, opened_at=night.now - timedelta(hours=30))])
+        broken = {"state": JobState.FAILED, "ended_at": night.now - timedelta(hours=1)}
+        transaction.put_jobs([operation_job("broken", f"{APP}/delays", f"{APP}/nightly", **broken)])
     with night.store.reading() as reader:
         assert work_of(reader, frozenset({APP}), night.now).failed == 2
     assert tiles(shown(night, "/"))["failed"]["number"] == 2
+    assert '<span class="n s-failed">2 failed</span>' in night.client.get("/", headers=HTML).text
     night.now += timedelta(hours=25)
     assert tiles(shown(night, "/"))["failed"]["number"] == 0
 

@@ -45,7 +45,7 @@ class Work(Value, kw_only=True):
     Attributes:
         running: jobs that are launched, or about to be.
         dead_letters: jobs of which no run could be created, and that were not queued again.
-        failed: jobs that ended as failed in the last 24 hours, dead letters included.
+        failed: see `count_failed`.
         late: jobs and periods of datasets that are past their deadline, up to `LATE_READ`.
         held: apps on hold.
     """
@@ -63,16 +63,24 @@ def work_of(reader: ListingReader, apps: frozenset[str], now: datetime) -> Work:
     """Return the work of some apps."""
     counts = [count for count in reader.job_counts((*RUNNING, *WAITING)) if count.app in apps]
     waiting = [count for count in counts if count.state in WAITING]
-    failures = reader.job_counts((JobState.FAILED,), ended_since=now - RECENTLY)
     return Work(
         running=sum(count.jobs for count in counts if count.state in RUNNING),
         waiting=sum(count.jobs for count in waiting),
         oldest_waiting=None if not waiting else _oldest(reader, min(waiting, key=lambda each: each.oldest)),
         dead_letters=sum(job.app in apps for job in dead_letters(reader)),
-        failed=sum(count.jobs for count in failures if count.app in apps),
+        failed=count_failed(reader, apps, now),
         late=count_late(reader, apps, LATE_READ),
         held=tuple(sorted(held_apps(reader).keys() & apps)),
     )
+
+
+def count_failed(reader: ListingReader, apps: frozenset[str] | None, now: datetime) -> int:
+    """Return how many jobs of schedules and tasks ended as failed in the last 24 hours.
+
+    Dead letters are among them; operations on tables are not, the pages of tables have those.
+    """
+    failures = reader.job_counts((JobState.FAILED,), ended_since=now - RECENTLY, operations=False)
+    return sum(count.jobs for count in failures if apps is None or count.app in apps)
 
 
 def count_late(reader: ListingReader, apps: frozenset[str] | None, most: int) -> int:

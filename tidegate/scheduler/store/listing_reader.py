@@ -41,12 +41,13 @@ class ListingReader(EngineReader, Protocol):
         ...
 
     def job_counts(
-        self, states: Collection[JobState], ended_since: datetime | None = None
+        self, states: Collection[JobState], ended_since: datetime | None = None, *, operations: bool = True
     ) -> tuple[JobCount, ...]:
         """Jobs of these states by app, state and reason, in this order.
 
         Args:
             ended_since: of those only that ended then or later.
+            operations: whether operations on tables count.
         """
         ...
 

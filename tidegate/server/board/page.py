@@ -24,9 +24,8 @@ from fastapi.routing import APIRoute
 
 from tidegate.domain.value import Value
 from tidegate.project.local_time import in_zone
-from tidegate.scheduler.explain.work import LATE_READ, RECENTLY, count_late
+from tidegate.scheduler.explain.work import LATE_READ, count_failed, count_late
 from tidegate.scheduler.launch.active_host import active_host
-from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.tick.on_time import is_late
 from tidegate.scheduler.tick.tick import last_tick
 from tidegate.server.access import COOKIE, FORWARDED, Caller
@@ -57,7 +56,7 @@ class Around(Value, kw_only=True):
     """What each page shows around its content.
 
     Attributes:
-        failed: jobs that ended as failed in the last 24 hours.
+        failed: jobs of schedules and tasks that ended as failed in the last 24 hours.
         late: jobs and periods of datasets that are past their deadline, up to `LATE_READ`.
         silent: whether the engine does not tick.
     """
@@ -141,9 +140,8 @@ def _around(service: Service, caller: Caller) -> Around:
     with service.store.reading() as reader:
         apps = visible_apps(service, reader, caller)
         host = active_host(reader, service.settings.name, now)
-        failures = reader.job_counts((JobState.FAILED,), ended_since=now - RECENTLY)
         return Around(
-            failed=sum(each.jobs for each in failures if apps is None or each.app in apps),
+            failed=count_failed(reader, apps, now),
             late=count_late(reader, apps, LATE_READ),
             silent=host is None and is_late(last_tick(reader), now, service.settings.tick_seconds),
         )

@@ -20,14 +20,18 @@ ENDED = bindparam("ended", type_=Instant)
 _OPENED, _ID = tables.jobs.c.opened_at, tables.jobs.c.id
 _ENDED = tables.jobs.c.ended_at
 
-COUNTS = select(
+_COUNTS = select(
     tables.jobs.c.app,
     tables.jobs.c.state,
     tables.jobs.c.reason,
     func.count().label("jobs"),
     func.min(_OPENED, type_=Instant()).label("oldest"),
 ).group_by(tables.jobs.c.app, tables.jobs.c.state, tables.jobs.c.reason)
-COUNTS_ENDED = COUNTS.where(_ENDED >= ENDED)
+COUNTS = (_COUNTS, _COUNTS.where(_ENDED >= ENDED))
+"""All, and those that have ended since an instant."""
+
+PIPELINES = tuple(each.where(tables.jobs.c.maintenance.is_(None)) for each in COUNTS)
+"""The same without operations on tables."""
 
 
 IN_STATE = bindparam("state", type_=tables.jobs.c.state.type)
@@ -45,13 +49,12 @@ def _newest(dialect: str) -> Statement:
 
 class PageReader(Queries):
     def job_counts(
-        self, states: Collection[JobState], ended_since: datetime | None = None
+        self, states: Collection[JobState], ended_since: datetime | None = None, *, operations: bool = True
     ) -> tuple[JobCount, ...]:
         lists: dict[Column[Any], Any] = {tables.jobs.c.state: states}
-        if ended_since is None:
-            found = self._all(COUNTS, _counted, lists)
-        else:
-            found = self._all(COUNTS_ENDED, _counted, lists, ended=ended_since)
+        query = (COUNTS if operations else PIPELINES)[ended_since is not None]
+        bound = {} if ended_since is None else {"ended": ended_since}
+        found = self._all(query, _counted, lists, None, **bound)
         return tuple(sorted(found, key=counts_order))
 
     def newest_jobs(self, schedules: Collection[str]) -> tuple[NewestJob, ...]:

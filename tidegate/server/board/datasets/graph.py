@@ -205,8 +205,8 @@ def _conditions_of_apps(
     jobs, failed = (
         _by_app(counts)
         for counts in (
-            reader.job_counts((*RUNNING, *WAITING)),
-            reader.job_counts((JobState.FAILED,), ended_since=now - RECENTLY),
+            reader.job_counts((*RUNNING, *WAITING), operations=False),
+            reader.job_counts((JobState.FAILED,), ended_since=now - RECENTLY, operations=False),
         )
     )
     return {
@@ -216,10 +216,10 @@ def _conditions_of_apps(
 
 
 def _by_app(counts: Iterable[JobCount]) -> dict[str, list[JobCount]]:
-    """Return counts by app, without operations on tables and instances whose time has not come."""
+    """Return counts by app, without instances whose time has not come."""
     found: dict[str, list[JobCount]] = {}
     for count in counts:
-        if not (count.reason or "").startswith(("M-", "W-TIME")):
+        if not (count.reason or "").startswith("W-TIME"):
             found.setdefault(count.app, []).append(count)
     return found
 
