@@ -16,6 +16,7 @@ from tidegate.compiler.reader import MappingNode, plain, read
 from tidegate.compiler.reader.json_text import JsonText
 from tidegate.compiler.rules.across_apps import (
     Limits,
+    check_assets,
     check_auto_pools,
     check_group_limits,
     check_one_maintenance,
@@ -244,6 +245,10 @@ def _check_across(first: Files[str, _Built], others: Others) -> dict[str, App]:
     findings = {name: each.source.findings for name, each in first.items()}
     apps = {name: each.app for name, each in first.items()}
     check_cycles_across((*apps.values(), *others.of_store()), findings)
+    check_assets(
+        ((app, findings[name]) for name, app in apps.items()),
+        lambda: (app for name, app in others.deployed().items() if name not in apps),
+    )
     everything = {**apps, **others.known_so_far()}
     check_task_cycles(tuple(everything.values()), findings)
     return everything

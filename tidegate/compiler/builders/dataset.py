@@ -56,6 +56,29 @@ def check_write(node: MappingNode, scope: Scope) -> None:
         scope.findings.add("V216", node.values[key], wrong, hint)
 
 
+NOT_OF_ASSETS = ("format", "write", "merge_keys", "on_foreign", "watch")
+"""Keys about data that Tidegate writes or finds; what becomes of an asset of others is their affair."""
+
+
+def asset_of(node: MappingNode) -> tuple[str, ...]:
+    """Return the parts of the asset key of a dataset; none if it has no `asset`."""
+    written = node.get("asset")
+    if isinstance(written, ScalarNode):
+        return tuple(str(written.value).split("/"))
+    return tuple(str(part.value) for part in node.strings("asset"))
+
+
+def check_asset(node: MappingNode, scope: Scope) -> None:
+    """Report keys beside `asset` that are about what Tidegate writes."""
+    if "asset" not in node.values:
+        return
+    for key in NOT_OF_ASSETS:
+        if key in node.values:
+            name = "/".join(asset_of(node))
+            wrong = f"its own code writes the asset {name}, got `{key}` beside `asset`"
+            scope.findings.add("V263", node.keys[key], wrong, f"delete `{key}`, or delete `asset`")
+
+
 NO_VALUES = ("__HIVE_DEFAULT_PARTITION__", "(null)")
 """How Spark, and Tidegate in its messages, name a partition without a value."""
 
@@ -71,6 +94,7 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
     """Build a dataset of an app."""
     partitions = node.mapping("partitions")
     check_write(node, scope)
+    check_asset(node, scope)
     return Dataset(
         name=str(key.value),
         format=node.text("format") or LANDED,
@@ -82,6 +106,7 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
         renamed_from=renamed_from(node),
         allow_empty=_allows_empty(node, scope),
         watch=watch_of(node, scope),
+        asset=asset_of(node),
         deadline=build_deadline(node, scope),
         owner=node.text("owner"),
         alerts=build_alerts(node),

@@ -11,7 +11,7 @@ from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.texts import duration_at, renamed_from
-from tidegate.domain.model import Program
+from tidegate.domain.model import Dataset, Program
 from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.domain.part_name import name_in
 from tidegate.domain.spark_conf import fault_of
@@ -25,11 +25,12 @@ _NO = ("false", "no", "off", "n")
 def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
     """Build a program of an app; report datasets that are not declared."""
     reads, writes = dataset_nodes(node), node.strings("writes")
+    runs_spark = "job" not in node.values and "assets" not in node.values
     for name in reads:
-        scope.dataset(name)
+        _check_read(name, scope.dataset(name), scope, runs_spark=runs_spark)
     for name in writes:
         if scope.is_own(name, "a program writes datasets of its own app", _WRITE_HINT):
-            scope.dataset(name)
+            _check_write(name, scope.dataset(name), scope, runs_spark=runs_spark)
     _refuse_repeated(reads, "reads", scope)
     _refuse_repeated(writes, "writes", scope)
     return Program(
@@ -46,6 +47,28 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
         description=node.text("description"),
         at=scope.at(key),
     )
+
+
+def _check_read(name: ScalarNode, dataset: Dataset | None, scope: Scope, *, runs_spark: bool) -> None:
+    """Report an asset of others that Spark would read without knowing where its files are."""
+    if runs_spark and dataset is not None and dataset.asset and dataset.path is None:
+        scope.findings.add(
+            "L436",
+            name,
+            f"Spark reads an asset of others by its `path`, got {shown(name.value)} without one",
+            "give the dataset the `path` of its Parquet files, or let the program not read it",
+        )
+
+
+def _check_write(name: ScalarNode, dataset: Dataset | None, scope: Scope, *, runs_spark: bool) -> None:
+    """Report an asset of others that Spark would write."""
+    if runs_spark and dataset is not None and dataset.asset:
+        scope.findings.add(
+            "L436",
+            name,
+            f"an asset of others is written by its own code, got {shown(name.value)} among `writes`",
+            "let the program write a dataset of its own, or delete `asset`",
+        )
 
 
 def _evaluate_once(program: MappingNode, outputs: int, scope: Scope) -> EvaluateOnce:

@@ -56,6 +56,11 @@ NAME_CODES: dict[str, Entry] = {
         "A job of another location gets no arguments: what of them is in its run config, `config` names as"
         " {{ args.NAME }}.",
     ),
+    "N331": error(
+        "asset of two datasets",
+        "The materialisations of an asset are the events of one dataset of the store. A dataset without"
+        " `asset` has the asset app/name.",
+    ),
     "N350": error(
         "former name in use",
         "`renamed_from` says which part or app goes on under the new name, with its watermarks, "
@@ -71,6 +76,22 @@ DATASET_CODES: dict[str, Entry] = {
         "The tags of a run that say its job, its partition, its priority and its retries follow from the"
         " schedule: `tidegate/…`, `.dagster/…`, `dagster/partition…`, `dagster/asset_partition_range_…`,"
         " `dagster/priority`, `dagster/max_retries` and `dagster/run_key`.",
+    ),
+    "V263": error(
+        "key of a dataset that Tidegate writes",
+        "A dataset with `asset` is an asset that another location writes, so it has no `format`, `write`,"
+        " `merge_keys`, `on_foreign` or `watch`. Its `path` is the folder of its Parquet files, if Spark"
+        " programs read them.",
+    ),
+    "L436": error(
+        "asset that Spark cannot use",
+        "A Spark program reads a dataset with `asset` only by its `path`, as landed files, and never writes"
+        " it: its own code does.",
+    ),
+    "L437": error(
+        "no checks to wait for",
+        "`checks: passed` waits for the asset checks of a materialisation. Only a dataset with `asset` has"
+        " them.",
     ),
     "N319": error(
         "unknown channel",

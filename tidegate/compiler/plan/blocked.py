@@ -58,7 +58,7 @@ def shared_places(after: Mapping[str, App], others: Mapping[str, App] | None = N
         (dataset.stored_as or f"{app.name}/{dataset.name}", f"{app.name}/{dataset.name}")
         for app in (*(others or {}).values(), *after.values())
         for dataset in app.datasets.values()
-        if dataset.path is None
+        if dataset.path is None and not dataset.asset
     ]
     for place, ref in placed:
         earlier = first.setdefault(place, ref)

@@ -1,4 +1,4 @@
-"""The rules that see all apps: limits of a group, one `maintenance:`, programs that nothing runs.
+"""The rules that see all apps: limits of a group, one `maintenance:`, assets, programs that nothing runs.
 
 The warning for a program that no schedule runs and no trigger waits for. Triggers of all apps count. An app
 without schedules is not checked: its programs are run by hand, in Dagster.
@@ -9,7 +9,7 @@ intended, to leave room for the others. Maintenance does so by a lower number in
 takes slots that the schedules count on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.domain.model import App, At, Maintenance, leaves
@@ -34,6 +34,37 @@ def check_one_maintenance(apps: Iterable[tuple[App, Findings]]) -> Maintenance |
             (Related(at=place, note=f"that of {first} is here"),),
         )
     return settings
+
+
+def check_assets(files: Iterable[tuple[App, Findings]], deployed: Callable[[], Iterable[App]]) -> None:
+    """Report datasets of the store that name the same asset, at the later one.
+
+    Args:
+        files: the apps of files.
+        deployed: returns the apps of the store that are in no file. It is called if a file names an asset.
+    """
+    apps = list(files)
+    if not any(dataset.asset for app, _ in apps for dataset in app.datasets.values()):
+        return
+    former = {name for app, _ in apps for name in app.renamed_from}
+    first: dict[tuple[str, ...], tuple[str, At | None]] = {}
+    for app in deployed():
+        if app.name not in former:
+            for dataset in app.datasets.values():
+                first[dataset.asset or (app.name, dataset.name)] = (f"{app.name}/{dataset.name}", None)
+    for app, findings in apps:
+        for dataset in app.datasets.values():
+            key, name = dataset.asset or (app.name, dataset.name), f"{app.name}/{dataset.name}"
+            other, at = first.setdefault(key, (name, dataset.at))
+            if other == name or dataset.at is None:
+                continue
+            findings.add(
+                "N331",
+                dataset.at,
+                f"an asset is one dataset of the store, got {'/'.join(key)} as {other} and {name}",
+                f"let schedules name {other}, and delete this dataset; or correct the key",
+                () if at is None else (Related(at=at, note=f"{other} is here"),),
+            )
 
 
 def used_programs(apps: Iterable[App]) -> frozenset[str]:

@@ -11,7 +11,9 @@ from typing import TypedDict
 
 from tidegate.compiler.reader.node import MappingNode, Node
 from tidegate.compiler.scope.scope import Scope
-from tidegate.domain.model import At, Trigger
+from tidegate.domain.model import At, Dataset, Trigger
+from tidegate.domain.model.triggers.facts import Checks
+from tidegate.domain.wording import shown
 
 
 class Options(TypedDict):
@@ -54,3 +56,17 @@ class TriggerKind:
 
     key: str
     build: Callable[[Written, Scope], Trigger | None]
+
+
+def checks_of(node: MappingNode, dataset: Dataset, scope: Scope) -> Checks | None:
+    """Return what a member asks of the checks of its dataset; report a dataset that has none."""
+    if "checks" not in node.values:
+        return None
+    if not dataset.asset:
+        scope.findings.add(
+            "L437",
+            node.keys["checks"],
+            f"checks are those of an asset, got `checks` for {shown(dataset.name)} without `asset`",
+            "give the dataset `asset`, or delete `checks`",
+        )
+    return "passed"

@@ -9,7 +9,7 @@ years, which begin in the middle of a week.
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.triggers.kind import TriggerKind, Written
+from tidegate.compiler.triggers.kind import TriggerKind, Written, checks_of
 from tidegate.domain.model import Cycle, Dataset, PartitionScheme, PartitionsTrigger
 from tidegate.domain.nearest_key import read_key
 from tidegate.domain.time.cycle import CYCLES, nests_in
@@ -59,6 +59,7 @@ def _build(written: Written, scope: Scope) -> PartitionsTrigger | None:
         distinct=not (isinstance(distinct, ScalarNode) and distinct.value is False),
         keys=tuple(dict.fromkeys(k for k in keys if k is not None)),
         complete=node.text("complete") or None,  # pyright: ignore[reportArgumentType] - the schema's enum
+        checks=checks_of(node, dataset, scope),
         **written.options,
     )
     period = trigger.complete

@@ -2,7 +2,7 @@
 
 from tidegate.compiler.reader.node import ScalarNode
 from tidegate.compiler.scope.scope import Scope
-from tidegate.compiler.triggers.kind import TriggerKind, Written
+from tidegate.compiler.triggers.kind import TriggerKind, Written, checks_of
 from tidegate.compiler.values.texts import size_at
 from tidegate.domain.model import SizeTrigger
 from tidegate.domain.wording import shown
@@ -30,6 +30,7 @@ def _build(written: Written, scope: Scope) -> SizeTrigger | None:
         bytes=size,
         rows=node.number("rows", 1) if "rows" in node.values else None,
         distinct=not (isinstance(distinct, ScalarNode) and distinct.value is False),
+        checks=checks_of(node, dataset, scope),
         **written.options,
     )
 

@@ -50,7 +50,7 @@ class RunScope:
         written = {key for program in programs for key in program.keys}
         read = {key: dataset for program in programs for key, dataset in program.reads.items()}
         for key, dataset in sorted(read.items()):
-            if key not in written:
+            if key not in written and not dataset.asset:
                 yield key.path[0], dataset
 
 

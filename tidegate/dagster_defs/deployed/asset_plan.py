@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 import msgspec
 from dagster import AssetKey, PartitionsDefinition
 
-from tidegate.dagster_defs.deployed.names import Owned, asset_key, program_key, unique_names
+from tidegate.dagster_defs.deployed.names import Owned, asset_key, key_of_dataset, program_key, unique_names
 from tidegate.dagster_defs.deployed.partitions import partitions_of
 from tidegate.dagster_defs.deployed.plan_state import Plan
 from tidegate.domain.model import App, Dataset, ExistingJob, PartitionScheme, Program
@@ -161,9 +161,9 @@ class AssetPlan:
 
     @cached_property
     def datasets(self) -> Mapping[AssetKey, tuple[str, Dataset]]:
-        """Every dataset with its app's name, including external ones."""
+        """Every dataset with its app's name, including external ones and assets of others."""
         return {
-            asset_key(loaded.app.name, name): (loaded.app.name, dataset)
+            key_of_dataset(loaded.app.name, name, dataset): (loaded.app.name, dataset)
             for loaded in self.plan.apps
             for name, dataset in loaded.app.datasets.items()
         }
@@ -172,13 +172,14 @@ class AssetPlan:
         """Yield the datasets that no program of the location writes, with their app's name.
 
         These are datasets that no program of their app writes, and those of other projects that are read.
+        Assets of others are not among them: their own location defines them.
         """
         for key, (app, dataset) in self.datasets.items():
-            if key not in self.program_of:
+            if key not in self.program_of and not dataset.asset:
                 yield app, dataset
         read = {key: dataset for assets in self.programs.values() for key, dataset in assets.reads.items()}
         for key, dataset in sorted(read.items()):
-            if key not in self.datasets:
+            if key not in self.datasets and not dataset.asset:
                 yield key.path[0], dataset
 
     def revision(self, app: str) -> int | None:
@@ -201,7 +202,7 @@ def _programs_of(
             owned={asset_key(app.name, dataset): app.datasets[dataset] for dataset in owned},
             own_key=None if owned else program_key(app, program),
             reads={
-                asset_key(app.name, dataset): whole.datasets[dataset]
+                key_of_dataset(app.name, dataset, whole.datasets[dataset]): whole.datasets[dataset]
                 for dataset in program.reads
                 if dataset in whole.datasets
                 and dataset not in owned

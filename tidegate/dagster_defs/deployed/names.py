@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from dagster import AssetKey
 
-from tidegate.domain.model import App, Program
+from tidegate.domain.model import App, Dataset, Program
 from tidegate.domain.part_name import SEPARATOR, whole_name
 
 DIGEST_DIGITS = 8
@@ -50,12 +50,23 @@ Owned = tuple[str, str]
 
 
 def asset_key(app: str, dataset: str) -> AssetKey:
-    """Return the asset key of a dataset.
+    """Return the asset key of a dataset of our own.
 
     Args:
         app: the app that names the dataset, which may be another app's ("other/name").
     """
     return AssetKey(whole_name(app, dataset).split(SEPARATOR))
+
+
+def key_of_dataset(app: str, name: str, dataset: Dataset | None) -> AssetKey:
+    """Return the asset key of a dataset, which may be that of an asset of others.
+
+    Args:
+        app: the app that names the dataset.
+        name: as the app names it.
+        dataset: None for one that is not deployed any more.
+    """
+    return AssetKey(list(dataset.asset)) if dataset is not None and dataset.asset else asset_key(app, name)
 
 
 def program_key(app: App, program: Program) -> AssetKey:

@@ -56,14 +56,23 @@ from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import Store
 
 BYTES_KEYS = ("bytes", "dagster/size_bytes", "size_bytes")
-ROWS_KEYS = ("rows", "dagster/row_count", "row_count")
+ROWS_KEYS = ("rows", "dagster/partition_row_count", "dagster/row_count", "row_count")
+"""The metadata with the size of a partition, the best first: `dagster/row_count` may be of all partitions."""
 
 
 NO_FORMER_NAMES: Mapping[str, str] = {}
 
 
 class Unusable(Exception):
-    """A report whose partition is not valid for its dataset."""
+    """A report whose partition is not valid for its dataset.
+
+    Args:
+        dataset: "app/name".
+    """
+
+    def __init__(self, dataset: str, reason: str) -> None:
+        super().__init__(f"{dataset}{reason}")
+        self.dataset = dataset
 
 
 def partition_event(
@@ -84,11 +93,10 @@ def partition_event(
     try:
         return _event(entry, materialization, body, plan, now, former)
     except Unusable as error:
-        app, *rest = materialization.asset_key.path
         return RefusedReport(
             id=content_id(body),
             at=instant_of(entry, now),
-            key=partition_event_key(app, "/".join(rest)),
+            key=partition_event_key("", error.dataset),
             partition=str(materialization.partition or ""),
             reason=str(error),
         )
@@ -102,13 +110,10 @@ def _event(
     now: datetime,
     former: Mapping[str, str],
 ) -> Event | None:
-    key, reported = materialization.asset_key, "/".join(materialization.asset_key.path)
+    key, reported = materialization.asset_key, materialization.asset_key.to_escaped_user_string()
     if key not in plan.datasets and reported in former:
         key = asset_key(*former[reported].split("/"))
     if key not in plan.datasets:
-        # Other code locations have assets too; what is named after one of our apps is meant for it.
-        if len(key.path) == 2 and plan.revision(key.path[0]) is not None and key not in plan.program_of:
-            raise Unusable(f"app {key.path[0]} has no dataset {key.path[1]}")
         return None
     app, dataset = plan.datasets[key]
     partition = _partition(materialization, app, dataset)
@@ -144,13 +149,13 @@ def _partition(materialization: AssetMaterialization, app: str, dataset: Dataset
     name = f"{app}/{dataset.name}"
     if dataset.partitions is None:
         if key is not None:
-            raise Unusable(f"{name} has no partitions, but the report has partition {key}")
+            raise Unusable(name, f" has no partitions, but the report has partition {key}")
         return ""
     if key is None:
-        raise Unusable(f"{name} has partitions, but the report has none")
+        raise Unusable(name, " has partitions, but the report has none")
     read = read_key(dataset.partitions, str(key))
     if not isinstance(read, str):
-        raise Unusable(f"{name}: {read.summary}; {read.hint}")
+        raise Unusable(name, f": {read.summary}; {read.hint}")
     return read
 
 

@@ -9,12 +9,13 @@ its event, so the engine counts it once, however often it comes.
 from datetime import datetime
 
 import msgspec
-from dagster import AssetMaterialization, DagsterInstance
+from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
-from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.names import key_of_dataset
 from tidegate.dagster_defs.deployed.tags import EVENT
-from tidegate.domain.part_name import Ref
+from tidegate.domain.part_name import Ref, app_of
 from tidegate.scheduler.commands.deployment.rename import record_of
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.records.partitions_report import (
     PARTITIONS_REPORTS,
     PartitionsReport,
@@ -34,12 +35,15 @@ def send_owed_reports(instance: DagsterInstance, store: Store, project: str) -> 
     with store.reading() as reader:
         owed = reader.due_records(PARTITIONS_REPORTS, None, REPORTS_PER_READ, project=project)
         former = record_of(reader).former if owed else {}
+        names = {former.get(report.dataset, report.dataset) for report in owed}
+        apps = {each.name: each.app for each in reader.records(APPS, name={app_of(name) for name in names})}
     left = SENT_PER_ROUND
     for report in owed:
         parts = report.partitions[report.sent : report.sent + left]
+        app, name = Ref.of(former.get(report.dataset, report.dataset))
+        key = key_of_dataset(app, name, apps[app].datasets.get(name) if app in apps else None)
         for part in parts:
-            dataset = former.get(report.dataset, report.dataset)
-            instance.report_runless_asset_event(_materialisation(dataset, report, part))
+            instance.report_runless_asset_event(_materialisation(key, report, part))
         _note_sent(store, report.id, report.sent + len(parts))
         left -= len(parts)
         if not left:
@@ -60,11 +64,12 @@ def _note_sent(store: Store, id_: str, sent: int) -> None:
         )
 
 
-def _materialisation(dataset: str, report: PartitionsReport, part: ReportedPartition) -> AssetMaterialization:
-    app, name = Ref.of(dataset)
+def _materialisation(
+    key: AssetKey, report: PartitionsReport, part: ReportedPartition
+) -> AssetMaterialization:
     sizes = {"rows": part.rows, "bytes": part.bytes}
     return AssetMaterialization(
-        asset_key(app, name),
+        key,
         partition=part.key or None,
         description=report.detail,
         metadata={

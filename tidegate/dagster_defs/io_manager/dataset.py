@@ -178,7 +178,7 @@ def dataset_of(
         write=write,
         merge_keys=merge_keys,
         on_foreign=_on_foreign(name, given),
-        asset="" if list(key.path) == [app, dataset] else name,
+        asset="" if list(key.path) == [app, dataset] else key.to_escaped_user_string(),
     )
 
 

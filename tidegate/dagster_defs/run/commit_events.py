@@ -84,6 +84,6 @@ def materialisation(commit: str, part: PartitionFact) -> AssetMaterialization:
 def key_of(part: PartitionFact) -> AssetKey:
     """Return the asset key of a partition's dataset: the named one, or the one of a dataset "app/name"."""
     if part.asset:
-        return AssetKey.from_user_string(part.asset)
+        return AssetKey.from_escaped_user_string(part.asset)
     app, name = Ref.of(part.dataset)
     return asset_key(app, name)

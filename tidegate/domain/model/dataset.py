@@ -90,6 +90,8 @@ class Dataset(Value, kw_only=True):
             store records it, the YAML does not have it.
         allow_empty: a reported partition of landed files may be without files, and then has no rows.
         watch: how its folder is watched; None if its partitions are reported.
+        asset: the key of an asset of another code location, by its parts, whose materialisations are its
+            events; empty for the asset "app/name" of our own location.
         deadline: until when each period has landed, or the next update; None if nothing is expected.
         owner: for people.
         alerts: the channels by kind of alert; a kind that is left out follows the app.
@@ -106,6 +108,7 @@ class Dataset(Value, kw_only=True):
     stored_as: str | None = None
     allow_empty: bool = False
     watch: Watch | None = None
+    asset: tuple[str, ...] = ()
     deadline: Deadline | None = None
     owner: str = ""
     alerts: Routes = {}

@@ -11,13 +11,14 @@ commits recover`, reports its id before it removes the commit. So the report is 
 folding it twice changes nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from tidegate.domain.part_name import Ref
-from tidegate.domain.published import PartitionFact
+from tidegate.domain.part_name import app_of
+from tidegate.domain.published import PartitionFact, escaped_key
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.recovered import recovered_entry
+from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
@@ -71,7 +72,7 @@ class PublishedEvents:
 
     def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
         """Return whether the store has, or has pruned, the events of all these partitions."""
-        ids = frozenset(publish_event_id(commit, fact.dataset, fact.key) for fact in partitions)
+        ids = frozenset(publish_event_id(commit, fact.materialised, fact.key) for fact in partitions)
         with self._open_store().reading() as reader:
             missing = ids - {event.id for event in reader.events(ids=ids, limit=None)}
             return reader.pruned(PrunedKind.EVENT, missing) == missing
@@ -79,9 +80,16 @@ class PublishedEvents:
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         """Store the events of these partitions; events that the store has stay unchanged."""
         now = self._clock()
-        events = [published_event(commit, fact, now, self._run_id) for fact in partitions]
         with self._open_store().transaction() as transaction:
-            transaction.add_events(events)
+            datasets = _datasets(transaction, partitions)
+            transaction.add_events(
+                [
+                    published_event(
+                        commit, fact, now, self._run_id, datasets.get(fact.materialised, fact.dataset)
+                    )
+                    for fact in partitions
+                ]
+            )
 
     def record_finished(self, commit: str) -> None:
         """Fold a commit that another process than its run has finished into its job."""
@@ -89,13 +97,42 @@ class PublishedEvents:
             observe_recovered(transaction, commit, self._clock())
 
 
-def published_event(commit: str, fact: PartitionFact, at: datetime, run_id: str | None = None) -> Event:
-    """Return the event of one published partition."""
-    app, name = Ref.of(fact.dataset)
+def _datasets(reader: EngineReader, partitions: Sequence[PartitionFact]) -> Mapping[str, str]:
+    """Return the datasets that name the assets of some partitions, by asset.
+
+    What a program publishes is a dataset of its own app. What `TidegateIOManager` publishes may be the asset
+    of a dataset under another name.
+    """
+    apps = {app_of(fact.dataset) for fact in partitions}
+    own = {
+        f"{each.name}/{name}"
+        for each in reader.records(APPS, name=apps)
+        for name, dataset in each.app.datasets.items()
+        if not dataset.asset
+    }
+    wanted = {fact.materialised for fact in partitions if fact.asset or fact.dataset not in own}
+    if not wanted:
+        return {}
+    return {
+        asset: f"{each.name}/{name}"
+        for each in reader.records(APPS)
+        for name, dataset in each.app.datasets.items()
+        if dataset.asset and (asset := escaped_key(dataset.asset)) in wanted
+    }
+
+
+def published_event(
+    commit: str, fact: PartitionFact, at: datetime, run_id: str | None = None, dataset: str = ""
+) -> Event:
+    """Return the event of one published partition.
+
+    Args:
+        dataset: that names its asset, "app/name"; "" for the one that was published.
+    """
     return Event(
-        id=publish_event_id(commit, fact.dataset, fact.key),
+        id=publish_event_id(commit, fact.materialised, fact.key),
         kind=EventKind.PARTITION,
-        key=partition_event_key(app, name),
+        key=partition_event_key("", dataset or fact.dataset),
         time=at,
         arrived=at,
         partition=fact.key,

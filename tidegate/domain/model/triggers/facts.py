@@ -18,6 +18,8 @@ Renaming = Callable[[str], str]
 
 CatchUp = Literal["none", "latest", "all"]
 
+Checks = Literal["passed"]
+
 
 class WallClock(Protocol):
     """The wall-clock times of a trigger's fires, see `domain.model.triggers.cron`."""
@@ -154,6 +156,11 @@ class LeafTrigger(TriggerBase, kw_only=True):
         names = {field: getattr(self, field, None) for field in wanted}
         changes = {field: wanted[field](name) for field, name in names.items() if name is not None}
         return msgspec.structs.replace(self, **changes)
+
+    @property
+    def counts_checked(self) -> bool:
+        """Whether it counts a materialisation only once the checks of its asset have passed."""
+        return False
 
     @property
     def least_events(self) -> int:

@@ -1,7 +1,7 @@
 """The `partitions` trigger: fires when enough, or certain, partitions of a dataset have arrived."""
 
 from tidegate.domain.model.dataset import Cycle
-from tidegate.domain.model.triggers.facts import LeafTrigger
+from tidegate.domain.model.triggers.facts import Checks, LeafTrigger
 from tidegate.domain.wording import plural
 
 
@@ -17,6 +17,7 @@ class PartitionsTrigger(LeafTrigger, kw_only=True, tag="partitions"):
         distinct: a key that arrives twice counts once (rule 3).
         keys: partition keys that must all arrive.
         complete: the period of which every part must have arrived.
+        checks: "passed" to count a materialisation of an asset only once its checks have passed.
     """
 
     dataset: str
@@ -24,10 +25,15 @@ class PartitionsTrigger(LeafTrigger, kw_only=True, tag="partitions"):
     distinct: bool = True
     keys: tuple[str, ...] = ()
     complete: Cycle | None = None
+    checks: Checks | None = None
 
     @property
     def dataset_collected(self) -> str:
         return self.dataset
+
+    @property
+    def counts_checked(self) -> bool:
+        return self.checks == "passed"
 
     @property
     def names_keys(self) -> bool:

@@ -24,9 +24,14 @@ CATALOG = "tidegate"
 
 
 def tables_of_datasets(apps: Iterable[App]) -> Iterator[TableState]:
-    """Return the tables of all datasets of some apps, as they are when nothing is known of them yet."""
+    """Return the tables of all datasets of some apps, as they are when nothing is known of them yet.
+
+    An asset of others is none: its own code keeps it.
+    """
     for app in apps:
         for dataset in app.datasets.values():
+            if dataset.asset:
+                continue
             yield TableState(
                 name=f"{app.name}/{dataset.name}",
                 catalog_name=_catalog_name(app, dataset),
