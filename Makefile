@@ -9,7 +9,7 @@ VENV := .venv$(if $(DAGSTER),-dagster-$(DAGSTER))
 BIN := $(VENV)/bin
 # The last number of Dagster's integrations is the same: 0.29.27 is of 1.13.27.
 PATCH := $(lastword $(subst ., ,$(DAGSTER)))
-DAGSTERS := $(foreach part,dagster dagster-graphql dagster-pipes dagster-shared dagster-webserver,$(part)==$(DAGSTER)) \
+DAGSTERS := $(foreach part,dagster dagster-cloud-cli dagster-dg-cli dagster-dg-core dagster-graphql dagster-pipes dagster-shared dagster-webserver,$(part)==$(DAGSTER)) \
 	$(foreach part,dagster-postgres dagster-pyspark dagster-spark,$(part)==0.29.$(PATCH))
 CODE := $(wildcard tidegate benchmarks tests)
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder

@@ -4,18 +4,19 @@ docs/architecture.md describes the packages. docs/rules.md has the rules that th
 ("rule 12").
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tidegate.definitions import project_definitions
     from tidegate.io_manager import TidegateIOManager, recovery_definitions
 
-__all__ = ["TidegateIOManager", "recovery_definitions"]
+__all__ = ["TidegateIOManager", "project_definitions", "recovery_definitions"]
 
 
 def __getattr__(name: str) -> Any:
     """Import what Dagster projects use only when it is used: it loads Dagster and Spark."""
     if name in __all__:
-        from tidegate import io_manager
-
-        return getattr(io_manager, name)
+        module = "definitions" if name == "project_definitions" else "io_manager"
+        return getattr(import_module(f"tidegate.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

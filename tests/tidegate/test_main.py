@@ -91,6 +91,11 @@ def test_light_commands_load_nothing_heavy(name: str) -> None:
     assert run(program=program).stdout == "[]\n"
 
 
+def test_what_dagster_projects_import_loads_nothing_before_it_is_used() -> None:
+    program = f"import sys, tidegate; print([m for m in {HEAVY!r} if m in sys.modules], *tidegate.__all__)"
+    assert run(program=program).stdout.startswith("[] TidegateIOManager project_definitions")
+
+
 @pytest.mark.parametrize("asked", ["version", "--version"])
 def test_version_is_printed(asked: str) -> None:
     shown = run(asked)

@@ -35,6 +35,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "alerts",
         "dagster_defs",
         "definitions.py",
+        "components.py",
         "io_manager.py",
         "launcher",
         "processes",

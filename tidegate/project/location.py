@@ -11,8 +11,12 @@ from tidegate.scheduler.store.patience import patient_commits
 from tidegate.scheduler.store.sql.open import open_sql_store
 
 
-def location_of(settings: Settings) -> Location:
-    """Return the code location of a project. Each process opens the store once."""
+def location_of(settings: Settings, *, merged: bool = False) -> Location:
+    """Return the code location of a project. Each process opens the store once.
+
+    Args:
+        merged: see `Location`.
+    """
     # A code location shows what is deployed; it does not create a missing store.
     store = cache(lambda: open_sql_store(settings.store_url, create=False))
     return Location(
@@ -27,4 +31,5 @@ def location_of(settings: Settings) -> Location:
         watch_options=settings.watch_options,
         version=release(),
         alerts=settings.alerts,
+        merged=merged,
     )

@@ -125,6 +125,8 @@ PARTITION, RANGE_START, RANGE_END = (
             {"country": "fr"},
             {"clean": ("2023-03-08", "2023-03-09")},
         ),
+        # In a code location of others the op has our prefix.
+        ({}, {"ops": {"tidegate_clean": {"config": {"args": {"day": 1}}}, "x": {}}}, {"day": 1}, {}),
         ({}, {}, {}, {}),
     ],
 )

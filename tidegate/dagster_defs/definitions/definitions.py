@@ -17,6 +17,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import msgspec
 from dagster import (
     DefaultSensorStatus,
     Definitions,
@@ -46,7 +47,7 @@ from tidegate.dagster_defs.dispatch.pace import Rounds
 from tidegate.dagster_defs.maintenance.jobs import apps_with_policies, measuring_job, operation_job
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.store.error import StoreMissing
+from tidegate.scheduler.store.error import StoreError, StoreMissing
 
 RELOAD_TEXT = "something is deployed now: reload the code location"
 LOOK_SECONDS = 30
@@ -85,7 +86,8 @@ _built_here: dict[str, Definitions] = {}
 
 def build_definitions(location: Location) -> Definitions:
     """Build the definitions of a project's code location."""
-    scope = current_scope()
+    # The jobs of others in the same location may select any of our assets.
+    scope = EVERYTHING if location.merged else current_scope()
     shipped = reconstructed_plan(scope.apps)
     if shipped is not None:
         # The plan is as large as the location, so a run of one program does not encode it.
@@ -94,7 +96,8 @@ def build_definitions(location: Location) -> Definitions:
     with _without_collection():
         plan, states = _read(location)
         assets = AssetPlan(plan)
-        many = len(assets.programs) >= MANY_PROGRAMS
+        # What follows concerns the whole process, which is not ours alone in a location of others.
+        many = len(assets.programs) >= MANY_PROGRAMS and not location.merged
         if many:
             gc.set_threshold(*SELDOM)
             # What an earlier load in this process has built can be garbage by now.
@@ -129,18 +132,25 @@ def _built(assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING) 
         if scope.assets
         else [recovery_job(refs_of(assets), location), *_maintenance(assets.plan, location)],
         # A run executes one program: a process for each step would load everything twice.
-        executor=in_process_executor,
+        executor=None if location.merged else in_process_executor,
     )
 
 
 def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
-    """What is deployed: nothing, where there is no store yet."""
+    """What is deployed: nothing, where there is no store yet.
+
+    Raises:
+        StoreError: the store cannot be read. What others have in the same location is loaded all the same:
+            the sensor of a location without apps says what is wrong.
+    """
     try:
         with location.open_store().reading() as reader:
-            plan = deployed_plan(reader, location.project)
+            plan = msgspec.structs.replace(deployed_plan(reader, location.project), prefix=location.prefix)
             own = plan.own
             return plan, tuple(state for state in reader.schedules() if state.app in own)
-    except StoreMissing:
+    except StoreError as error:
+        if not (location.merged or isinstance(error, StoreMissing)):
+            raise
         return Plan(apps=()), ()
 
 
@@ -150,7 +160,7 @@ def _maintenance(plan: Plan, location: Location) -> list[JobDefinition]:
 
 
 def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Location) -> Definitions:
-    shown = ShownSchedules(states, location.clock())
+    shown = ShownSchedules(states, location.clock(), location.prefix)
     dispatcher = Dispatcher(
         plan=plan,
         switched=shown.switched,
@@ -161,5 +171,5 @@ def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Lo
     sensors = [dispatcher.sensor(), *shown.sensors(plan, location)]
     return Definitions(
         sensors=sensors if plan.plan.apps else [nothing_deployed(location)],
-        schedules=[*shown.schedules(), recovery_schedule(location)],
+        schedules=[*shown.schedules(plan), recovery_schedule(location)],
     )

@@ -8,7 +8,7 @@ Dagster schedules for the schedules whose whole trigger is one cron that Dagster
 schedule a switch and its next ticks in the UI. The engine fires every cron itself, so they are parked
 (`dispatch.parking`): Dagster does not evaluate them. A tick that comes before a new schedule is parked says
 so, and opens no store. All target Dagster's job of all assets, since a job for each schedule would make
-loading quadratic.
+loading quadratic; where no program is ours, they target the job that finishes commits.
 
 The crons that Dagster can show: those that Dagster fires at the same instants as the engine. A Dagster
 schedule predicts its ticks from its pattern alone. It does not support business calendars, and at clock
@@ -33,7 +33,7 @@ from dagster import (
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
-from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, unique_names
+from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, RECOVERY, unique_names
 from tidegate.dagster_defs.deployed.tags import APP, SCHEDULE
 from tidegate.dagster_defs.dispatch.own_sensor import own_sensor
 from tidegate.dagster_defs.dispatch.switch import Switched
@@ -96,8 +96,14 @@ def _agrees_around(pattern: str, zone: str, change: datetime) -> bool:
 FIRED_TEXT = "the engine fires {ref} itself, at {at} too: see `tidegate schedules show {ref}`"
 
 
-def native_schedule(state: ScheduleState, cron: WallClock, name: str) -> ScheduleDefinition:
-    """Return the Dagster schedule of a schedule whose cron Dagster can show."""
+def native_schedule(
+    state: ScheduleState, cron: WallClock, name: str, target: str = ALL_ASSETS_JOB
+) -> ScheduleDefinition:
+    """Return the Dagster schedule of a schedule whose cron Dagster can show.
+
+    Args:
+        target: a job of the location; Dagster does not load one whose schedule has a job that is missing.
+    """
     ref = state.ref
 
     def say(context: ScheduleEvaluationContext) -> SkipReason:
@@ -108,7 +114,7 @@ def native_schedule(state: ScheduleState, cron: WallClock, name: str) -> Schedul
         name=name,
         cron_schedule=pattern_for_dagster(cron.cron),
         execution_timezone=cron.timezone,
-        job_name=ALL_ASSETS_JOB,
+        job_name=target,
         execution_fn=say,
         default_status=DefaultScheduleStatus.RUNNING if state.active else DefaultScheduleStatus.STOPPED,
         description=state.spec.description or f"cron of {ref}",
@@ -124,7 +130,10 @@ class ShownSchedules:
         switched: their switches, by ref.
     """
 
-    def __init__(self, states: Iterable[ScheduleState], now: datetime) -> None:
+    def __init__(self, states: Iterable[ScheduleState], now: datetime, prefix: str = "") -> None:
+        """Args:
+        prefix: how their names begin in Dagster.
+        """
         crons = {state.ref: (state, _cron(state, now)) for state in states}
         self._states: Mapping[str, tuple[ScheduleState, WallClock | None]] = {
             ref: (state, cron)
@@ -132,17 +141,19 @@ class ShownSchedules:
             if cron is not None or state.spec.sensor == "own"
         }
         shown = [state for state, _ in self._states.values()]
-        names = unique_names((state.app, state.name) for state in shown)
+        names = unique_names(((state.app, state.name) for state in shown), prefix)
         self.switched = {
             state.ref: _switched(state, names[state.app, state.name], cron)
             for state, cron in self._states.values()
         }
 
-    def schedules(self) -> Iterator[ScheduleDefinition]:
+    def schedules(self, plan: AssetPlan) -> Iterator[ScheduleDefinition]:
         """Yield the Dagster schedules."""
+        # Without a program of ours there may be no job of all assets.
+        target = ALL_ASSETS_JOB if plan.programs else RECOVERY
         for ref, (state, cron) in self._states.items():
             if cron is not None:
-                yield native_schedule(state, cron, self.switched[ref].name)
+                yield native_schedule(state, cron, self.switched[ref].name, target)
 
     def sensors(self, plan: AssetPlan, location: Location) -> Iterator[SensorDefinition]:
         """Yield the sensors of schedules that have their own."""

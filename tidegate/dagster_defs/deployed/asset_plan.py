@@ -129,7 +129,8 @@ class AssetPlan:
         known = [(each.app.name, each.ops) for each in self.plan.apps if each.ops is not None]
         if len(known) == len(self.plan.apps):
             return {(app, program): op for app, ops in known for program, op in ops.items()}
-        return unique_names((each.app.name, name) for each in self.plan.apps for name in each.app.programs)
+        owned = ((each.app.name, name) for each in self.plan.apps for name in each.app.programs)
+        return unique_names(owned, self.plan.prefix)
 
     def _programs_of(self, app: App) -> Iterator[ProgramAssets]:
         return _programs_of(app, with_named(app, self._known), self._ops, self.hidden_reads, self.plan.own)

@@ -13,6 +13,7 @@ from typing import Any
 
 from tidegate.alerts.channel import Alerting
 from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.deployed.names import PREFIX
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.store.upkeep import UpkeepStore
@@ -42,6 +43,7 @@ class Location:
         dispatch_interval_seconds: minimum time between two ticks of a dispatcher.
         clock: returns the current time; tests set their own.
         version: of Tidegate, that this process has loaded.
+        merged: whether it is part of a code location of others, whose executor, loggers and resources count.
     """
 
     open_store: Callable[[], UpkeepStore]
@@ -56,6 +58,12 @@ class Location:
     watch_seconds: int = WATCH_SECONDS
     version: str = ""
     watch_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    merged: bool = False
+
+    @property
+    def prefix(self) -> str:
+        """How its names begin in Dagster, beside those that always begin so."""
+        return PREFIX if self.merged else ""
 
     @property
     def site(self) -> Site:

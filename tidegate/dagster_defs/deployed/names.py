@@ -2,7 +2,8 @@
 
 Asset keys contain the app. Ops and schedules keep their YAML name where it is unique in the
 code location, since Dagster refuses to load a location with duplicate names; otherwise the
-app's name is the prefix. The names depend only on what is deployed.
+app's name is the prefix. In a code location of others all of them have our prefix, too. The names depend
+only on what is deployed.
 """
 
 import hashlib
@@ -15,6 +16,9 @@ from tidegate.domain.model import App, Dataset, Program
 from tidegate.domain.part_name import SEPARATOR, whole_name
 
 DIGEST_DIGITS = 8
+
+PREFIX = "tidegate_"
+"""How our names begin in a code location of others."""
 
 RECOVERY = "tidegate_recover_commits"
 RECOVERY_OP = "finish_and_clean"
@@ -86,24 +90,26 @@ def table_key(table: str) -> AssetKey:
     return AssetKey(["maintenance", *table.split(".", 2)])
 
 
-def unique_names(owned: Iterable[Owned]) -> Mapping[Owned, str]:
+def unique_names(owned: Iterable[Owned], prefix: str = "") -> Mapping[Owned, str]:
     """Return a name for each item that is valid in Dagster and unique in the code location.
 
     Args:
         owned: the items to name, all different.
+        prefix: how each name begins.
     """
     everything = sorted(set(owned))
     used = set(RESERVED)
     count = Counter(name for _, name in everything)
     names: dict[Owned, str] = {}
     for app, name in everything:
-        if count[name] == 1 and name not in used:
-            names[app, name] = name
+        short = prefix + name
+        if count[name] == 1 and short not in used:
+            names[app, name] = short
     used |= set(names.values())
     for app, name in everything:
         if (app, name) in names:
             continue
-        long = f"{app}__{name}"
+        long = f"{prefix}{app}__{name}"
         if long in used:
             long += "_" + hashlib.sha256(f"{app}/{name}".encode()).hexdigest()[:DIGEST_DIGITS]
         used.add(long)

@@ -49,12 +49,14 @@ class Plan(Value, frozen=True, kw_only=True):
         hidden_reads: see `AssetPlan.hidden_reads`; None where they are not computed yet.
         project: the names of all apps of the project, where the plan was shipped: its `apps` may be those
             that a run needs only.
+        prefix: how the names of its ops begin, where it is loaded in a code location of others.
     """
 
     apps: tuple[LoadedApp, ...]
     others: tuple[LoadedApp, ...] = ()
     hidden_reads: tuple[tuple[str, str], ...] | None = None
     project: frozenset[str] | None = None
+    prefix: str = ""
 
     @property
     def everything(self) -> "Plan":

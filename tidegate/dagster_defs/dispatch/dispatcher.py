@@ -107,13 +107,11 @@ class Dispatcher:
 
     def sensor(self) -> SensorDefinition:
         """Return the sensor that Dagster evaluates."""
-        apps = sorted({app for app, _ in self.plan.programs})
         project = self.location.project
         return sensor_of(
             self.jobs,
             name=DISPATCHER,
-            # The assets that programs write; Dagster leaves external assets of the groups out.
-            asset_selection=None if self.maintains or not apps else AssetSelection.groups(*apps),
+            asset_selection=self.written,
             evaluation_fn=lambda context: Dispatch(self, context).run(),
             # The daemon evaluates every five seconds, slightly too early for an interval of exactly five.
             # Dagster treats 0 as unset, which means 30 seconds.
@@ -122,6 +120,18 @@ class Dispatcher:
             description="Ingests events, decides which jobs may run, and launches the jobs of all apps.",
             tags={PROJECT: project} if project else None,
         )
+
+    @property
+    def written(self) -> AssetSelection | None:
+        """The assets that programs write; None where there are none, or the sensor has jobs as its target."""
+        apps = sorted({app for app, _ in self.plan.programs})
+        if self.maintains or not apps:
+            return None
+        if self.location.merged:
+            # The groups may have assets of others.
+            return AssetSelection.assets(*self.plan.program_of)
+        # Dagster leaves external assets of the groups out.
+        return AssetSelection.groups(*apps)
 
     @property
     def jobs(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from dagster import (
 )
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ExistingProgram, ProgramAssets
+from tidegate.dagster_defs.deployed.names import PREFIX
 from tidegate.dagster_defs.deployed.tags import (
     DAGSTER_PARTITION,
     DAGSTER_RANGE_END,
@@ -173,7 +174,9 @@ def _failure_text(entry: EventLogEntry) -> str:
 def _args_of(run: DagsterRun, assets: ProgramAssets) -> dict[str, Any]:
     """Return the arguments that the launchpad gave an external run; empty without any."""
     ops = cast("Mapping[str, Any]", run.run_config.get("ops") or {})
-    config = (ops.get(assets.op) or {}).get("config") or {}
+    # A code location of others, in which the op has our prefix, has a plan of its own.
+    names = (assets.op, PREFIX + assets.op, PREFIX + assets.program.name)
+    config = next((ops[name] or {} for name in names if name in ops), {}).get("config") or {}
     return dict(config.get("args") or {})
 
 

@@ -3,7 +3,7 @@
 They exist in the code locations of projects that have policies.
 """
 
-from dagster import JobDefinition, OpExecutionContext, job, op
+from dagster import JobDefinition, OpExecutionContext, in_process_executor, job, op
 
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import MAINTENANCE, MAINTENANCE_OP, MEASURING, MEASURING_OP
@@ -38,6 +38,7 @@ def operation_job(location: Location) -> JobDefinition:
         description="Compacts, expires and cleans tables, as policies say; see: tidegate docs maintenance",
         # The engine decides when an operation is tried again.
         tags={PROJECT: location.project, DAGSTER_MAX_RETRIES: "0"},
+        executor_def=in_process_executor,
     )
     def maintain() -> None:
         operate()
@@ -64,6 +65,7 @@ def measuring_job(location: Location) -> JobDefinition:
         name=MEASURING,
         description="Measures the health of tables from their metadata; see: tidegate docs maintenance",
         tags={PROJECT: location.project, DAGSTER_MAX_RETRIES: "0"},
+        executor_def=in_process_executor,
     )
     def measure_tables() -> None:
         measure()

@@ -23,6 +23,7 @@ from dagster import (
     ScheduleDefinition,
     ScheduleEvaluationContext,
     SkipReason,
+    in_process_executor,
     job,
     op,
 )
@@ -84,6 +85,7 @@ def recovery_job(refs: Sequence[DatasetRef], location: Location) -> JobDefinitio
         name=RECOVERY,
         description="Finishes the commits of dead runs; see: tidegate docs exactly-once",
         tags={PROJECT: location.project},
+        executor_def=in_process_executor,
     )
     def recover_commits() -> None:
         finish_and_clean()
