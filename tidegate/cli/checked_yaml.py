@@ -67,6 +67,7 @@ def check_yaml(
         variables=variables_of(settings),
         rules=NO_RULES if settings is None else settings.rules,
         channels=None if settings is None else settings.channels,
+        project=None if settings is None else settings.project,
         namespaces=(
             NO_NAMESPACES
             if settings is None

@@ -36,6 +36,7 @@ from tidegate.compiler.schema.validator import app_validator
 from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, OtherApp, Others, nothing_known
+from tidegate.compiler.scope.project_files import ReadFile, no_files
 from tidegate.compiler.upstream import FileApp, link_files, stages
 from tidegate.domain.model import App, At, Maintenance, OnUpdate
 from tidegate.domain.model.others import with_others
@@ -123,6 +124,7 @@ def compile_files(
     documents: Files[str, JsonText] | None = None,
     variables: Files[str, str] | None = None,
     namespaces: Namespaces = NO_NAMESPACES,
+    read_file: ReadFile = no_files,
 ) -> Compilation:
     """Compile files, each of which holds one app.
 
@@ -138,6 +140,7 @@ def compile_files(
         documents: further apps that are not files but values, by the name that their diagnostics have.
         variables: the values of `${env.NAME}` in files, by name; a document refers to none.
         namespaces: of the files' project and of the deployed apps, for names that have one.
+        read_file: returns the files of the project that the YAML names.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
@@ -146,7 +149,7 @@ def compile_files(
     for name, document in sorted((documents or {}).items()):
         sources.append(_checked(document.root, Findings(name, document.text)))
     others = Others(files=_offers(sources, formats), known=known)
-    built = _built(sources, others, on_update, formats, everywhere)
+    built = _built(sources, others, on_update, formats, everywhere, read_file)
     first = _by_name(built, warehouse, drafts)
     everything = _check_across(first, others)
     used = used_programs((*(each.app for each in first.values()), *others.of_store()))
@@ -175,7 +178,8 @@ def compile_files(
                 default_format=formats.default,
                 others=stages(app, named, everything),
             )
-    diagnostics = [each for source in sources for each in source.findings.diagnostics()]
+    # A file that two programs name has each diagnostic once.
+    diagnostics = dict.fromkeys(each for source in sources for each in source.findings.diagnostics())
     return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
 
 
@@ -189,14 +193,19 @@ def _scenarios(source: "_Source", root: MappingNode, app: App) -> "tuple[Scenari
 
 
 def _built(
-    sources: list[_Source], others: Others, on_update: OnUpdate, formats: Formats, everywhere: bool
+    sources: list[_Source],
+    others: Others,
+    on_update: OnUpdate,
+    formats: Formats,
+    everywhere: bool,
+    read_file: ReadFile,
 ) -> list[_Built]:
     """Return the apps of the files that could be read, with their upstream tasks."""
     built = [
         _Built(
             source,
             source.root,
-            *build_app(source.root, source.findings, source.broken, others, on_update, formats),
+            *build_app(source.root, source.findings, source.broken, others, on_update, formats, read_file),
         )
         for source in sources
         if source.root is not None

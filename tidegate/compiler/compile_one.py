@@ -11,6 +11,7 @@ import msgspec
 
 from tidegate.compiler.builders.existing_job import check_arguments
 from tidegate.compiler.builders.schedule import build_schedule
+from tidegate.compiler.builders.sql_arguments import check_sql_schedule
 from tidegate.compiler.builders.task import build_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.reader import MappingNode, Node, ScalarNode, from_value
@@ -55,7 +56,10 @@ def compile_schedule(
     schedule = None
     if isinstance(node, MappingNode) and check_part("schedules", node, findings):
         key = ScalarNode(name, node.line, node.column)
-        schedule = build_schedule(key, node, _scope(app, findings, on_update, known))
+        scope = _scope(app, findings, on_update, known)
+        schedule = build_schedule(key, node, scope)
+        if schedule is not None:
+            check_sql_schedule(schedule, key, node.get("args"), scope)
         _check_not_lost(schedule, key, findings)
     if schedule is not None:
         whole = _with(app, schedule)
@@ -87,7 +91,10 @@ def compile_task(
     if isinstance(node, MappingNode) and check_part("tasks", node, findings):
         key = ScalarNode(name, node.line, node.column)
         known = {other.name: other for other in others}
-        task = build_task(key, node, _scope(app, findings, on_update, lambda: known))
+        scope = _scope(app, findings, on_update, lambda: known)
+        task = build_task(key, node, scope)
+        if task is not None:
+            check_sql_schedule(task, key, node.get("args"), scope)
         _check_not_lost(task, key, findings)
         if task is not None:
             apps = (_with(app, task), *(other for other in others if other.name != app.name))

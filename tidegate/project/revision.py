@@ -8,6 +8,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+from tidegate.compiler.scope.project_files import ProjectFile, ReadFile
 from tidegate.domain.error import UserError
 from tidegate.project.settings.decode import decode
 from tidegate.project.settings.environments import merged, profiles_of, resolve
@@ -52,6 +53,21 @@ def files_of_revision(settings: Settings, revision: str) -> dict[str, bytes]:
     return {
         f"{revision}:{name}": content for name, content in zip(blobs, _contents(project, blobs), strict=True)
     }
+
+
+def read_revision(settings: Settings, revision: str) -> ReadFile:
+    """Return a reader of the other files of the project that the YAML of a revision names."""
+    project = settings.project
+    commit = _commit(project, revision)
+
+    def read(path: str) -> ProjectFile:
+        inside = not path.startswith("/") and ".." not in Path(path).parts
+        shown = _run(project, "show", f"{commit}:./{path}") if inside else None
+        if shown is None or shown.returncode != 0:
+            return ProjectFile(name=f"{revision}:{path}", fault="no such file in the revision")
+        return ProjectFile(name=f"{revision}:{path}", content=shown.stdout)
+
+    return read
 
 
 def _commit(project: Path, revision: str) -> str:

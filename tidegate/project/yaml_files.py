@@ -17,6 +17,7 @@ from tidegate.compiler.rules.house import NO_RULES, HouseRules, house_diagnostic
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, nothing_known
+from tidegate.compiler.scope.project_files import ProjectFile, ReadFile
 from tidegate.domain.model import At, OnUpdate
 from tidegate.domain.value import Value
 
@@ -54,6 +55,7 @@ def compile_paths(
     rules: HouseRules = NO_RULES,
     channels: Collection[str] | None = None,
     namespaces: Namespaces = NO_NAMESPACES,
+    project: Path | None = None,
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
@@ -64,6 +66,8 @@ def compile_paths(
         drafts: files and folders that are not deployed; the project's rules do not count there.
         rules: the project's own, beside those of the language.
         channels: the names of the channels that `alerts` may name; None: any.
+        project: the folder to which the files that the YAML names are relative; default: `base`, or the
+            working folder.
     """
     files = read_files(paths, base, without)
     not_deployed = _named_below(files.contents, drafts, base)
@@ -78,6 +82,7 @@ def compile_paths(
         everywhere=everywhere,
         variables=variables,
         namespaces=namespaces,
+        read_file=files_of_project(project or base or Path.cwd(), base),
     )
     apps = [app for app in compilation.models().values() if app.at is None or app.at.file not in not_deployed]
     broken = house_diagnostics(apps, rules, lambda at: _line(files.contents, at))
@@ -120,6 +125,32 @@ def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterabl
             except ValueError as error:
                 failed.append(_unreadable(file, base, str(error)))
     return YamlFiles(contents=contents, diagnostics=tuple(failed))
+
+
+def files_of_project(project: Path, base: Path | None = None) -> ReadFile:
+    """Return a reader of the files that the YAML of a project names; it reads nothing outside the project.
+
+    Args:
+        project: the folder to which paths are relative.
+        base: folder to which names in messages are relative; default: the working folder, if it has the file.
+    """
+    root = project.resolve()
+
+    def read(path: str) -> ProjectFile:
+        file = root / path
+        if path.startswith("/") or not file.resolve().is_relative_to(root):
+            return ProjectFile(name=path, fault="a path that leads out of the project")
+        try:
+            if not file.is_file():
+                return ProjectFile(
+                    name=path, fault="no such file" if not file.exists() else "not a regular file"
+                )
+            with file.open("rb") as stream:
+                return ProjectFile(name=_shown(file, base), content=stream.read(MAX_FILE_BYTES + 1))
+        except (OSError, ValueError) as error:
+            return ProjectFile(name=path, fault=str(getattr(error, "strerror", None) or error).lower())
+
+    return read
 
 
 def _line(contents: Mapping[str, bytes], at: At) -> str:

@@ -9,6 +9,7 @@ from tidegate.compiler.reader.json_text import JsonText, TooLarge, json_text
 from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, Schedule
 from tidegate.project.one_schedule import broken_rules, compile_one, namespaces_of
+from tidegate.project.yaml_files import files_of_project
 from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -39,6 +40,7 @@ def compiled_app(
         warehouse=settings.warehouse_folder,
         documents={name: document},
         namespaces=namespaces_of(settings, reader),
+        read_file=files_of_project(settings.project),
     )
     hidden = hidden_from(reader, caller)
     if not compilation.ok:

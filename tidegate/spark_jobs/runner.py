@@ -39,6 +39,7 @@ from tidegate.spark_jobs.programs.own_session import (
 )
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.programs.program import call_program, outputs_of
+from tidegate.spark_jobs.programs.sql_program import run_queries
 from tidegate.spark_jobs.publication.evaluate_once import evaluated_once
 from tidegate.spark_jobs.publication.table import (
     Publication,
@@ -253,12 +254,17 @@ def _call(run: _Run, spark: SparkSession) -> Called:
         found = tables | run.sources(own)
         given = {name: None if (frame := found[name]) is None else frame_in(own, frame) for name in found}
         in_order = {name: given[name] for name in program.reads}
-        with refused_rows(program.name):
-            returned = call_program(program.run, lambda: load_program(program.run)(own, in_order, run.params))
-        outputs = outputs_of(program, returned)
+        if program.sql:
+            outputs, settings = run_queries(own, program, in_order, run.params), nullcontext()
+        else:
+            with refused_rows(program.name):
+                returned = call_program(
+                    program.run, lambda: load_program(program.run)(own, in_order, run.params)
+                )
+            outputs, settings = outputs_of(program, returned), settings_of(own, spark)
     if outputs:
         refuse_stopped(spark)
-    return {name: frame_in(spark, frame) for name, frame in outputs.items()}, settings_of(own, spark)
+    return {name: frame_in(spark, frame) for name, frame in outputs.items()}, settings
 
 
 def _refuse_missing(missing: Sequence[DatasetRef], warehouse: Warehouse) -> None:

@@ -99,7 +99,7 @@ def between(before: "Mapping[str, App]", after: "Mapping[str, App]", only: Seque
 def _apps_of(settings: "Settings", revision: str, format: Format) -> "Mapping[str, App]":
     from tidegate.compiler.compile import compile_files
     from tidegate.compiler.scope.formats import Formats
-    from tidegate.project.revision import files_of_revision
+    from tidegate.project.revision import files_of_revision, read_revision
 
     compilation = compile_files(
         files_of_revision(settings, revision),
@@ -107,6 +107,7 @@ def _apps_of(settings: "Settings", revision: str, format: Format) -> "Mapping[st
         formats=Formats(default=settings.default_format),
         known=known_apps(settings),
         variables=settings.variables,
+        read_file=read_revision(settings, revision),
     )
     end_unless_ok(compilation, format)
     return compilation.models()

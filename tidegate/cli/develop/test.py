@@ -93,14 +93,22 @@ def played(scenario: "Scenario", app: "CompiledApp", folder: Path, *, judged: bo
     """
     from tidegate.cli.checked_yaml import settings_here, variables_of
     from tidegate.domain.error import UserError
+    from tidegate.project.yaml_files import files_of_project
     from tidegate.scheduler.simulation.play import play
+
+    settings = settings_here()
 
     def read_file(name: str) -> bytes:
         return (folder / name).read_bytes()
 
     try:
         return play(
-            scenario, app, read_file=read_file, judged=judged, variables=variables_of(settings_here())
+            scenario,
+            app,
+            read_file=read_file,
+            judged=judged,
+            variables=variables_of(settings),
+            project=files_of_project(folder if settings is None else settings.project),
         )
     except OSError as error:
         raise UserError(

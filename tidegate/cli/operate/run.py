@@ -122,7 +122,8 @@ def _planned(
         args = {**args_by_hand(reader, app.name, program.name, keys), **given}
         whole = with_others(app, [each.app for each in reader.records(APPS)])
         refuse_beside_jobs(reader, app, program, keys)
-    load_program(program.run)
+    if program.run:
+        load_program(program.run)
     digest = hashlib.sha256(request.encode()).hexdigest() if request else uuid4().hex
     return Plan(
         run_id=f"hand-{digest[:ID_DIGITS]}",
@@ -205,10 +206,12 @@ def _print_plan(plan: Plan, project: "CommitsProject", format: Format) -> None:
         for name in plan.program.writes
     ]
     if format is Format.JSON:
-        facts = {"program": plan.ref, "function": plan.program.run, "args": plan.args}
+        code = {"function": plan.program.run} if plan.program.run else {"sql": _files_of(plan.program)}
+        facts = {"program": plan.ref, **code, "args": plan.args}
         print_json({**facts, "reads": reads, "writes": writes})
         return
-    print_line(f"{plan.ref} would call {plan.program.run}; nothing was run")
+    does = f"call {plan.program.run}" if plan.program.run else f"run {', '.join(_files_of(plan.program))}"
+    print_line(f"{plan.ref} would {does}; nothing was run")
     for name, value in plan.args.items():
         print_line(f"  argument {name} = {value}")
     rows = [["reads", each["dataset"], each["rows"], each["place"]] for each in reads]
@@ -222,6 +225,10 @@ def _print_plan(plan: Plan, project: "CommitsProject", format: Format) -> None:
         for each in writes
     ]
     print_table(["", "dataset", "partitions", "place"], rows)
+
+
+def _files_of(program: "Program") -> list[str]:
+    return [query.file for query in program.sql]
 
 
 def _selected(plan: Plan, name: str) -> str:

@@ -18,6 +18,7 @@ from tidegate.compiler.builders.failing import build_alerts
 from tidegate.compiler.builders.policy import build_maintenance, build_policy
 from tidegate.compiler.builders.program import build_program
 from tidegate.compiler.builders.schedule import build_schedule
+from tidegate.compiler.builders.sql_arguments import check_sql_arguments
 from tidegate.compiler.builders.task import build_task, check_task_name
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
@@ -31,6 +32,7 @@ from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.schema.check import Broken
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import OtherApp, Others, handed_over
+from tidegate.compiler.scope.project_files import ReadFile, no_files
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.calendar import build_calendar
 from tidegate.compiler.values.texts import renamed_from, zone_of
@@ -105,16 +107,19 @@ def build_app(
     others: Others,
     on_update: OnUpdate = "reset",
     formats: Formats = NO_FORMATS,
+    read_file: ReadFile = no_files,
 ) -> tuple[App, tuple[App, ...]]:
     """Build the app of a file, without the broken parts.
 
     Args:
         others: the other apps, of which it may name parts.
+        read_file: returns the files of the project that it names.
 
     Returns:
         The app, and the other apps of which it names parts.
     """
-    scope = replace(_scope(root, findings, broken, others), on_update=on_update, formats=formats)
+    scope = _scope(root, findings, broken, others)
+    scope = replace(scope, on_update=on_update, formats=formats, read_file=read_file)
     scope = _with_calendars(scope, root, broken)
     scope = _declare(root, broken, scope)
     built = [build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken)]
@@ -123,6 +128,8 @@ def build_app(
     args = {name: node.get("args") for section in APART for name, node in _named(root, section, broken)}
     configs = {name: node.get("config") for name, node in programs.items()}
     check_arguments([each for each in built if each is not None], args, configs, scope)
+    keys = {str(key.value): key for section in APART for key, _ in _parts(root, section, broken)}
+    check_sql_arguments([each for each in built if each is not None], keys, args, scope)
     place = root.get("app")
     app = App(
         name=root.text("app"),

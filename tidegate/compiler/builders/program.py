@@ -7,6 +7,7 @@ An entry of `reads` is a name, or a mapping that asks for incremental reading.
 from typing import Any
 
 from tidegate.compiler.builders.existing_job import build_existing_job
+from tidegate.compiler.builders.sql_program import build_sql
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scope.scope import Scope
@@ -37,9 +38,10 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
         name=str(key.value),
         run=node.text("run"),
         existing=build_existing_job(node, scope) if "job" in node.values else None,
+        sql=build_sql(node, reads, scope),
         reads=tuple(dict.fromkeys(scope.name_of(n) for n in reads)),
         writes=tuple(dict.fromkeys(scope.name_of(n) for n in writes)),
-        incremental=_incremental(node, scope) if "run" in node.values else {},
+        incremental={} if "job" in node.values else _incremental(node, scope),
         spark_conf=_spark_conf(node, scope),
         evaluate_once=_evaluate_once(node, len(writes), scope),
         timeout=duration_at(node.get("timeout"), scope),

@@ -1,12 +1,13 @@
 """The catalogue of diagnostics: the severity, the title and the explanation of each code.
 
-R: reading the file. S: structure. V: values. N: names. L: rules between parts. T: settings. Codes
+R: reading the file. S: structure. V: values. N: names. Q: queries. L: rules between parts. T: settings. Codes
 are never reused.
 `docs/diagnostics.md` is rendered from this catalogue (`project.rendered_pages`), and each
 code has a golden file under tests/golden.
 """
 
 from tidegate.compiler.diagnostics.entry import Entry, Severity, error, note, warning
+from tidegate.compiler.diagnostics.sql_codes import SQL_CODES
 from tidegate.compiler.diagnostics.surrounding_codes import DATASET_CODES, HOUSE_CODES, NAME_CODES
 from tidegate.compiler.diagnostics.task_codes import MAINTENANCE_CODES, TASK_CODES
 
@@ -320,6 +321,7 @@ CATALOGUE: dict[str, Entry] = {
         "to the processes.",
     ),
     **NAME_CODES,
+    **SQL_CODES,
     **HOUSE_CODES,
     **DATASET_CODES,
     **TASK_CODES,

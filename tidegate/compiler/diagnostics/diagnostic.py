@@ -65,14 +65,21 @@ class Findings:
     Args:
         file: name of the file, as it is printed.
         text: the text of the file, for the printed lines.
+        within: of a file that names this one: what is wrong here is wrong there too.
     """
 
-    def __init__(self, file: str, text: str = "") -> None:
+    def __init__(self, file: str, text: str = "", within: "Findings | None" = None) -> None:
         self.file = file
         self._text = text
         self._lines: list[str] | None = None
         self._found: dict[tuple[str, int, int, str], Diagnostic] = {}
         self.errors = 0
+        self._within = within
+        self._named: dict[str, Findings] = {}
+
+    def of_file(self, file: str, text: str) -> "Findings":
+        """Return the collector of another file that this one names, which fails with it."""
+        return self._named.setdefault(file, Findings(file, text, self))
 
     def add(
         self,
@@ -87,7 +94,10 @@ class Findings:
         if key in self._found or self.full:
             return
         source = self.line(place.line)
-        self.errors += CATALOGUE[code].severity == "error"
+        error = CATALOGUE[code].severity == "error"
+        self.errors += error
+        if self._within is not None:
+            self._within.errors += error
         self._found[key] = Diagnostic(
             code=code,
             severity=CATALOGUE[code].severity,
@@ -125,7 +135,11 @@ class Findings:
         return self.errors > 0
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Return the diagnostics by position; beyond the limit, one diagnostic with their number."""
+        """Return the diagnostics by position; beyond the limit of a file, one with their number."""
+        named = (diagnostic for each in self._named.values() for diagnostic in each.diagnostics())
+        return (*self._own(), *named)
+
+    def _own(self) -> tuple[Diagnostic, ...]:
         found = sorted(self._found.values(), key=Diagnostic.sort_key)
         surplus = len(found) - MAX_DIAGNOSTICS_PER_FILE
         if surplus <= 0:

@@ -40,6 +40,7 @@ FAMILIES = {
     "S": "Structure",
     "V": "Values",
     "N": "Names",
+    "Q": "Queries of SQL programs",
     "L": "Rules between parts",
     "T": "Settings",
 }

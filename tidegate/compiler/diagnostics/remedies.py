@@ -4,7 +4,10 @@ The hint of a diagnostic says what to write at its place; the remedy here is tha
 the catalogue has one (`tests/tidy/codes.py`).
 """
 
+from tidegate.compiler.diagnostics.sql_codes import SQL_REMEDIES
+
 REMEDIES: dict[str, str] = {
+    **SQL_REMEDIES,
     "R101": "Split the app into several apps, each in a file of its own.",
     "R102": "Save the file as UTF-8 in the editor.",
     "R103": "Delete the character; the message has its position.",

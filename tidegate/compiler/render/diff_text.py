@@ -7,6 +7,7 @@ The consequences of a change for live jobs follow it, after an arrow. Unchanged 
 
 from collections import Counter
 from collections.abc import Iterator
+from difflib import unified_diff
 from typing import Any, assert_never, cast
 
 import msgspec
@@ -29,6 +30,8 @@ from tidegate.domain.size import size_text
 from tidegate.domain.wording import first_of, one_line
 
 MAX_VALUE_CHARACTERS = 70
+MAX_LINES_OF_TEXT = 40
+"""Of a query that changes; a longer change is read in the file."""
 """Longer values are cut; `--format json` prints them in full."""
 
 NAMES_SHOWN = 5
@@ -157,10 +160,28 @@ def field_lines(section: str, fields: tuple[FieldChange, ...]) -> tuple[str, ...
 
 def _fields(section: str, fields: tuple[FieldChange, ...]) -> Iterator[str]:
     for field in fields:
-        if _is_long(section, field):
+        if _is_query(field):
+            yield from (f"{INDENT}{line}" for line in _lines_of(field))
+        elif _is_long(section, field):
             yield from (f"{INDENT}{line}" for line in _as_yaml(field))
         else:
             yield f"{INDENT}{_field(field)}"
+
+
+def _is_query(field: FieldChange) -> bool:
+    """Return whether a field is the text of a query."""
+    return field.path.startswith("sql.") and field.path.endswith(".text")
+
+
+def _lines_of(field: FieldChange) -> Iterator[str]:
+    """The lines of a text that differ, with one line around them."""
+    yield f"{field.path}:"
+    before, after = (str(value or "").splitlines() for value in (field.old, field.new))
+    lines = list(unified_diff(before, after, n=1, lineterm=""))[2:]
+    for line in lines[:MAX_LINES_OF_TEXT]:
+        yield f"  {'…' if line.startswith('@@') else f'{line[:1]} {line[1:]}'}".rstrip()
+    if len(lines) > MAX_LINES_OF_TEXT:
+        yield f"  … and {len(lines) - MAX_LINES_OF_TEXT} more lines"
 
 
 def _is_long(section: str, field: FieldChange) -> bool:

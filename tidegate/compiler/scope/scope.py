@@ -12,6 +12,7 @@ from tidegate.compiler.diagnostics.diagnostic import Findings, Place
 from tidegate.compiler.reader.node import ScalarNode
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Others
+from tidegate.compiler.scope.project_files import ReadFile, no_files
 from tidegate.domain.model import At, Calendar, Dataset, Day, OnUpdate, Program
 from tidegate.domain.part_name import SEPARATOR, is_of_other, name_in, whole_name
 from tidegate.domain.suggest import did_you_mean
@@ -29,6 +30,7 @@ class Scope:
         day_starts: when the app's days of business dates begin.
         others: the other apps, whose parts may be named too.
         datasets, programs: the parts that were built, and those of other apps that were named.
+        read_file: returns the files of the project that the YAML names.
         broken: names of datasets, programs and calendars with errors. A reference to one of them is not
             reported as unknown, and is not checked further.
     """
@@ -45,6 +47,7 @@ class Scope:
     calendars: dict[str, Calendar] = field(default_factory=dict[str, Calendar])
     formats: Formats = NO_FORMATS
     on_update: OnUpdate = "reset"
+    read_file: ReadFile = no_files
     broken: frozenset[str] = frozenset()
 
     def at(self, place: Place) -> At:

@@ -157,7 +157,8 @@ def build_assets(
 
 def _specs(assets: ProgramAssets) -> Iterator[AssetSpec]:
     app, program = assets.app, assets.program
-    place = {"program": program.run, "reads": ", ".join(program.reads)}
+    code = program.run or ", ".join(query.file for query in program.sql)
+    place = {"program": code, "reads": ", ".join(program.reads)}
     if assets.own_key is not None:
         yield AssetSpec(
             assets.own_key,

@@ -36,6 +36,7 @@ from tidegate.domain.model.dataset import (
     OnForeign,
     PartitionScheme,
     Program,
+    SqlQuery,
     StaticDimension,
     TimeDimension,
     Watch,

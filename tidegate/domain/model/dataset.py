@@ -138,12 +138,26 @@ class ExistingJob(Value, kw_only=True):
     partitions: PartitionScheme | None = None
 
 
+class SqlQuery(Value, kw_only=True):
+    """The query of one output of an SQL program. Its text is part of the deployment.
+
+    Attributes:
+        output: the dataset whose rows it makes.
+        file: relative to the project, as in the YAML.
+    """
+
+    output: str
+    file: str
+    text: str
+
+
 class Program(Value, kw_only=True):
-    """A PySpark function that reads datasets and writes datasets, or a job that exists in Dagster.
+    """A PySpark function that reads datasets and writes datasets, queries that do, or a job that exists.
 
     Attributes:
         run: dotted path of the function, for example "tidegate.demo.flights.join_delays"; "" without one.
         existing: the job that its runs are of, in place of a function.
+        sql: in place of a function a query for each output; a later one may read an earlier output.
         incremental: the datasets of which it reads only the data that is new since its last commit. True
             if the dataset's format finds the new data, else the dotted path of a module that does.
         spark_conf: Spark properties of its runs, over those of the project.
@@ -155,6 +169,7 @@ class Program(Value, kw_only=True):
     name: str
     run: str = ""
     existing: ExistingJob | None = None
+    sql: tuple[SqlQuery, ...] = ()
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     incremental: dict[str, bool | str] = {}

@@ -43,6 +43,7 @@ from tidegate.compiler.scenarios.model.tasks import (
     StartBackfill,
 )
 from tidegate.compiler.scope.formats import Formats, deployed_formats
+from tidegate.compiler.scope.project_files import ReadFile, no_files
 from tidegate.domain.model import App, OnUpdate
 from tidegate.domain.model.others import with_others
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
@@ -90,7 +91,7 @@ class ActionRunner:
         read_file: the contents of a file beside the app's own.
         on_update: the default of schedules that a deployment brings.
         default_format: the format of datasets that a deployment brings and that name none.
-        variables: the values of `${env.NAME}` in files.
+        variables, project: the values of `${env.NAME}` in files, and the files that these name.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class ActionRunner:
         on_update: OnUpdate = "reset",
         default_format: DatasetFormat = LANDED,
         variables: Mapping[str, str] | None = None,
+        project: ReadFile = no_files,
     ) -> None:
         self._simulation = simulation
         self._app = app
@@ -109,7 +111,7 @@ class ActionRunner:
         self._read_file = read_file
         self._on_update: OnUpdate = on_update
         self._default_format: DatasetFormat = default_format
-        self._variables = variables
+        self._variables, self._project = variables, project
         self._events = 0
 
     def do(self, given: Given) -> None:
@@ -289,6 +291,7 @@ class ActionRunner:
             formats=formats,
             known=lambda: before,
             variables=self._variables,
+            read_file=self._project,
         )
         if not compilation.ok:
             raise _wrong(compilation.diagnostics)

@@ -21,6 +21,8 @@ from tidegate.compiler.scenarios.model.maintenance import (
 )
 from tidegate.compiler.scenarios.model.scenario import Expectation, ExpectNone, ExpectWaiting, Scenario
 from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
+from tidegate.compiler.scope.project_files import ReadFile
+from tidegate.compiler.scope.project_files import no_files as no_project
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.deploy import deploy
@@ -136,6 +138,7 @@ def play(
     judged: bool = True,
     world: Callable[[Store, Scenario], World] = simulated,
     variables: Mapping[str, str] | None = None,
+    project: ReadFile = no_project,
 ) -> Performance:
     """Play one scenario of an app.
 
@@ -145,6 +148,7 @@ def play(
         judged: whether to check the expectations.
         world: makes what ticks, launches and runs, once the app is deployed.
         variables: the values of `${env.NAME}` in files that a `deploy` names.
+        project: returns the files of the project that such a file names.
 
     Raises:
         OSError: `read_file` cannot read a file that a `deploy` names.
@@ -156,14 +160,9 @@ def play(
         deploy(transaction, {app.name: app, **_stages(compiled.others)}, start, by=BY)
     simulation = Simulation(store, start, app.name, world(store, scenario))
     runner = ActionRunner(
-        simulation,
-        app.name,
-        compiled.document,
-        read_file,
-        compiled.on_update,
-        compiled.default_format,
-        variables,
-    )
+        simulation, app.name, compiled.document, read_file,
+        compiled.on_update, compiled.default_format, variables, project,
+    )  # fmt: skip
     if any(dataset.deadline is not None for dataset in app.datasets.values()):
         # The scheduler works from the start on: a first deadline is not one that it finds on its return.
         simulation.at(start, lambda: None)

@@ -1,0 +1,3 @@
+SELECT shop,
+       (amount + 1
+FROM sales

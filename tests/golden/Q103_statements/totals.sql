@@ -1,0 +1,2 @@
+SELECT shop FROM sales;
+DROP TABLE sales

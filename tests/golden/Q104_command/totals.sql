@@ -1,0 +1,2 @@
+-- the totals
+INSERT INTO totals SELECT * FROM sales

@@ -1,0 +1,3 @@
+SELECT *
+FROM saels s
+JOIN towns t ON t.shop = s.shop

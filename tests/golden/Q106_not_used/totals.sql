@@ -1,0 +1,1 @@
+SELECT shop, sum(amount) AS amount FROM Sales GROUP BY shop

@@ -1,0 +1,2 @@
+SELECT * FROM sales
+WHERE amount > :least AND day = :busines_date AND shop = :shop

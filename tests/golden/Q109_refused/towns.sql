@@ -1,0 +1,1 @@
+SELECT TRANSFORM(town) USING 'cat' AS (town) FROM shops CROSS JOIN sql_keywords()

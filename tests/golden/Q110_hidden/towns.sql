@@ -1,0 +1,1 @@
+SELECT town FROM towns, sales

@@ -1,0 +1,1 @@
+SELECT shop, sum(amount) AS amount FROM sales GROUP BY shop
