@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from tests.dagster_defs.host.world import HostWorld
 from tidegate.dagster_defs.host import host as hosts
-from tidegate.dagster_defs.host import runs
+from tidegate.dagster_defs.host import questions
 from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
 from tidegate.scheduler.launch.active_host import ActiveHost, host_of
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
@@ -79,7 +79,7 @@ def test_a_code_server_that_hangs_delays_only_what_it_is_asked_about(
     world: HostWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A launch whose job is known needs no answer; the question of another one is asked in another thread."""
-    monkeypatch.setattr(runs, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(questions, "ANSWER_SECONDS", 0.2)
     host, known = world.host(), world.report_day()
     host.loop()
     assert len(world.runs(known)) == 1
