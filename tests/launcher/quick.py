@@ -14,7 +14,8 @@ from dagster import AssetKey, DagsterRun, RunRequest
 from tests.dagster_defs.live.project import LiveProject
 from tests.dagster_defs.sample import deploy
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
-from tidegate.dagster_defs.host.runs import Runs, run_id_of
+from tidegate.dagster_defs.existing.new_run import run_id_of
+from tidegate.dagster_defs.host.runs import Runs
 from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
 from tidegate.domain.model import App, Program
 from tidegate.launcher.launcher import TidegateRunLauncher

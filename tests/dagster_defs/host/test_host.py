@@ -17,8 +17,9 @@ from tests.dagster_defs.instance import evaluate, report, repository_of
 from tests.dagster_defs.live.live import live_app
 from tests.doubles.dead_process import of_a_dead_process
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER
+from tidegate.dagster_defs.existing.new_run import run_id_of
 from tidegate.dagster_defs.host.host import FAILED_SECONDS, POLL_SECONDS, REST, WAITING_SECONDS, Host
-from tidegate.dagster_defs.host.runs import Runs, run_id_of
+from tidegate.dagster_defs.host.runs import Runs
 from tidegate.dagster_defs.internals.instigators import (
     InstigatorState,
     InstigatorStatus,

@@ -27,13 +27,13 @@ from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.dispatch.alarms import Alarms
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
+from tidegate.dagster_defs.existing.request import ExistingRequest
 from tidegate.dagster_defs.ingest.intake import Log, ingest
 from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
 from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id
 from tidegate.dagster_defs.maintenance.requests import measuring_request, operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
-from tidegate.dagster_defs.run.existing_request import ExistingRequest
 from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.decision.launch.check import check_launch

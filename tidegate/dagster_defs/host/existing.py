@@ -1,50 +1,25 @@
-"""Existing jobs: the locations of the workspace that have them, what is in their way, and their runs.
+"""Existing jobs under a host: the locations of its workspace that have them, and what is in their way.
 
-    workspace ─► which location has the job ─┬─► obstacles, noted before a slot is taken (W-LOCATION)
-                                             └─► job, plan, config and partitions ─► create ─► submit
-
-The run id is computed from job, attempt and lost starts, so a host that took over, or a dispatcher, creates
-no second run. The user's own coordinator and launcher start the run.
+workspace ─► which location has the job ─┬─► obstacles, noted before a slot is taken (W-LOCATION)
+                                         └─► its run is created and submitted (`existing.creation`)
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from dagster import DagsterInstance, DagsterRunStatus
+from dagster import DagsterInstance
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
-from tidegate.dagster_defs.host.questions import Loading, Questions, innermost
-from tidegate.dagster_defs.host.runs import NewRun, create_run, run_id_of, snapshots
+from tidegate.dagster_defs.existing.creation import LocationAway, innermost, submit
+from tidegate.dagster_defs.existing.loaded import Target, targets
+from tidegate.dagster_defs.existing.request import ExistingRequest, Impossible
+from tidegate.dagster_defs.host.questions import Loading, Questions
 from tidegate.dagster_defs.internals.errors import (
     DagsterCodeLocationLoadError,
     DagsterUserCodeUnreachableError,
 )
-from tidegate.dagster_defs.internals.remote_jobs import (
-    CodeLocation,
-    ExecutionPlanSnapshot,
-    JobSubsetSelector,
-    PartitionExecutionErrorSnap,
-    RemoteJob,
-    RemoteRepository,
-)
+from tidegate.dagster_defs.internals.remote_jobs import CodeLocation
 from tidegate.dagster_defs.internals.workspace import BaseWorkspaceRequestContext, IWorkspaceProcessContext
-from tidegate.dagster_defs.run.existing_request import Cut, ExistingRequest, Impossible, partition_tags
 from tidegate.domain.model import ExistingJob
 from tidegate.scheduler.model.obstacle import Obstacle
 from tidegate.scheduler.model.reason import Reason
-
-
-class LocationAway(Exception):
-    """The location that has a job is not loaded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A job in a loaded location."""
-
-    location: CodeLocation
-    repository: RemoteRepository
-    job: str
 
 
 class ExistingJobs:
@@ -76,7 +51,7 @@ class ExistingJobs:
         self._loading.again([name for name in context.code_location_names if self._problem(context, name)])
         return found
 
-    def find(self, context: BaseWorkspaceRequestContext, wanted: ExistingJob) -> Found:
+    def find(self, context: BaseWorkspaceRequestContext, wanted: ExistingJob) -> Target:
         """Return the location and the repository that have a job.
 
         Raises:
@@ -85,7 +60,7 @@ class ExistingJobs:
         """
         names = [wanted.location] if wanted.location else list(context.code_location_names)
         problems = {name: self._problem(context, name) for name in names}
-        found = [each for name in names if not problems[name] for each in _jobs_of(context, name, wanted.job)]
+        found = [each for name in names if not problems[name] for each in _targets(context, name, wanted)]
         if len(found) > 1:
             places = " and ".join(each.location.name for each in found)
             raise Impossible(f"{places} have a job {wanted.job}", "write `location` in the program")
@@ -108,59 +83,20 @@ class ExistingJobs:
             Unanswered: its code server has not answered in time.
         """
         context = self._workspace.create_request_context()
-        found = self.find(context, request.job)
-        run_id = run_id_of(request.launch.run_key)
-        run = self._instance.get_run_by_id(run_id)
-        if run is None:
-            try:
-                new = self._new_run(run_id, found, request)
-            except (DagsterUserCodeUnreachableError, DagsterCodeLocationLoadError) as error:
-                text = f"the location {found.location.name} is not loaded: its server does not answer"
-                self._unreachable[found.location.name] = found.location, text
-                raise LocationAway(text) from error
-            run = create_run(self._instance, found.repository, new)
-        if run is None or run.status is not DagsterRunStatus.NOT_STARTED:
-            return None
-        self._instance.submit_run(run_id, context)
-        return run_id
-
-    def _new_run(self, run_id: str, found: Found, request: ExistingRequest) -> NewRun:
-        keys, job = request.launch.launch.partitions, request.job
-        name = f"job {job.job} of {found.location.name}"
-        partition = partition_tags(name, keys, cut_of(found), self._instance)
-        config = request.launch.launch.config
-        key = keys[0] if config is None and len(keys) == 1 and _configures_partitions(found) else None
-        asked = job.job, run_id
-        remote, plan, config = self._questions.ask(
-            found.location, asked, lambda: self._answers(found, config or {}, key)
-        )
-        tags = {**remote.run_tags, **request.own_tags, **partition}
-        return NewRun(run_id=run_id, job=remote, plan=plan, config=config, tags=tags)
-
-    def _answers(
-        self, found: Found, config: Mapping[str, object], key: str | None
-    ) -> tuple[RemoteJob, ExecutionPlanSnapshot, Mapping[str, object]]:
-        """Ask the server for the job, the plan of its run, and the config of a partition.
-
-        Raises:
-            Impossible: the code of the job cannot configure the partition.
-        """
-        location, repository = found.location, found.repository
-        if key is not None:
-            snap = location.get_partition_config(repository.handle, found.job, key, self._instance)
-            if isinstance(snap, PartitionExecutionErrorSnap):
-                why = "" if snap.error is None else f": {innermost(snap.error)}"
-                raise Impossible(f"its code cannot configure the partition {key}{why}", "correct it there")
-            config = snap.run_config
-        selector = JobSubsetSelector(
-            location_name=location.name,
-            repository_name=repository.name,
-            job_name=found.job,
-            op_selection=None,
-            asset_selection=None,
-            asset_check_selection=None,
-        )
-        return *snapshots(location, selector, config, self._instance), config
+        target = self.find(context, request.job)
+        location = target.location
+        try:
+            return submit(
+                self._instance,
+                target,
+                request,
+                lambda key, question: self._questions.ask(location, key, question),
+                context,
+            )
+        except (DagsterUserCodeUnreachableError, DagsterCodeLocationLoadError) as error:
+            text = f"the location {location.name} is not loaded: its server does not answer"
+            self._unreachable[location.name] = location, text
+            raise LocationAway(text) from error
 
     def _problem(self, context: BaseWorkspaceRequestContext, name: str) -> str:
         """Return why a location cannot be used; "" if it can."""
@@ -177,34 +113,6 @@ class ExistingJobs:
         return ""
 
 
-def _jobs_of(context: BaseWorkspaceRequestContext, name: str, job: str) -> list[Found]:
+def _targets(context: BaseWorkspaceRequestContext, name: str, wanted: ExistingJob) -> list[Target]:
     entry = context.get_code_location_entries().get(name)
-    if entry is None or entry.code_location is None:
-        return []
-    repositories = entry.code_location.get_repositories().values()
-    return [Found(entry.code_location, each, job) for each in repositories if each.has_job(job)]
-
-
-def cut_of(found: Found) -> Cut:
-    """Return how the runs of a job are cut."""
-    graph = found.repository.asset_graph
-    assets = [graph.get(key) for key in found.repository.get_asset_keys_in_job(found.job)]
-    cut = [each for each in assets if each.partitions_def is not None]
-    sets = [each for each in found.repository.get_partition_sets() if each.job_name == found.job]
-    definitions = [each.get_partitions_definition() for each in sets if each.has_partitions_definition()]
-    definitions += [each.partitions_def for each in cut if each.partitions_def is not None]
-    single = [
-        each
-        for each in cut
-        if each.backfill_policy is not None and each.backfill_policy.max_partitions_per_run is None
-    ]
-    without = sorted(each.key.to_user_string() for each in cut if each not in single)
-    return Cut(
-        definition=definitions[0] if definitions else None,
-        ranges=bool(cut) and not without,
-        without_ranges=without,
-    )
-
-
-def _configures_partitions(found: Found) -> bool:
-    return any(each.job_name == found.job for each in found.repository.get_partition_sets())
+    return [] if entry is None or entry.code_location is None else targets(entry.code_location, wanted)

@@ -18,12 +18,13 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
+from tidegate.dagster_defs.existing.creation import LocationAway
+from tidegate.dagster_defs.existing.request import ExistingRequest, Impossible
 from tidegate.dagster_defs.host.changes import Changes
-from tidegate.dagster_defs.host.existing import ExistingJobs, LocationAway
+from tidegate.dagster_defs.host.existing import ExistingJobs
 from tidegate.dagster_defs.host.questions import Unanswered
 from tidegate.dagster_defs.host.runs import Runs, would_meet_every_launch
 from tidegate.dagster_defs.internals.workspace import IWorkspaceProcessContext
-from tidegate.dagster_defs.run.existing_request import ExistingRequest, Impossible
 from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.launch.active_host import CLOCKS, LEASE, ActiveHost, Lookout, host_of, release, take
 from tidegate.scheduler.launch.outbox import LaunchRequest, postpone, resume_launches

@@ -11,7 +11,6 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from threading import Thread
 from typing import Any, TypeVar
 
-from tidegate.dagster_defs.internals.errors import SerializableErrorInfo
 from tidegate.dagster_defs.internals.remote_jobs import CodeLocation
 from tidegate.dagster_defs.internals.workspace import IWorkspaceProcessContext, WorkspaceProcessContext
 
@@ -23,8 +22,6 @@ ANSWER_SECONDS = 3.0
 
 LOAD_AGAIN_SECONDS = 2.0
 """From one try to load a location to the next."""
-
-PROBLEM_CHARS = 300
 
 T = TypeVar("T")
 
@@ -88,10 +85,3 @@ class Loading:
             for name in names:
                 self._workspace.refresh_code_location(name)
         time.sleep(LOAD_AGAIN_SECONDS)
-
-
-def innermost(error: SerializableErrorInfo) -> str:
-    """Return the innermost cause, in one line."""
-    while error.cause is not None:
-        error = error.cause
-    return " ".join(error.message.split())[:PROBLEM_CHARS]

@@ -8,21 +8,18 @@ makes it. After a crash between creation and submission the next offer of the jo
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-from uuid import UUID, uuid5
 
-# What Dagster's sensor daemon uses for the same purpose (dagster/_daemon/sensor.py).
 from dagster import AssetKey, DagsterInstance, DagsterRun, DagsterRunStatus, RunRequest
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.deployed.tags import PROJECT
-from tidegate.dagster_defs.host.questions import Loading, Questions, innermost
+from tidegate.dagster_defs.existing.creation import innermost
+from tidegate.dagster_defs.existing.new_run import NewRun, create_run, run_id_of, snapshots
+from tidegate.dagster_defs.host.questions import Loading, Questions
 from tidegate.dagster_defs.internals.errors import (
     DagsterCodeLocationLoadError,
-    DagsterRunAlreadyExists,
     DagsterUserCodeUnreachableError,
 )
 from tidegate.dagster_defs.internals.instigators import InstigatorStatus
@@ -39,9 +36,6 @@ from tidegate.dagster_defs.internals.workspace import (
     IWorkspaceProcessContext,
 )
 from tidegate.scheduler.store.error import StoreError
-
-RUN_IDS = UUID("6f0c1d4e-6d5b-5c39-9f0e-5a6d0c2f7b11")
-"""The name space of run ids."""
 
 SNAPSHOTS_KEPT = 1_000
 """Size of the cache of snapshots: programs of a loaded code location."""
@@ -63,62 +57,6 @@ def would_meet_every_launch(error: Exception) -> bool:
         | InterfaceError
         | OSError,
     )
-
-
-def snapshots(
-    location: CodeLocation, selector: JobSubsetSelector, config: Mapping[str, Any], instance: DagsterInstance
-) -> tuple[RemoteJob, ExecutionPlanSnapshot]:
-    """Ask the server of a location for a job, and for the plan of a run of it."""
-    job = location.get_job(selector)
-    plan = location.get_execution_plan(
-        job, config, step_keys_to_execute=None, known_state=None, instance=instance
-    )
-    return job, plan.execution_plan_snapshot
-
-
-def run_id_of(run_key: str) -> str:
-    """Return the run id of a run key."""
-    return str(uuid5(RUN_IDS, run_key))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewRun:
-    """A run that is to be created."""
-
-    run_id: str
-    job: RemoteJob
-    plan: ExecutionPlanSnapshot
-    config: Mapping[str, Any]
-    tags: Mapping[str, str]
-    assets: frozenset[AssetKey] | None = None
-
-
-def create_run(instance: DagsterInstance, repository: RemoteRepository, new: NewRun) -> DagsterRun | None:
-    """Create a run, or return the one that has its id: a run id is created once."""
-    job = new.job
-    try:
-        return instance.create_run(
-            job_name=job.name,
-            run_id=new.run_id,
-            run_config=new.config,
-            status=DagsterRunStatus.NOT_STARTED,
-            tags=new.tags,
-            root_run_id=None,
-            parent_run_id=None,
-            step_keys_to_execute=None,
-            execution_plan_snapshot=new.plan,
-            job_snapshot=job.job_snapshot,
-            parent_job_snapshot=job.parent_job_snapshot,
-            asset_selection=new.assets,
-            asset_check_selection=None,
-            resolved_op_selection=job.resolved_op_selection,
-            op_selection=None,
-            remote_job_origin=job.get_remote_origin(),
-            job_code_origin=job.get_python_origin(),
-            asset_graph=repository.asset_graph,
-        )
-    except DagsterRunAlreadyExists:
-        return instance.get_run_by_id(new.run_id)
 
 
 class Runs:

@@ -48,7 +48,7 @@ from tidegate.dagster_defs.deployed.tags import (
     TASK,
     shortened,
 )
-from tidegate.dagster_defs.run.existing_request import ExistingRequest
+from tidegate.dagster_defs.existing.request import ExistingRequest
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.explain.instances.facts import no_edge_line
 from tidegate.scheduler.launch.outbox import LaunchRequest

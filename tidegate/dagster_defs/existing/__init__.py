@@ -1,0 +1,1 @@
+"""Jobs of other code locations: what a loaded location says of them, and their runs."""
