@@ -14,10 +14,10 @@ from tidegate.scheduler.model.reason import Reason
 
 pytestmark = pytest.mark.dagster
 
-WAIT_SECONDS = 40
+WAIT_SECONDS = 120
 """A run of a process of its own takes up to ten."""
 
-WAIT_SECONDS = 40
+WAIT_SECONDS = 120
 """A run of a process of its own takes up to ten."""
 
 YAML = """

@@ -14,30 +14,36 @@ from tests.worlds.by import CLI
 from tidegate.dagster_defs.host.host import Host
 from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
 from tidegate.processes.dagster import HOST, ManagedProcess, free_port
+from tidegate.processes.home import SETTINGS_NAME
 from tidegate.project.location import location_of
 from tidegate.scheduler.commands.by_hand.manual import trigger
 from tidegate.scheduler.model.job import Job
 from tidegate.spark_jobs.commit.process import this_process
 
-HERE = Path(__file__).parent
-NOTES = "ACME_NOTES"
+THEIRS = Path(__file__).parent / "acme" / "definitions.py"
+NOTES, PROJECT = "ACME_NOTES", "ACME_PROJECT"
 
 
 class Acme(LiveProject):
     """The project with the locations `tidegate` and `acme`.
 
     Attributes:
+        merged: whether `acme` has both projects, and there is no other location.
         notes: the folder in which the jobs of acme leave what they did.
         said: what the host has logged.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, merged: bool = False) -> None:
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text('[warehouse]\ndefault_format = "parquet"\n')
+        if merged:
+            (folder / SETTINGS_NAME).write_text("telemetry: {enabled: false}\n")
         super().__init__(folder)
+        self.merged = merged
         self.notes = folder / "notes"
         self.notes.mkdir()
         os.environ[NOTES] = str(self.notes)
+        os.environ[PROJECT] = str(folder)
         self.port = free_port()
         self.said: list[str] = []
         self.acme: ManagedProcess | None = None
@@ -45,19 +51,19 @@ class Acme(LiveProject):
     def start(self) -> None:
         """Start our code server and that of acme; no host, no daemon."""
         self.processes.__enter__()
-        with self.site.workspace.open("a") as file:
-            file.write(
-                f"  - grpc_server:\n      host: {HOST}\n      port: {self.port}\n      location_name: acme\n"
-            )
+        theirs = f"  - grpc_server: {{host: {HOST}, port: {self.port}, location_name: acme}}\n"
+        ours = "load_from:\n" if self.merged else self.site.workspace.read_text()
+        self.site.workspace.write_text(ours + theirs)
         self.start_acme()
-        self.processes.start_code_server()
+        if not self.merged:
+            self.processes.start_code_server()
         self.open_instance()
 
     def start_acme(self) -> None:
         """Start the code server of acme, as its team would."""
         command = [sys.executable, "-m", "dagster", "api", "grpc", "-h", HOST, "-p", str(self.port)]
-        where = ["-f", str(HERE / "acme" / "definitions.py"), "--location-name", "acme"]
-        self.acme = ManagedProcess("acme", [*command, *where], self.site)
+        code = ["-m", "tests.existing.merged"] if self.merged else ["-f", str(THEIRS)]
+        self.acme = ManagedProcess("acme", [*command, *code, "--location-name", "acme"], self.site)
 
     def stop(self) -> None:
         if self.acme is not None:

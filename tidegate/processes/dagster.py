@@ -22,7 +22,10 @@ from pathlib import Path
 from time import monotonic
 from types import TracebackType
 
+import yaml
+
 from tidegate.processes.interrupts import heeding_interrupts
+from tidegate.processes.others import other_locations
 from tidegate.project.environment import LOCATION_NAME, MODULE
 
 HOST = "127.0.0.1"
@@ -82,10 +85,9 @@ class Site:
         """Create the folders and write the workspace file."""
         self.home.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(parents=True, exist_ok=True)
-        self.workspace.write_text(
-            "load_from:\n  - grpc_server:\n"
-            f"      host: {HOST}\n      port: {self.code_port}\n      location_name: {LOCATION_NAME}\n"
-        )
+        ours = {"grpc_server": {"host": HOST, "port": self.code_port, "location_name": LOCATION_NAME}}
+        entries = [ours, *other_locations(self.project)]
+        self.workspace.write_text(yaml.safe_dump({"load_from": entries}, sort_keys=False))
 
     def process_environment(self) -> dict[str, str]:
         """Return the environment of the processes."""

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance, DagsterRun
-from dagster._core.remote_origin import InProcessCodeLocationOrigin
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster._core.workspace.load_target import InProcessWorkspaceLoadTarget
 
@@ -21,6 +20,7 @@ from tests.dagster_defs.shipped import loading
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.host.host import Host
 from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext
+from tidegate.dagster_defs.internals.origins import InProcessCodeLocationOrigin
 from tidegate.dagster_defs.internals.workspace import (
     WorkspaceFileTarget,
     WorkspaceLoadTarget,

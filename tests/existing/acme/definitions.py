@@ -108,4 +108,5 @@ defs = dg.Definitions(
     schedules=[every_morning],
     sensors=[when_asked],
     resources={"io_manager": NotesIOManager()},
+    executor=dg.in_process_executor,
 )

@@ -4,11 +4,13 @@ import msgspec
 import pytest
 
 from tests.worlds.world import World, at
+from tidegate.domain.model import App, ExistingJob, Program
 from tidegate.scheduler.launch.by_hand import (
     args_by_hand,
     check_keys,
     note_run_by_hand,
     refuse_beside_jobs,
+    refuse_existing,
 )
 from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.model.refused import Refused
@@ -88,3 +90,9 @@ def test_a_run_is_noted_in_the_journal_with_who_began_it() -> None:
     (entry,) = [each for each in world.journal() if each.kind is EntryKind.RUN_BY_HAND]
     assert (entry.at, entry.run_id) == (at("10:00"), "hand-1")
     assert entry.data == {"program": "a/p", "keys": [DAY], "args": {"n": 1}, **by.noted}
+
+
+def test_a_job_of_a_code_location_is_not_run_by_hand() -> None:
+    program = Program(name="load", existing=ExistingJob(job="load_region"))
+    with pytest.raises(Refused, match="core/load is the job load_region of a code location"):
+        refuse_existing(App(name="core"), program)

@@ -112,12 +112,18 @@ def _planned(
     from tidegate.domain.model.others import with_others
     from tidegate.domain.part_name import app_of, whole_name
     from tidegate.scheduler.explain.names import find_program
-    from tidegate.scheduler.launch.by_hand import args_by_hand, check_keys, refuse_beside_jobs
+    from tidegate.scheduler.launch.by_hand import (
+        args_by_hand,
+        check_keys,
+        refuse_beside_jobs,
+        refuse_existing,
+    )
     from tidegate.spark_jobs.programs.loading import load_program
 
     own = {app.name for app in project.apps()}
     with project.store.reading() as reader:
         app, program = find_program(reader, name, project.settings.name)
+        refuse_existing(app, program)
         check_keys(app, program, keys, now())
         args = {**args_by_hand(reader, app.name, program.name, keys), **given}
         whole = with_others(app, [each.app for each in reader.records(APPS)])

@@ -38,23 +38,20 @@ from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER, MAINTENANCE, MEASURING
 from tidegate.dagster_defs.deployed.tags import PROJECT
+from tidegate.dagster_defs.dispatch.own_jobs import OwnJobs, OwnLocation
 from tidegate.dagster_defs.dispatch.pace import Pace, Rounds, Turns
 from tidegate.dagster_defs.dispatch.skip_reason import skip_reason, waiting_jobs
 from tidegate.dagster_defs.dispatch.steps import Shared, Steps
 from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
 from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.dagster_defs.internals.sensor_target import AutomationTarget
+from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, host_of
-from tidegate.scheduler.launch.outbox import POSTPONED_FOR
 from tidegate.scheduler.launch.versions import CODE_SERVER, note_version
-from tidegate.scheduler.model.obstacle import Obstacle
-from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.spark_jobs.commit.process import shown, this_process
-
-NO_HOST = "no host is active: tidegate host"
 
 PREVIEW_TEXT = "preview only, nothing was changed"
 
@@ -93,6 +90,7 @@ class Dispatcher:
         plan: the plan that this process has loaded.
         switched: the schedules that have a switch in the UI, by ref.
         maintains: whether an app has policies, so that the sensor also starts the jobs of maintenance.
+        own: this code location, for the jobs of it that are not ours.
         version_note: the note of this process's version, once.
     """
 
@@ -102,6 +100,7 @@ class Dispatcher:
     rounds: Rounds
     maintains: bool = False
     shared: Shared = field(default_factory=Shared)
+    own: OwnLocation = field(default_factory=OwnLocation)
     switch_pace: Pace = field(default_factory=Pace)
     version_note: Turns = field(default_factory=lambda: Turns(math.inf))
 
@@ -149,12 +148,13 @@ class Dispatch:
         self._context = context
         self._plan = dispatcher.plan
         self._location = dispatcher.location
+        self._own_jobs = OwnJobs(context, dispatcher.own)
         self._steps = Steps(
             self._location,
             context.instance,
             dispatcher.shared,
             self._log,
-            obstacles=self._obstacles,
+            obstacles=self._own_jobs.obstacles,
             loaded=self._plan,
             maintains=dispatcher.maintains,
         )
@@ -207,19 +207,15 @@ class Dispatch:
         return requests if measuring is None else [*requests, measuring]
 
     def _requests(self, store: UpkeepStore) -> Iterator[RunRequest]:
-        """Yield what Dagster is asked for; runs of existing jobs are created at once, or wait for a host."""
+        """Yield what Dagster is asked for; runs of existing jobs are created at once."""
         for launch, request in self._steps.launches(store):
             if isinstance(request, RunRequest):
                 yield request
-            else:
-                self._steps.postpone(store, launch, NO_HOST, POSTPONED_FOR)
-
-    def _obstacles(self, plan: AssetPlan) -> dict[str, dict[str, Obstacle]]:
-        """Return what is in the way of existing jobs while no host is active."""
-        found: dict[str, dict[str, Obstacle]] = {app: {} for app, _ in plan.existing}
-        for app, name in plan.existing:
-            found[app][name] = Obstacle(reason=Reason.W_HOST, text=NO_HOST)
-        return found
+                continue
+            try:
+                self._steps.submit_existing(store, launch, request, self._own_jobs.submit)
+            except Exception as error:  # noqa: BLE001 -- of this launch alone
+                self._steps.reject(store, launch, Invalid(f"{type(error).__name__}: {error}"))
 
     def _switches(self, store: Store) -> None:
         self._dispatcher.switch_pace.run(lambda: self._sync(store))

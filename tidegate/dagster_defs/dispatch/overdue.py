@@ -39,6 +39,7 @@ def end_overdue(
     }
     if not limits:
         return
+    existing = {f"{app}/{name}" for app, name in plan.existing}
     with store.reading() as reader:
         overdue = [run for run in reader.runs(active=True) if _is_overdue(run, limits, now)]
     for run in overdue:
@@ -49,7 +50,8 @@ def end_overdue(
         )
         log(f"run {run.run_id}: {text}")
         if run.job is not None and run.attempt is not None:
-            note_failure(store, run.job, run.attempt, run.run_id, text, now)
+            claims = run.program not in existing
+            note_failure(store, run.job, run.attempt, run.run_id, text, now, claims=claims)
         _terminate(instance, dagster_run_id(run.run_id), text, log)
 
 

@@ -27,7 +27,8 @@ from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.dispatch.alarms import Alarms
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
-from tidegate.dagster_defs.existing.request import ExistingRequest
+from tidegate.dagster_defs.existing.creation import LocationAway
+from tidegate.dagster_defs.existing.request import ExistingRequest, Impossible
 from tidegate.dagster_defs.ingest.intake import Log, ingest
 from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
 from tidegate.dagster_defs.ingest.reconcile import reconcile
@@ -93,6 +94,9 @@ Obstacles = Callable[[AssetPlan], Mapping[str, Mapping[str, Obstacle]]]
 DEAD_RUNS_SECONDS = 4
 """From one look for dead runs to the next, of all ticks of a process together. A host finds a dead run of
 this machine within 5 s, a sensor, which ticks every five seconds, within 10 s."""
+
+ASKED_AGAIN = timedelta(seconds=10)
+"""After a code server has not answered what one launch needs, or the location of an existing job is away."""
 
 PLACES_SECONDS = 1
 """From one count of the runs in progress to the next, as often as a host renews its lease."""
@@ -290,6 +294,24 @@ class Steps:
         with store.transaction() as transaction:
             postpone(transaction, (launch.app,), problem, now, offered=jobs, only=jobs, pause=pause)
         self._log(f"{launch.job} is not launched yet: {problem}")
+
+    def submit_existing(
+        self,
+        store: Store,
+        launch: LaunchRequest,
+        request: ExistingRequest,
+        submit: Callable[[ExistingRequest], object],
+    ) -> None:
+        """Create and submit the run of an existing job, or note why that is not possible now, or ever."""
+        try:
+            submit(request)
+        except LocationAway as error:
+            self.postpone(store, launch, str(error), ASKED_AGAIN)
+        except Impossible as error:
+            self.reject(store, launch, Invalid(str(error), final=True))
+        except LookupError as error:
+            # Dagster uses its own clock: a period may begin later there.
+            self.reject(store, launch, Invalid(str(error)))
 
     def _request(self, launch: LaunchRequest) -> RunRequest | ExistingRequest | Invalid:
         try:

@@ -1,6 +1,6 @@
 """A run that Tidegate creates itself: its id is computed, so that it is created once.
 
-run key (job, attempt) ─► run id ─► snapshots of job and plan ─► row in the table of runs, or the one there
+run key (job, attempt) ─► run id ─► snapshots of job and plan ─► row in the table of runs
 """
 
 from collections.abc import Mapping

@@ -17,9 +17,8 @@ from dagster import DagsterInstance, RunRequest
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.dispatch.pace import Turns
-from tidegate.dagster_defs.dispatch.steps import Shared, Steps
-from tidegate.dagster_defs.existing.creation import LocationAway
-from tidegate.dagster_defs.existing.request import ExistingRequest, Impossible
+from tidegate.dagster_defs.dispatch.steps import ASKED_AGAIN, Shared, Steps
+from tidegate.dagster_defs.existing.request import ExistingRequest
 from tidegate.dagster_defs.host.changes import Changes
 from tidegate.dagster_defs.host.existing import ExistingJobs
 from tidegate.dagster_defs.host.questions import Unanswered
@@ -53,9 +52,6 @@ MEASURING_SECONDS = 5
 
 PROBE_SECONDS = 10
 """From one try to the next, of one launch, while all launches are postponed."""
-
-ASKED_AGAIN = timedelta(seconds=10)
-"""From a question that a code server has not answered to the next try of that launch."""
 
 NOW, RENEWED_EVERY = timedelta(0), LEASE / 4
 
@@ -213,16 +209,11 @@ class Host:
                 break
             try:
                 if isinstance(request, ExistingRequest):
-                    self._existing.submit(request)
+                    self._steps.submit_existing(store, launch, request, self._existing.submit)
                 else:
                     self._runs.submit(request, self._tags(request, launch))
-            except (Unanswered, LocationAway) as error:
+            except Unanswered as error:
                 self._steps.postpone(store, launch, str(error), ASKED_AGAIN)
-            except Impossible as error:
-                self._steps.reject(store, launch, Invalid(str(error), final=True))
-            except LookupError as error:
-                # Dagster uses its own clock: a period may begin later there.
-                self._steps.reject(store, launch, Invalid(str(error)))
             except Exception as error:  # noqa: BLE001 -- of this launch alone, or of all
                 text = f"{type(error).__name__}: {error}"
                 if would_meet_every_launch(error):

@@ -11,6 +11,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from threading import Thread
 from typing import Any, TypeVar
 
+from tidegate.dagster_defs.existing.creation import LocationAway
 from tidegate.dagster_defs.internals.remote_jobs import CodeLocation
 from tidegate.dagster_defs.internals.workspace import IWorkspaceProcessContext, WorkspaceProcessContext
 
@@ -26,7 +27,7 @@ LOAD_AGAIN_SECONDS = 2.0
 T = TypeVar("T")
 
 
-class Unanswered(Exception):
+class Unanswered(LocationAway):
     """A code server has not answered a question that one launch needs."""
 
 

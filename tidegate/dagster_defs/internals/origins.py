@@ -8,6 +8,7 @@ from dagster._core.code_pointer import ModuleCodePointer
 from dagster._core.remote_origin import (
     CodeLocationOrigin,
     GrpcServerCodeLocationOrigin,
+    InProcessCodeLocationOrigin,
     ManagedGrpcPythonEnvCodeLocationOrigin,
     RemoteRepositoryOrigin,
 )
@@ -15,6 +16,7 @@ from dagster._core.remote_origin import (
 __all__ = [
     "CodeLocationOrigin",
     "GrpcServerCodeLocationOrigin",
+    "InProcessCodeLocationOrigin",
     "ManagedGrpcPythonEnvCodeLocationOrigin",
     "ModuleCodePointer",
     "RemoteRepositoryOrigin",

@@ -109,7 +109,7 @@ def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str,
     if job is not None and seen.never_began and job.state in ACTIVE:
         start_again(transaction, job, seen.run_id, seen.error, now)
         return
-    if job is not None and seen.error and job.state in ACTIVE:
+    if job is not None and seen.error and not job.raised and job.state in ACTIVE:
         job = _with_error(transaction, job, seen, now)
     upstream = _upstream(transaction, seen, job)
     counted: tuple[str, ...] = ()

@@ -23,6 +23,20 @@ from tidegate.scheduler.tick.tick import effective_at
 ACTIVE = (JobState.PENDING_LAUNCH, JobState.LAUNCHED)
 
 
+def refuse_existing(app: App, program: Program) -> None:
+    """Refuse a program that has no function to call: a job of a code location, which Dagster runs.
+
+    Raises:
+        Refused: with the ways to start it.
+    """
+    if program.existing is not None:
+        ref = f"{app.name}/{program.name}"
+        raise Refused(
+            f"{ref} is the job {program.existing.job} of a code location, so it cannot run in this process",
+            "`tidegate schedules trigger NAME` starts it; Dagster's UI launches it without a schedule",
+        )
+
+
 def check_keys(app: App, program: Program, keys: Sequence[str], now: datetime) -> None:
     """Refuse partitions that the program's outputs do not have now, and none where they have some.
 

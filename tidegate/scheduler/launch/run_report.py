@@ -78,19 +78,23 @@ def note_failure(
     now: datetime,
     *,
     died: bool = False,
+    claims: bool = True,
 ) -> bool:
     """Note why the run of an attempt fails.
 
     Args:
+        claims: whether a run claims its attempt; that of an existing job does not, and is the one of its id.
         died: its process has ended, as another process notes, or it has lost its JVM or its store, so the
             program did not fail by itself.
 
     Returns:
-        Whether the run holds the claim of a launched job; nothing is noted for another one.
+        Whether the run is that of a launched job, by its claim; nothing is noted for another one.
     """
     with store.transaction() as transaction:
         job = next(iter(transaction.jobs(ids=(job_id,), states=(JobState.LAUNCHED,))), None)
-        if job is None or job.attempt != attempt or transaction.claim_of(job_id, attempt) != run_id:
+        if job is None or job.attempt != attempt:
+            return False
+        if (transaction.claim_of(job_id, attempt) if claims else job.run_id) != run_id:
             return False
         entry = Entry(
             at=now,

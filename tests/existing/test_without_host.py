@@ -1,0 +1,92 @@
+"""Without a host: the dispatcher creates the runs of jobs of its own location, and Dagster's queue has them.
+
+One code location has the project of acme and ours. Settings of Dagster are its defaults: queue and launcher.
+"""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from dagster import DagsterRunStatus
+
+from tests.existing.world import Acme
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.reason import Reason
+
+pytestmark = pytest.mark.dagster
+
+WAIT_SECONDS = 200
+
+YAML = """
+app: core
+programs:
+  load:
+    job: load_region
+    config: {ops: {load: {config: {region: "{{ args.region }}", note: on time}}}}
+  elsewhere: {job: nightly_report, location: another}
+schedules:
+  load: {program: load, trigger: {cron: "0 0 1 1 *"}, args: {region: eu}, status: active}
+  fails: {program: load, trigger: {cron: "0 0 1 1 *"}, args: {region: nowhere}, status: active}
+  elsewhere: {program: elsewhere, trigger: {cron: "0 0 1 1 *"}, status: active}
+"""
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
+    project = Acme(tmp_path_factory.mktemp("merged"), merged=True)
+    try:
+        project.deploy_beside("core.yaml", YAML)
+        project.start()
+        project.processes.start_daemon()
+        yield project
+    finally:
+        project.stop()
+
+
+def until(acme: Acme, job: Job, states: frozenset[JobState] = FINISHED) -> Job:
+    """Wait until a job is in one of some states; fail with what was seen instead."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while (found := acme.job(job.id)).state not in states:
+        runs = [(run.job_name, run.status.value) for run in acme.runs_of(found)]
+        assert acme.acme is not None and acme.acme.alive, acme.log()
+        dead = acme.processes.dead()
+        assert dead is None, dead and dead.failed("has ended")
+        assert time.monotonic() < deadline, "\n".join([str(found), str(runs), acme.log()])
+        time.sleep(acme.pause_seconds)
+    return found
+
+
+def test_the_dispatcher_creates_the_runs_of_jobs_of_its_own_location(acme: Acme) -> None:
+    ended, failed = until(acme, acme.trigger("load")), until(acme, acme.trigger("fails"))
+
+    assert ended.state is JobState.SUCCEEDED, ended
+    (run,) = acme.runs_of(ended)
+    assert (run.job_name, run.status) == ("load_region", DagsterRunStatus.SUCCESS)
+    assert run.remote_job_origin is not None
+    assert run.remote_job_origin.location_name == "acme"
+    assert (failed.reason, failed.attempt) == (Reason.F_RUN, 1)
+    assert failed.detail == "step load: ValueError: there is no region nowhere"
+
+
+def test_a_job_of_another_location_waits_for_a_host(acme: Acme) -> None:
+    waiting = until(acme, acme.trigger("elsewhere"), frozenset({JobState.PENDING_CONSTRAINT}))
+
+    assert waiting.reason is Reason.W_HOST
+    assert acme.runs_of(waiting) == []
+
+
+def test_daemon_and_code_server_are_killed_and_each_job_has_one_run(acme: Acme) -> None:
+    jobs = [acme.trigger("load") for _ in range(3)]
+    assert acme.acme is not None
+    daemon = acme.processes._running["daemon"]
+    time.sleep(5)  # a tick is every five seconds: about when the runs are created
+
+    daemon.kill()
+    acme.acme.kill()
+    acme.start_acme()
+    acme.processes.start_daemon()
+
+    for job in jobs:
+        ended = until(acme, job)
+        assert ended.state is JobState.SUCCEEDED, ended
+        assert len(acme.runs_of(ended)) == 1
