@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from collections.abc import Generator
 from datetime import datetime
 from pathlib import Path
@@ -33,8 +34,9 @@ from tests.worlds.samples import (
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
 from tidegate.scheduler.model.run import GAUGES
-from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.error import StoreBusy, StoreError
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
+from tidegate.scheduler.store.sql.connection.engine import BUSY_SECONDS
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -297,3 +299,24 @@ def test_a_reader_is_told_that_the_server_went_away_and_the_next_one_reads(postg
         reader.cursor("c")
     with postgres.reading() as reader:
         assert reader.cursor("c") is None
+
+
+def test_a_rehearsal_waits_for_a_writer_for_a_moment_only_and_keeps_nothing(
+    sql_store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tidegate.scheduler.store.sql.store.REHEARSAL_WAITS_SECONDS", 0.2)
+    with sql_store.transaction() as writer:
+        writer.set_cursor("c", 1)
+        began = time.monotonic()
+        with pytest.raises(StoreBusy, match=r"stayed locked for 0\.2 s"), sql_store.rehearsal():
+            pass
+        assert 0.2 <= time.monotonic() - began < BUSY_SECONDS / 2
+    with sql_store.rehearsal() as transaction:
+        assert transaction.cursor("c") == 1
+        transaction.set_cursor("c", 2)
+    with sql_store.reading() as reader:
+        assert reader.cursor("c") == 1
+    # Whoever writes next waits as long as ever, on the same connection.
+    with sql_store.transaction(), sql_store.engine.connect() as connection:
+        if sql_store.engine.dialect.name == "sqlite":
+            assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == BUSY_SECONDS * 1000

@@ -1,5 +1,6 @@
 """The page of an action says what it does: that is played, and compared with what has happened."""
 
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from tests.server.yard import ORDERS, yard
 from tidegate.scheduler.model.job import ByHand, Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.store.sql.connection.engine import BUSY_SECONDS
 
 pytestmark = [pytest.mark.store]
 
@@ -193,6 +195,18 @@ def test_a_reader_sees_why_there_is_no_action_and_no_page_of_one(board: Served):
     other = board.of(board.token(Role.OPERATE, app="shop"))
     problem(other.get(f"{EACH_DAY}/suspend"), 403)
     problem(other.get(f"/board/jobs/{job_of(board, DAYS[0])}/retry"), 403)
+
+
+def test_the_page_of_an_action_does_not_wait_for_who_writes(board: Served, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("tidegate.scheduler.store.sql.store.REHEARSAL_WAITS_SECONDS", 0.2)
+    with board.store.transaction():
+        began = time.monotonic()
+        page = board.client.get(f"{EACH_DAY}/suspend?a=b", headers=HTML)
+        took = time.monotonic() - began
+    assert page.status_code == 503 and "ETag" not in page.headers and took < BUSY_SECONDS / 2
+    assert "The store is busy" in page.text and f'href="{EACH_DAY}/suspend?a=b" data-action' in page.text
+    assert 'name="agreed"' not in page.text, "nobody presses what is not known"
+    assert shown(board, f"{EACH_DAY}/suspend")["busy"] is False
 
 
 def test_hostile_names_are_text(board: Served):

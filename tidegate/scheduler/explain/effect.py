@@ -9,7 +9,6 @@ asked once for the page and once for the deed. What was due before the instant i
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, cast
 
@@ -21,7 +20,8 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.records.alert import ALERTS
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.protocol import EngineTransaction, Store
+from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.scheduler.tick.tick import advance_before
 
 Act = Callable[[EngineTransaction], Any]
@@ -53,21 +53,15 @@ class Moved(Exception):
         self.effect = effect
 
 
-class _Undone(Exception):
-    """A rehearsal is over."""
-
-
-def rehearse(store: Store, act: Act, now: datetime) -> Effect:
+def rehearse(store: UpkeepStore, act: Act, now: datetime) -> Effect:
     """Return what an action would do now; nothing is kept of it.
 
     Raises:
+        StoreBusy: another process writes to the store all the time.
         UserError: the action would be refused.
     """
-    found: list[Effect] = []
-    with suppress(_Undone), store.transaction() as transaction:
-        found.append(carry_out(transaction, act, now))
-        raise _Undone
-    return found[0]
+    with store.rehearsal() as transaction:
+        return carry_out(transaction, act, now)
 
 
 def carry_out(transaction: EngineTransaction, act: Act, now: datetime, agreed: str | None = None) -> Effect:

@@ -18,5 +18,9 @@ class StoreAway(StoreError):
     """The store's server is away, perhaps for seconds: it was restarted, or another takes its place."""
 
 
+class StoreBusy(StoreError):
+    """Another process writes to the store, for longer than this one may wait."""
+
+
 class StoreMissing(StoreError):
     """There is no store at this address yet."""

@@ -70,3 +70,11 @@ class UpkeepStore(Store, Protocol):
     def transaction(self) -> AbstractContextManager[UpkeepTransaction]:
         """Open the only transaction that may change the store; waits for an open one."""
         ...
+
+    def rehearsal(self) -> AbstractContextManager[UpkeepTransaction]:
+        """Open such a transaction of which nothing is kept; it waits for an open one for a moment only.
+
+        Raises:
+            StoreBusy: another one was open all that time.
+        """
+        ...

@@ -25,6 +25,7 @@ from tidegate.scheduler.explain.effect import Act, Effect, Moved, carry_out, reh
 from tidegate.scheduler.explain.fates import Fate
 from tidegate.scheduler.model.records.token import Role
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.error import StoreBusy
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.server.access import OPERATE, Called, Caller
@@ -108,6 +109,7 @@ class Ahead(Value, kw_only=True):
         asks: whether it has to know its fields before it says more.
         agreed: the hash of the sentences, which the form sends: nothing else is done than was shown.
         refusal: why it would be refused; "" if it would not.
+        busy: whether another process writes to the store, so that it cannot be said now what would happen.
         moved: whether something else was shown before, so that nothing was done.
         button: what the button says.
         hidden: what the form sends beside its fields.
@@ -127,6 +129,7 @@ class Ahead(Value, kw_only=True):
     agreed: str = ""
     discarded: int = 0
     refusal: str = ""
+    busy: bool = False
     moved: bool = False
 
 
@@ -170,7 +173,7 @@ def add_actions(router: APIRouter, path: str, find: Find) -> None:
         with service.store.reading() as reader:
             subject = find(service, reader, caller, names, given)
         view = _ahead(service, caller, subject, _wanted(subject, caller, names["action"]), given)
-        return page(request, service, "action", view.title, view)
+        return page(request, service, "action", view.title, view, status=503 if view.busy else 200)
 
     def act(
         request: Request,
@@ -252,6 +255,8 @@ def _ahead(service: Service, caller: Caller, subject: Subject, action: Action, g
         return _shown(subject, action, given, asks=True)
     try:
         effect = rehearse(service.store, _doing(service, caller, subject, action, given), service.clock())
+    except StoreBusy:
+        return _shown(subject, action, given, busy=True)
     except Problem as problem:
         return _shown(subject, action, given, refusal=problem.message)
     return _shown(subject, action, given, effect)

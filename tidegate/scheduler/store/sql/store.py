@@ -19,10 +19,14 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.store.answers import AppHeader
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.store.sql.connection.engine import (
-    for_reading,
+from tidegate.scheduler.store.sql.connection.engine import for_reading
+from tidegate.scheduler.store.sql.connection.lock import (
+    MAYBE_KEPT,
+    NOTHING_KEPT,
+    begin_in_a_hurry,
+    begin_writing,
+    store_errors,
 )
-from tidegate.scheduler.store.sql.connection.lock import MAYBE_KEPT, NOTHING_KEPT, begin_writing, store_errors
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.totals import CHANGES, totals
 from tidegate.scheduler.store.sql.writer import SqlTransaction
@@ -75,6 +79,9 @@ class SnapshotReader(SqlReader):
 
 _CHANGES = select(totals.c.number).where(totals.c.kind == CHANGES)
 
+REHEARSAL_WAITS_SECONDS = 1.5
+"""As long as a person waits for a page without a doubt that it comes."""
+
 CLOCK_SECONDS = 60
 """From one question about the time of the server to the next."""
 
@@ -110,6 +117,12 @@ class SqlStore:
             transaction.settle()
             with store_errors(self.engine, MAYBE_KEPT):
                 connection.commit()
+
+    @contextmanager
+    def rehearsal(self) -> Generator[SqlTransaction]:
+        begin = begin_in_a_hurry(self.engine, REHEARSAL_WAITS_SECONDS)
+        with store_errors(self.engine, NOTHING_KEPT), begin as connection:
+            yield SqlTransaction(connection)
 
     def changes(self) -> int:
         """Return how many transactions have changed anything: the same number, the same rows."""

@@ -10,7 +10,8 @@
   // Shows the page of an address in the dialog; where that is impossible, as a page.
   const show = async (address) => {
     const answer = await fetch(address, { headers: { Accept: "text/html" } }).catch(() => null);
-    const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+    // A page that cannot say now what happens says so in the dialog, too.
+    const page = answer && (answer.ok || answer.status === 503) && new DOMParser().parseFromString(await answer.text(), "text/html");
     const doing = page && page.querySelector("[data-doing]");
     if (!doing) {
       location.href = address;
@@ -30,7 +31,7 @@
     const link = event.target.closest("a[data-action]");
     if (link) {
       event.preventDefault();
-      opener = link.closest("details.menu")?.querySelector("summary") ?? link;
+      if (!dialog.contains(link)) opener = link.closest("details.menu")?.querySelector("summary") ?? link;
       const menu = link.closest("details.menu");
       if (menu) menu.open = false;
       show(link.href);

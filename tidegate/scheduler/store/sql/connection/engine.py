@@ -54,6 +54,9 @@ ADVISORY_LOCK = 0x7469646567617465
 WRITES = "tidegate_writes"
 """The execution option that selects the kind of BEGIN."""
 
+HURRY_SECONDS = "tidegate_hurry_seconds"
+"""The execution option of a writer that waits for others only so long, instead of `BUSY_SECONDS`."""
+
 CHANGED = "tidegate_changed"
 """Whether the open transaction has changed a row that pages show; in the `info` of its connection."""
 
@@ -87,9 +90,13 @@ def postgres_engine(url: URL) -> Engine:
     return engine
 
 
-def for_writing(engine: Engine) -> Engine:
-    """Return the engine with transactions that hold the store's only write lock from their beginning."""
-    options: dict[str, Any] = {WRITES: True}
+def for_writing(engine: Engine, hurry_seconds: float = BUSY_SECONDS) -> Engine:
+    """Return the engine with transactions that hold the store's only write lock from their beginning.
+
+    Args:
+        hurry_seconds: how long each attempt to begin waits for other writers.
+    """
+    options: dict[str, Any] = {WRITES: True, HURRY_SECONDS: hurry_seconds}
     if engine.dialect.name == "postgresql":
         options["isolation_level"] = "READ COMMITTED"
     return engine.execution_options(**options)
@@ -102,11 +109,11 @@ def for_reading(engine: Engine) -> Engine:
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
-def limit_writer(connection: Connection, hung_seconds: float) -> None:
+def limit_writer(connection: Connection, hung_seconds: float, busy_seconds: float = BUSY_SECONDS) -> None:
     """Let PostgreSQL limit how long a transaction waits for locks, and keeps them between two statements."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(
-            f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s';"
+            f"SET LOCAL lock_timeout = '{int(busy_seconds * 1000)}ms';"
             f" SET LOCAL idle_in_transaction_session_timeout = '{hung_seconds}s'"
         )
 
@@ -122,8 +129,18 @@ def _prepare_sqlite(connection: Any, record: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     connection.info[CHANGED] = False
-    writes = connection.get_execution_options().get(WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    options = connection.get_execution_options()
+    hurry = options.get(HURRY_SECONDS, BUSY_SECONDS)
+    if hurry == BUSY_SECONDS:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(WRITES, False) else "BEGIN")
+        return
+    driver: Any = connection.connection.driver_connection
+    driver.execute(f"PRAGMA busy_timeout = {int(hurry * 1000)}")
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    finally:
+        # The connection goes back to the pool.
+        driver.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
 
 
 def _prepare_postgres(connection: Any, record: Any) -> None:
@@ -137,8 +154,9 @@ def _prepare_postgres(connection: Any, record: Any) -> None:
 
 def _begin_postgres(connection: Connection) -> None:
     connection.info[CHANGED] = False
-    if connection.get_execution_options().get(WRITES, False):
-        limit_writer(connection, HUNG_SECONDS)
+    options = connection.get_execution_options()
+    if options.get(WRITES, False):
+        limit_writer(connection, HUNG_SECONDS, options[HURRY_SECONDS])
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
 
 

@@ -8,9 +8,14 @@ import msgspec
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
-from tidegate.scheduler.store.error import StoreAway, StoreError
+from tidegate.scheduler.store.error import StoreAway, StoreBusy, StoreError
 from tidegate.scheduler.store.lock_holder import lock_holder
-from tidegate.scheduler.store.sql.connection.engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_writing
+from tidegate.scheduler.store.sql.connection.engine import (
+    BEGIN_ATTEMPTS,
+    BUSY_SECONDS,
+    HURRY_SECONDS,
+    for_writing,
+)
 from tidegate.scheduler.store.sql.connection.read_only import file_of, not_permitted, refused, shown
 
 WAL_WRITE_LOCK = 120
@@ -39,6 +44,18 @@ MAYBE_KEPT = "this transaction was kept whole or not at all; repair the database
 """A server that disappears at the commit does not say which; writing again is safe."""
 
 
+def begin_in_a_hurry(engine: Engine, seconds: float) -> Connection:
+    """The same as `begin_writing`, for what may wait for other writers only so long.
+
+    Raises:
+        StoreBusy: one of them held the lock all the time.
+    """
+    try:
+        return connect_and_lock(for_writing(engine, seconds), Connection.begin, attempts=1)
+    except StoreError as error:
+        raise StoreBusy(error.message, error.hint) from error
+
+
 def begin_writing(engine: Engine) -> Connection:
     """A connection within a transaction that holds the store's write lock; commit and close it.
 
@@ -48,13 +65,15 @@ def begin_writing(engine: Engine) -> Connection:
     return connect_and_lock(for_writing(engine), Connection.begin)
 
 
-def connect_and_lock(engine: Engine, lock: Callable[[Connection], object]) -> Connection:
+def connect_and_lock(
+    engine: Engine, lock: Callable[[Connection], object], attempts: int = BEGIN_ATTEMPTS
+) -> Connection:
     """A connection on which `lock` got the lock that it waits for; commit and close it.
 
     Raises:
         StoreError: other writers held the lock all the time.
     """
-    for _ in range(BEGIN_ATTEMPTS):
+    for _ in range(attempts):
         connection = engine.connect()
         try:
             lock(connection)
@@ -67,7 +86,7 @@ def connect_and_lock(engine: Engine, lock: Callable[[Connection], object]) -> Co
             connection.close()
             raise
     holder = writer_of(engine)
-    seconds = f"{BEGIN_ATTEMPTS * BUSY_SECONDS} s"
+    seconds = f"{attempts * engine.get_execution_options().get(HURRY_SECONDS, BUSY_SECONDS):g} s"
     raise StoreError(
         f"the store {shown(engine.url)} stayed locked for {seconds}" + (f" by {holder}" if holder else ""),
         f"{'end that process' if holder else 'find the process that holds a transaction open, and end it'}:"
