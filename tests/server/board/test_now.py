@@ -284,3 +284,12 @@ def test_the_page_asks_as_much_for_many_jobs_as_for_few(night: Served) -> None:
             + [job(f"w{n}", f"{APP}/delays_by_weather_nightly", key=DAYS[0], **waits) for n in range(300)]
         )
     assert asked() <= few
+
+
+def test_nothing_of_the_page_is_read_twice(night: Served) -> None:
+    read: list[str] = []
+    assert isinstance(night.store, SqlStore)
+    with listening(night.store.engine, lambda *given: read.append(f"{given[2]} {given[3]}")):
+        assert night.client.get("/", headers=HTML).status_code == 200
+    counts = [each for each in read if "count(*)" in each or "late_periods" in each]
+    assert counts and len(counts) == len({*counts})

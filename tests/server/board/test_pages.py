@@ -1,5 +1,6 @@
 """The pages of the board: what each shows, as HTML and as JSON."""
 
+import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 from html import unescape
@@ -12,6 +13,7 @@ from tests.server.board.board import DAYS, HOSTILE, HTML, job_of, report, shown
 from tests.server.serving import Served, problem
 from tests.server.shop import shop
 from tests.server.yard import yard
+from tests.worlds.samples import job
 from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.store.wanted import Outcome
 from tidegate.server.board.assets import asset
@@ -113,6 +115,28 @@ def test_jobs_that_have_failed_come_first_on_the_board_only(board: Served):
     assert states[0] == "failed" and set(states) == {"failed", "waiting"}
     opened = [each["opened_at"] for each in shown(board, "/board/jobs")["items"]]
     assert opened == sorted(opened, reverse=True)
+
+
+def test_failures_come_first_on_each_page_of_jobs_and_the_pages_are_by_time(board: Served):
+    with board.store.transaction() as transaction:
+        transaction.put_jobs(
+            [
+                job(f"w{n}", "sales/each_day", key=f"k{n:02}", opened_at=board.now + timedelta(seconds=n))
+                for n in range(5)
+            ]
+        )
+
+    def keys(path: str) -> list[str]:
+        html = board.client.get(path, headers=HTML).text
+        assert ("what has failed comes first" in html) is ('rel="next"' in html)
+        return re.findall(r"<td data-l=\"key\">(.*?)</td>", html)
+
+    newest, rest = "/board/jobs?limit=5", None
+    assert keys(newest) == [f"k{n:02}" for n in reversed(range(5))], "the failed one is older"
+    cursor = board.client.get(f"{newest}&format=json").json()["next"]
+    rest = f"{newest}&cursor={cursor}"
+    assert keys(rest)[0] == DAYS[0], "first on its page"
+    assert keys("/board/jobs?state=FAILED&limit=5") == [DAYS[0]]
 
 
 def test_a_cron_shows_its_next_fires(board: Served):

@@ -75,6 +75,7 @@ def page(
     zone: str = "",
     answer: Any = None,
     status: int = 200,
+    around: Around | None = None,
 ) -> Response:
     """Return a page.
 
@@ -83,6 +84,7 @@ def page(
         view: what the template shows.
         answer: what tools get; None for `view`.
         zone: of its local times; "" for that of the project.
+        around: what it has around its content; None if that is still to be read.
 
     Raises:
         Problem: 400, the wanted format is neither.
@@ -92,7 +94,7 @@ def page(
         return json_answer(view if answer is None else answer)
     if wanted != "html":
         raise Problem(400, f"format has the unknown value {wanted!r:.100}", hint="html or json")
-    around = _around(service, request.state.caller)
+    around = around or _around(service, request.state.caller)
     with in_zone(zone or service.settings.timezone):
         return rendered(request, service.namespace, template, title, view, service.clock(), status, around)
 

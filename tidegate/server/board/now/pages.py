@@ -29,7 +29,7 @@ from tidegate.server.board.now import tiles
 from tidegate.server.board.now.coming import Coming, coming
 from tidegate.server.board.now.needs import Need, needs
 from tidegate.server.board.now.waits import Waits, waits
-from tidegate.server.board.page import PageRoute, page
+from tidegate.server.board.page import Around, PageRoute, page
 from tidegate.server.routes.holds import HeldApp, held
 from tidegate.server.routes.time_line import Asked, Asking, PageNumber, wanted_of, zone_of
 from tidegate.server.service import Here, Service
@@ -90,7 +90,9 @@ def now_page(
         wanted = wanted_of(service, reader, caller, asking, number)
         line = time_line(reader, wanted, zone_of(service))
         view = _view(service, reader, caller, line, asking, wanted.apps)
-    return page(request, service, "now", "Now", view, line.zone)
+    numbers = {each.state: each.number for each in view.tiles}
+    around = Around(failed=numbers["failed"], late=numbers["late"], silent=view.engine.dead)
+    return page(request, service, "now", "Now", view, line.zone, around=around)
 
 
 def _view(
