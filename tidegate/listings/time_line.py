@@ -65,18 +65,20 @@ class Opened(Value, kw_only=True):
 
 
 class LaneMark(Value, kw_only=True, omit_defaults=True):
-    """An instant of a job, or of one to come.
+    """An instant of a job, or of one to come, or of a dataset that the lane writes or waits for.
 
     Attributes:
         kind: wait_at_most or timeout, which end then, or deadline.
         at: when.
-        key: of the job; "" without one.
+        key: of the job, or the period of the dataset; "" without one.
+        dataset: "app/name" of the dataset whose deadline it is; "" for the deadline of a job.
         state: of a deadline: met or missed; else to_come.
     """
 
     kind: str
     at: Instant
     key: str = ""
+    dataset: str = ""
     state: str = "to_come"
 
 

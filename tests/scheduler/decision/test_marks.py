@@ -19,10 +19,15 @@ from tidegate.domain.model import (
     Timeout,
     WindowConstraint,
 )
+from tidegate.domain.model.dataset import PartitionScheme, TimeDimension
+from tidegate.scheduler.decision.expected.judgement import next_update
+from tidegate.scheduler.decision.expected.periods import with_deadline
 from tidegate.scheduler.decision.marks import (
     USUAL_LEAST,
+    USUAL_OF,
     Span,
     marks_of,
+    marks_of_data,
     open_spans,
     times_of,
     usual_arrival,
@@ -31,6 +36,7 @@ from tidegate.scheduler.decision.marks import (
 )
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod
 
 BERLIN = "Europe/Berlin"
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -264,3 +270,48 @@ def test_days_and_times_are_those_of_the_zone_when_clocks_change() -> None:
     assert usual is not None
     # 06:30 in Berlin, an hour earlier from this day on.
     assert usual.next.start == datetime(2026, 3, 29, 4, 30, tzinfo=UTC)
+
+
+HOURS = PartitionScheme(
+    time=TimeDimension(name="", cycle="hour", start="2026-01-01-00:00", timezone="UTC"), static=None
+)
+"""The partitions of a dataset that lands each hour."""
+
+
+def expected(**fields: Any) -> ExpectedData:
+    given: dict[str, Any] = {"deadline": Deadline(within=HOUR / 2), "zone": "UTC", "since": NOON - DAY}
+    return ExpectedData(dataset="a/d", **{**given, **fields})
+
+
+def test_a_dataset_has_the_deadlines_of_its_next_periods_and_those_that_it_missed() -> None:
+    data = with_deadline(expected(partitions=HOURS, period="2026-03-10-12:00"))
+    late = ExpectedPeriod(
+        dataset="a/d", period="2026-03-10-10:00", due_at=at("10 11:30"), late_at=at("10 11:30")
+    )
+    older = ExpectedPeriod(
+        dataset="a/d", period="2026-03-09-10:00", due_at=at("09 11:30"), late_at=at("09 11:30")
+    )
+    landed = ExpectedPeriod(
+        dataset="a/d", period="2026-03-10-13:00", landed={"2026-03-10-13:00": at("10 13:40")}
+    )
+    span = Span(start=NOON - HOUR, end=NOON + 4 * HOUR)
+    found = marks_of_data(data, [late, older, landed], span)
+    assert [(f"{each.at:%H:%M}", each.key[-5:], each.state) for each in found] == [
+        ("11:30", "10:00", "missed"),
+        ("13:30", "12:00", "to_come"),
+        ("14:30", "13:00", "met"),
+        ("15:30", "14:00", "to_come"),
+    ]
+    assert {(each.kind, each.dataset) for each in found} == {("deadline", "a/d")}
+    ahead = marks_of_data(data, [], Span(start=NOON, end=NOON + 9 * DAY))
+    assert len(ahead) == USUAL_OF
+
+
+def test_a_dataset_without_periods_has_each_time_of_the_day_or_the_end_of_its_silence() -> None:
+    span = Span(start=NOON, end=NOON + 2 * DAY)
+    by_clock = next_update(expected(deadline=Deadline(by=time(8))), NOON)
+    assert [f"{each.at:%d %H:%M}" for each in marks_of_data(by_clock, [], span)] == ["11 08:00", "12 08:00"]
+    silence = next_update(expected(updated_at=NOON), NOON)
+    assert [f"{each.at:%d %H:%M}" for each in marks_of_data(silence, [], span)] == ["10 12:30"]
+    assert marks_of_data(None, [], span) == ()
+    assert marks_of_data(expected(), [], span) == (), "nothing is expected before an update"

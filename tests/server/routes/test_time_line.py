@@ -120,6 +120,31 @@ def test_data_that_landed_on_five_days_usually_lands_so(board: Served) -> None:
     }
 
 
+def test_deadlines_of_datasets_are_on_the_lanes_that_wait_for_them_and_write_them(server: Served) -> None:
+    days = {"partitions": {"cycle": "day", "start": "2026-01-01"}}
+    raw, cleaned = {**days, "deadline": "08:00"}, {**days, "deadline": "10m"}
+    server.now = NOON.replace(hour=23, minute=30)
+    deployed(server, {**SPEC, "datasets": {**SPEC["datasets"], "raw": raw, "cleaned": cleaned}})
+    server.pass_time(timedelta(minutes=1))
+    span = "?from=-1h&to=+10h"
+    found = lanes(server.client, span)["sales/each_day"]
+    marks = [each for each in found["marks"] if each["dataset"] == "sales/raw"]
+    assert marks == [
+        {"kind": "deadline", "at": "2026-03-11T08:00:00Z", "key": "2026-03-10", "dataset": "sales/raw"}
+    ]
+    assert [each for each in found["marks"] if each["dataset"] == "sales/cleaned"] != [], "it writes it"
+    for _ in range(5):
+        server.pass_time(timedelta(minutes=14))
+    missed = [
+        (each["dataset"], each["key"], each["at"])
+        for each in lanes(server.client, span)["sales/each_day"]["marks"]
+        if each.get("state") == "missed"
+    ]
+    assert missed == [("sales/cleaned", "2026-03-10", "2026-03-11T00:10:00Z")]
+    page = server.client.get(f"/{span}", headers={"Accept": "text/html"}).text
+    assert "deadline of sales/raw 2026-03-10" in page
+
+
 def test_tasks_start_and_policies_have_their_jobs(server: Served) -> None:
     shop(server)
     with server.store.transaction() as transaction:

@@ -13,6 +13,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.listings.time_line import LaneState
 from tidegate.scheduler.decision.marks import Span, slots_within
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, partition_event_key
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.answers import LaneCount
 from tidegate.scheduler.store.listing_reader import ListingReader
@@ -87,8 +88,12 @@ class FoundLanes(Value, kw_only=True):
     apps: tuple[FoundApp, ...]
 
 
-def find_lanes(reader: ListingReader, wanted: Wanted) -> FoundLanes:
-    """Return the lanes of a page."""
+def find_lanes(reader: ListingReader, wanted: Wanted, expected: Collection[str]) -> FoundLanes:
+    """Return the lanes of a page.
+
+    Args:
+        expected: the datasets with a deadline in the span: who waits for one has a lane.
+    """
     span = wanted.span
     counts: dict[str, list[LaneCount]] = {}
     for count in reader.lane_counts(span.start, span.end, wanted.apps):
@@ -97,7 +102,7 @@ def find_lanes(reader: ListingReader, wanted: Wanted) -> FoundLanes:
     if ahead.start < ahead.end:
         for ref in _starting(reader, ahead, wanted.apps):
             counts.setdefault(ref, [LaneCount(schedule=ref)])
-    for ref in wanted.refs or ():
+    for ref in (*_waiting_for(reader, expected, wanted.apps), *(wanted.refs or ())):
         counts.setdefault(ref, [LaneCount(schedule=ref)])
     apps: dict[str, list[Found]] = {}
     for ref, several in counts.items():
@@ -117,6 +122,16 @@ def _starting(reader: ListingReader, span: Span, apps: Collection[str] | None) -
         seen = state.active and (apps is None or state.app in apps)
         if seen and next(slots_within(state.spec.as_task, span), None) is not None:
             yield state.ref
+
+
+def _waiting_for(
+    reader: ListingReader, datasets: Collection[str], apps: Collection[str] | None
+) -> Iterator[str]:
+    """Yield the schedules that wait for some datasets."""
+    keys = [partition_event_key("", name) for name in datasets]
+    for each in reader.records(SUBSCRIPTIONS, event_key=keys) if keys else ():
+        if each.former is None and (apps is None or app_of(each.schedule) in apps):
+            yield each.schedule
 
 
 def _lane(ref: str, counts: Collection[LaneCount]) -> Found:

@@ -27,8 +27,10 @@ from tidegate.listings.time_line import (
 from tidegate.project.local_time import common_zone
 from tidegate.scheduler.decision.marks import (
     USUAL_OF,
+    Mark,
     Span,
     marks_of,
+    marks_of_data,
     open_spans,
     times_of,
     usual_arrival,
@@ -39,8 +41,10 @@ from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import POLICY
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS, ExpectedPeriod
 from tidegate.scheduler.model.run import Run
 from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.store.wanted import LateWanted
 
 MOST_BYTES = 300_000
 """Of its JSON."""
@@ -55,6 +59,9 @@ ARRIVALS_READ = 100
 
 DATASETS_READ = 40
 
+DATASETS_DUE, LATE_READ = 200, 200
+"""So many datasets whose deadline comes next, and periods whose deadline was missed last, have marks."""
+
 KEYS_NAMED = 2
 
 
@@ -67,6 +74,7 @@ class Read(Value, kw_only=True):
         usual: how long a run of a lane takes.
         arrivals: by dataset.
         policies: the windows of the operations of each policy, by lane.
+        deadlines: of the datasets that it waits for or writes, by lane.
     """
 
     states: dict[str, ScheduleState]
@@ -75,6 +83,7 @@ class Read(Value, kw_only=True):
     usual: dict[str, timedelta]
     arrivals: dict[str, tuple[datetime, ...]]
     policies: dict[str, tuple[WindowConstraint, ...]]
+    deadlines: dict[str, tuple[Mark, ...]]
 
 
 def time_line(reader: ListingReader, wanted: Wanted, zone: str) -> TimeLine:
@@ -83,10 +92,11 @@ def time_line(reader: ListingReader, wanted: Wanted, zone: str) -> TimeLine:
     Args:
         zone: in which it is drawn if its apps have no common one.
     """
-    found = find_lanes(reader, wanted)
+    deadlines = _deadlines(reader, wanted.span)
+    found = find_lanes(reader, wanted, deadlines)
     lanes = [lane for app in found.apps for lane in app.lanes]
     most = _part(BARS, len(lanes))
-    read = _read(reader, wanted, [lane.ref for lane in lanes], most)
+    read = _read(reader, wanted, [lane.ref for lane in lanes], most, deadlines)
     zone = common_zone(reader, {app.app for app in found.apps}) or zone
     share = 1
     while True:
@@ -116,7 +126,7 @@ def time_line(reader: ListingReader, wanted: Wanted, zone: str) -> TimeLine:
 def lane_of(reader: ListingReader, ref: str, span: Span, now: datetime) -> Lane:
     """Return the lane of one schedule or task, whether or not it has something in the span."""
     wanted = Wanted(span=span, now=now, refs=frozenset([ref]))
-    read = _read(reader, wanted, [ref], MOST_OF_LANE)
+    read = _read(reader, wanted, [ref], MOST_OF_LANE, _deadlines(reader, span))
     jobs = len(read.jobs.get(ref, ()))
     return _lane(Found(ref=ref, state=LaneState.AHEAD, jobs=jobs), read, wanted, 1)
 
@@ -128,9 +138,15 @@ def _part(of: int, lanes: int) -> int:
 # --- reading ----------------------------------------------------------------------------
 
 
-def _read(reader: ListingReader, wanted: Wanted, refs: Collection[str], most: int) -> Read:
+def _read(
+    reader: ListingReader,
+    wanted: Wanted,
+    refs: Collection[str],
+    most: int,
+    deadlines: Mapping[str, tuple[Mark, ...]],
+) -> Read:
     if not refs:
-        return Read(states={}, jobs={}, runs={}, usual={}, arrivals={}, policies={})
+        return Read(states={}, jobs={}, runs={}, usual={}, arrivals={}, policies={}, deadlines={})
     jobs: dict[str, list[Job]] = {}
     for job in reader.lane_jobs(refs, wanted.span.start, wanted.span.end, most):
         jobs.setdefault(job.schedule, []).append(job)
@@ -149,7 +165,47 @@ def _read(reader: ListingReader, wanted: Wanted, refs: Collection[str], most: in
         usual={ref: each for ref, of in durations.items() if (each := usual_duration(of)) is not None},
         arrivals=reader.last_arrivals(sorted(datasets)[:DATASETS_READ], ARRIVALS_READ),
         policies=_policies(reader, refs),
+        deadlines=_of_lanes(reader, states, deadlines),
     )
+
+
+def _deadlines(reader: ListingReader, span: Span) -> dict[str, tuple[Mark, ...]]:
+    """Return the deadlines of datasets within a span, by dataset."""
+    late = [each for each in reader.late_periods(LateWanted(), LATE_READ) if _is_due(each, span)]
+    expected = {each.dataset: each for each in reader.due_records(EXPECTED_DATA, span.end, DATASETS_DUE)}
+    kept = {(each.dataset, each.period): each for each in late}
+    in_parts = [each for each in expected.values() if each.partitions and each.partitions.static]
+    if in_parts:
+        periods = {each.period for each in in_parts}
+        parts = reader.records(EXPECTED_PERIODS, dataset={each.dataset for each in in_parts}, period=periods)
+        kept |= {(each.dataset, each.period): each for each in parts}
+    found = {
+        name: marks_of_data(
+            expected.get(name), [each for (dataset, _), each in kept.items() if dataset == name], span
+        )
+        for name in {*expected, *(each.dataset for each in late)}
+    }
+    return {name: marks for name, marks in found.items() if marks}
+
+
+def _is_due(period: ExpectedPeriod, span: Span) -> bool:
+    return period.due_at is not None and span.start <= period.due_at < span.end
+
+
+def _of_lanes(
+    reader: ListingReader, states: Mapping[str, ScheduleState], deadlines: Mapping[str, tuple[Mark, ...]]
+) -> dict[str, tuple[Mark, ...]]:
+    """Return the deadlines of the datasets that each lane waits for or writes."""
+    writing = {app_of(name) for name in deadlines} & {state.app for state in states.values()}
+    apps = {each.name: each.app for each in reader.records(APPS, name=writing)} if writing else {}
+    found: dict[str, tuple[Mark, ...]] = {}
+    for ref, state in states.items():
+        app = apps.get(state.app)
+        program = None if app is None else app.programs.get(state.spec.program)
+        writes = () if program is None else (whole_name(state.app, name) for name in program.writes)
+        names = dict.fromkeys((*_datasets(state), *writes))
+        found[ref] = tuple(mark for name in names for mark in deadlines.get(name, ()))
+    return found
 
 
 def _is_at_work(job: Job) -> bool:
@@ -226,8 +282,8 @@ def _lane(found: Found, read: Read, wanted: Wanted, lanes: int) -> Lane:
         times=tuple(map(whole, times_of(state, span, wanted.now, max(1, _part(TIMES, lanes) // 2)))),
         windows=_opened(open_spans(windows_of(state.spec), span)),
         marks=tuple(
-            LaneMark(kind=each.kind, at=whole(each.at), key=each.key, state=each.state)
-            for each in marks_of(state, jobs, span, wanted.now)
+            LaneMark(kind=each.kind, at=whole(each.at), key=each.key, dataset=each.dataset, state=each.state)
+            for each in (*marks_of(state, jobs, span, wanted.now), *read.deadlines[ref])
         )[: _part(MARKS, lanes)],
         arrivals=tuple(_arrivals(state, read.arrivals, span, wanted.now)),
     )

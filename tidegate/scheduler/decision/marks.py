@@ -3,7 +3,7 @@
     times       fires of its crons, start times of its instances
     windows     when its windows are open
     waits       when `wait_at_most` and the timeout of a waiting job end
-    deadlines   of its jobs, and of the fires and starts to come
+    deadlines   of its jobs, of the fires and starts to come, and of its datasets
     usual       how long its runs took, and when its data came, on the last days
 
 All of it is computed by the functions by which the engine decides. Nothing is simulated: what depends on
@@ -26,10 +26,13 @@ from tidegate.domain.time.wall_clock import first_instant, instants, wall_time
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.constraints.window import is_open
 from tidegate.scheduler.decision.deadlines import due_at, first_clock
+from tidegate.scheduler.decision.expected.judgement import next_update
+from tidegate.scheduler.decision.expected.periods import following, missing
 from tidegate.scheduler.decision.fires import counts_after, cron_leaves
 from tidegate.scheduler.decision.timeout import deadline
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.records.expected import ExpectedData, ExpectedPeriod
 
 MarkKind = Literal["wait_at_most", "timeout", "deadline"]
 MarkState = Literal["to_come", "met", "missed"]
@@ -54,16 +57,18 @@ class Span(Value, kw_only=True):
 
 
 class Mark(Value, kw_only=True):
-    """An instant of a job, or of one to come.
+    """An instant of a job, or of one to come, or of a dataset.
 
     Attributes:
-        key: of the job; "" without one.
+        key: of the job, or the period of the dataset; "" without one.
+        dataset: "app/name" of the dataset whose deadline it is; "" for that of a job.
         state: of a deadline; other marks are to come.
     """
 
     kind: MarkKind
     at: datetime
     key: str = ""
+    dataset: str = ""
     state: MarkState = "to_come"
 
 
@@ -241,6 +246,48 @@ def _deadlines_to_come(
             yield Mark(kind="deadline", at=first_clock(spec.deadline.by, spec.timezone, fire))
         elif spec.deadline.within is not None:
             yield Mark(kind="deadline", at=fire + spec.deadline.within)
+
+
+def marks_of_data(
+    data: ExpectedData | None, kept: Collection[ExpectedPeriod], span: Span
+) -> tuple[Mark, ...]:
+    """Return the deadlines of a dataset within a span: those that were missed, and the next ones.
+
+    Args:
+        data: what is expected of it next; None for nothing.
+        kept: its periods that were late, or of which parts have landed.
+    """
+    known = {each.period: each for each in kept}
+    found = {
+        each.period: Mark(
+            kind="deadline", at=each.due_at, key=each.period, dataset=each.dataset, state="missed"
+        )
+        for each in kept
+        if each.late_at is not None and each.due_at is not None
+    }
+    for ahead in islice(_ahead(data), USUAL_OF):
+        due, period = ahead.due_at, known.get(ahead.period)
+        if due is None or due >= span.end:
+            break
+        landed = ahead.partitions is not None and period is not None and not missing(ahead, period, due)
+        state: MarkState = "met" if landed else "to_come"
+        mark = Mark(kind="deadline", at=due, key=ahead.period, dataset=ahead.dataset, state=state)
+        found.setdefault(ahead.period, mark)
+    return tuple(sorted((each for each in found.values() if span.start <= each.at < span.end), key=_instant))
+
+
+def _ahead(data: ExpectedData | None) -> Iterator[ExpectedData]:
+    """Yield a dataset with each deadline to come: of a silence only the one that is known."""
+    while data is not None and data.due_at is not None:
+        yield data
+        if data.partitions is not None:
+            data = following(data)
+        else:
+            data = None if data.deadline.by is None else next_update(data, data.due_at)
+
+
+def _instant(mark: Mark) -> datetime:
+    return mark.at
 
 
 # --- what is usual ----------------------------------------------------------------------

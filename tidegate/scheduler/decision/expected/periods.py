@@ -86,6 +86,13 @@ def first_open(data: ExpectedData, now: datetime) -> ExpectedData:
     return found
 
 
+def following(data: ExpectedData) -> ExpectedData:
+    """Return the same dataset, with the period after its next one."""
+    time = _time(data)
+    after = parse_time_key(data.period, time).end
+    return with_deadline(msgspec.structs.replace(data, period=format_time_key(after, time)))
+
+
 def next_period(data: ExpectedData, now: datetime) -> str:
     """Return the period after the one that was judged at an instant."""
     time = _time(data)

@@ -52,7 +52,8 @@ def coming(reader: ListingReader, line: TimeLine, apps: frozenset[str] | None) -
     shown = {(each.ref, each.at) for each in found}
     due = reader.due_schedules(line.end, COMING_MAX)
     found += [each for each in _fires(due, line.at, apps) if (each.ref, each.at) not in shown]
-    ahead = [each for each in found if each.at >= line.at]
+    # A dataset has its deadline in each lane that waits for it.
+    ahead = {(each.at, each.what, each.note): each for each in found if each.at >= line.at}.values()
     return tuple(sorted(ahead, key=lambda each: (each.at, each.what))[:COMING_MAX])
 
 
@@ -69,7 +70,8 @@ def _of_lane(lane: Lane, now: datetime) -> Iterator[Coming]:
             what, note = _WORDS[mark.kind]
             said = ", ".join(each for each in (mark.key, note) if each)
             state = "late" if mark.kind == "deadline" else "waiting"
-            yield Coming(at=mark.at, state=state, what=what.format(name=name), note=said, ref=lane.ref)
+            of = name_of(mark.dataset) if mark.dataset else name
+            yield Coming(at=mark.at, state=state, what=what.format(name=of), note=said, ref=lane.ref)
     for each in lane.arrivals:
         if each.start >= now:
             waits = f"{name} takes it"

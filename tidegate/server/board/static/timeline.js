@@ -99,8 +99,8 @@
     for (const each of lane.marks ?? []) {
       const ms = at(each.at), state = each.state ?? "to_come";
       if (!inside(ms, ms)) continue;
-      const ends = { wait_at_most: "wait_at_most ends: then it no longer waits for the rest", timeout: "its timeout ends: then it waits no longer", deadline: `deadline, ${state.replace("_", " ")}` }[each.kind];
-      out.push(link(`mk ${each.kind} ${state}`, place(ms), page(lane.ref), [`${name} ${each.key ?? ""}`.trim(), ends, exact(ms)], sign(each.kind === "deadline" ? "m-deadline" : "m-patience", ms, 12, 10)));
+      const ends = { wait_at_most: "wait_at_most ends: then it no longer waits for the rest", timeout: "its timeout ends: then it waits no longer", deadline: `deadline${each.dataset ? " of the dataset" : ""}, ${state.replace("_", " ")}` }[each.kind];
+      out.push(link(`mk ${each.kind} ${state}`, place(ms), page(lane.ref), [`${short(each.dataset ?? lane.ref)} ${each.key ?? ""}`.trim(), ends, exact(ms)], sign(each.kind === "deadline" ? "m-deadline" : "m-patience", ms, 12, 10)));
     }
     return out;
   }
