@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import types
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Union, get_args, get_origin
@@ -113,3 +114,14 @@ def test_an_empty_list_is_a_header_for_shells(listing: Listing):
     with contextlib.redirect_stdout(io.StringIO()) as out:
         print_for_tools([], Format.TSV, listing.item.__struct_encode_fields__)
     assert out.getvalue() == "\t".join(listing.item.__struct_encode_fields__) + "\n"
+
+
+@pytest.mark.parametrize("columns", ["80", "200", ""])
+def test_the_queue_has_five_columns_also_of_jobs_with_a_run(columns: str, monkeypatch: pytest.MonkeyPatch):
+    shown = printed(LISTINGS["jobs"], PLAIN, monkeypatch, columns, wide=False)
+    # In a narrow terminal each value of these is on a line of its own.
+    lines = shown.splitlines() if columns == "80" else re.split(r"\s{2,}", shown.splitlines()[0].strip())
+    titles = ["job", "what", "state", "age", "waits for"]
+    assert [title for line in lines for title in titles if line.startswith(title)][:5] == titles
+    assert "run state" not in shown
+    assert "run state" in printed(LISTINGS["jobs"], PLAIN, monkeypatch, columns, wide=True)

@@ -115,7 +115,7 @@ JOBS = Listing(
         Column("schedule", "schedule", 3),
         Column("key", "id", 3),
         Column("state", "state", 1),
-        Column("run_state", "text", 2, "run state"),
+        Column("run_state", "text", 3, "run state"),
         Column("opened_at", "since", 0, "age"),
         Column("reason", "waits", 0, "waits for"),
         Column("reason", "reason", 3),

@@ -20,12 +20,17 @@ _JOBS = tables.jobs.c
 _BEFORE = bindparam("before", type_=Instant)
 _BEGINS = bindparam("begins", type_=Text)
 _ENDS = _BEGINS + LAST_CODE_POINT
-# People ask for hashes, the engine does not: all ids are read, from their own index; none is kept for that.
-_HASH_BEGINS = func.length(_JOBS.id) - (JOB_ID_HEX_DIGITS - 1)
-_HASH = func.substr(_JOBS.id, _HASH_BEGINS)
+# The first digits of a hash have an index; the others are compared in what it has found.
+_HASH = func.substr(_JOBS.id, func.length(_JOBS.id) - (JOB_ID_HEX_DIGITS - 1))
+_SHORT = func.substr(_BEGINS, 1, SHORT_DIGITS)
 _BEGIN_SO = union_all(
     select(_JOBS.id).where(_JOBS.id >= _BEGINS, _JOBS.id < _ENDS),
-    select(_JOBS.id).where(_HASH >= _BEGINS, _HASH < _ENDS),
+    select(_JOBS.id).where(
+        tables.SHORT_HASH >= _SHORT,
+        tables.SHORT_HASH < _SHORT + LAST_CODE_POINT,
+        _HASH >= _BEGINS,
+        _HASH < _ENDS,
+    ),
 )
 WANTED = Filters(
     query=every(JOBS),
@@ -83,8 +88,7 @@ CONSUMERS = select(tables.edges.c.job).distinct()
 
 @cache
 def _with_hashes(dialect: str) -> Statement:
-    begins = func.substr(_JOBS.id, _HASH_BEGINS, SHORT_DIGITS)
-    return select(_JOBS.id).where(among(dialect, begins, "hashes"))
+    return select(_JOBS.id).where(among(dialect, tables.SHORT_HASH, "hashes"))
 
 
 class JobReader(FilteredQueries):

@@ -7,13 +7,13 @@ hold just what is still to be done, however much history the tables keep.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text, func, literal_column
 
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import App, Priority, Schedule
 from tidegate.scheduler.model.event import EventKind
 from tidegate.scheduler.model.instance import Instance
-from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan
+from tidegate.scheduler.model.job import JOB_ID_HEX_DIGITS, SHORT_DIGITS, ByHand, JobState, LaunchPlan
 from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
@@ -234,6 +234,14 @@ Index("ix_jobs_opened", jobs.c.opened_at, jobs.c.id)
 partial_index("ix_jobs_reason", jobs.c.reason, jobs.c.opened_at, jobs.c.id, where=jobs.c.reason.is_not(None))
 partial_index("ix_jobs_due", jobs.c.due_at, jobs.c.id, where=jobs.c.due_at.is_not(None))
 partial_index("ix_jobs_late", jobs.c.late_of, where=jobs.c.late_of.is_not(None))
+
+# Its literals are those of the index: with parameters in their place neither database would use it.
+SHORT_HASH = func.substr(
+    jobs.c.id,
+    func.length(jobs.c.id) - literal_column(str(JOB_ID_HEX_DIGITS - 1)),
+    literal_column(str(SHORT_DIGITS)),
+)
+Index("ix_jobs_short", SHORT_HASH)
 
 # The upstream instances of an instance, recorded when it left Not Run.
 edges = Table(
