@@ -316,7 +316,7 @@ def test_a_rehearsal_waits_for_a_writer_for_a_moment_only_and_keeps_nothing(
         transaction.set_cursor("c", 2)
     with sql_store.reading() as reader:
         assert reader.cursor("c") == 1
-    # Whoever writes next waits as long as ever, on the same connection.
+    # The next writer waits as long as ever, on the same connection.
     with sql_store.transaction(), sql_store.engine.connect() as connection:
         if sql_store.engine.dialect.name == "sqlite":
             assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == BUSY_SECONDS * 1000

@@ -205,7 +205,7 @@ def test_the_page_of_an_action_does_not_wait_for_who_writes(board: Served, monke
         took = time.monotonic() - began
     assert page.status_code == 503 and "ETag" not in page.headers and took < BUSY_SECONDS / 2
     assert "The store is busy" in page.text and f'href="{EACH_DAY}/suspend?a=b" data-action' in page.text
-    assert 'name="agreed"' not in page.text, "nobody presses what is not known"
+    assert 'name="agreed"' not in page.text, "no person presses what is not known"
     assert shown(board, f"{EACH_DAY}/suspend")["busy"] is False
 
 
