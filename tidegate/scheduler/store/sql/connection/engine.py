@@ -113,7 +113,7 @@ def limit_writer(connection: Connection, hung_seconds: float, busy_seconds: floa
     """Let PostgreSQL limit how long a transaction waits for locks, and keeps them between two statements."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(
-            f"SET LOCAL lock_timeout = '{int(busy_seconds * 1000)}ms';"
+            f"SET LOCAL lock_timeout = '{busy_seconds:g}s';"
             f" SET LOCAL idle_in_transaction_session_timeout = '{hung_seconds}s'"
         )
 
