@@ -13,6 +13,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.render.diagnostics.text import diagnostics_text
 from tidegate.compiler.rules.references import REFERENCES, WITH_NAME
 from tidegate.compiler.schema import schema_text
+from tidegate.compiler.scope.project_files import files_of
 from tidegate.domain.model import Operation
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -22,6 +23,9 @@ BLOCKS = [
     for name in ("language.md", "cycles.md", "watching.md")
     for block in re.findall(r"```yaml\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
 ]
+SHOPS = {"shops.csv": "".join(re.findall(r"```\n(shop,.*?)```", PAGE, re.DOTALL)).encode()}
+"""The file of rows that the page shows."""
+
 PARTS = {
     "app": "app: flights\n",
     "calendars": "calendars:\n  new_york: {country: US, subdivision: NY}\n",
@@ -57,13 +61,13 @@ def test_a_block_of_the_page_compiles(block: str) -> None:
     keys = set(yaml.load(block, Loader=yaml.BaseLoader))
     left_out = keys | ({"programs"} if "datasets" in keys else set())
     app = "".join(part for key, part in PARTS.items() if key not in left_out)
-    if keys & {*PARTS, "tasks", "policies", "maintenance"}:
+    if keys & {*PARTS, "tasks", "policies", "maintenance", "templates"}:
         app += block
     else:
         spec = "".join(part for key, part in SCHEDULE.items() if key not in keys)
         app += "schedules:\n  one:\n" + textwrap.indent(spec + block, "    ")
 
-    compilation = compile_files({"language.md": app.encode(), "other.yaml": OTHER})
+    compilation = compile_files({"language.md": app.encode(), "other.yaml": OTHER}, read_file=files_of(SHOPS))
 
     # The head that completes a block has programs for all blocks.
     found = tuple(each for each in compilation.diagnostics if each.code != "L435")
@@ -83,7 +87,7 @@ def keys_of(schema: dict[str, Any], path: tuple[str, ...]) -> list[str]:
         *(
             ("$defs", name)
             for name in (
-                *("schedule", "trigger", "constraint", "calendar", "program", "dataset"),
+                *("schedule", "trigger", "constraint", "calendar", "program", "dataset", "template"),
                 *("task", "task_times"),
                 *("policy", "rewrite_data_files", "operation_window", "conditions", "threshold"),
                 *("health_rules", "maintenance"),

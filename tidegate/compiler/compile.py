@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidegate.compiler.builders.app import build_app, offered_app
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Related
+from tidegate.compiler.expansion.expand import expand, with_placeholders
 from tidegate.compiler.reader import MappingNode, plain, read
 from tidegate.compiler.reader.json_text import JsonText
+from tidegate.compiler.reader.text import MAX_FILE_BYTES
 from tidegate.compiler.rules.across_apps import (
     Limits,
     check_assets,
@@ -36,7 +38,7 @@ from tidegate.compiler.schema.validator import app_validator
 from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, OtherApp, Others, nothing_known
-from tidegate.compiler.scope.project_files import ReadFile, no_files
+from tidegate.compiler.scope.project_files import ProjectFile, ReadFile, no_files
 from tidegate.compiler.upstream import FileApp, link_files, stages
 from tidegate.domain.model import App, At, Maintenance, OnUpdate
 from tidegate.domain.model.others import with_others
@@ -145,9 +147,8 @@ def compile_files(
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
-    sources = [_source(file, files[file], variables) for file in sorted(files)]
-    for name, document in sorted((documents or {}).items()):
-        sources.append(_checked(document.root, Findings(name, document.text)))
+    sources = _sources(files, variables, read_file)
+    sources += [_document(name, document) for name, document in sorted((documents or {}).items())]
     others = Others(files=_offers(sources, formats), known=known)
     built = _built(sources, others, on_update, formats, everywhere, read_file)
     first = _by_name(built, warehouse, drafts)
@@ -263,12 +264,36 @@ def _check_across(first: Files[str, _Built], others: Others) -> dict[str, App]:
     return everything
 
 
-def _source(file: str, content: bytes, variables: Files[str, str] | None) -> _Source:
-    root, findings = read(file, content, variables)
-    return _Source(None, findings, frozenset()) if root is None else _checked(root, findings)
+def _sources(
+    files: Files[str, bytes], variables: Files[str, str] | None, read_file: ReadFile
+) -> list[_Source]:
+    """Read the apps of files; one that holds rows for another one is not an app."""
+    rows: set[str] = set()
+
+    def noted(path: str, beside: str = "", max_bytes: int = MAX_FILE_BYTES) -> ProjectFile:
+        found = read_file(path, beside, max_bytes)
+        rows.add(found.name)
+        return found
+
+    sources: list[_Source] = []
+    for file in sorted(files):
+        root, findings = read(file, files[file], variables)
+        if root is None:
+            sources.append(_Source(None, findings, frozenset()))
+        else:
+            sources.append(_checked(root, findings, noted))
+    return [each for each in sources if each.root is not None or each.findings.file not in rows]
 
 
-def _checked(root: MappingNode, findings: Findings) -> _Source:
+def _document(name: str, document: JsonText) -> _Source:
+    findings = Findings(name, document.text)
+    return _checked(with_placeholders(document.root, findings), findings, no_files)
+
+
+def _checked(written: MappingNode, findings: Findings, read_file: ReadFile) -> _Source:
+    root = expand(written, findings, read_file)
+    if root is None:
+        return _Source(None, findings, frozenset())
     root = whole_numbers(root, app_validator().schema)
     return _Source(root, findings, check_app(root, findings))
 

@@ -42,6 +42,8 @@ PARTS = {
 }
 """The definition in the schema of what each section of an app holds."""
 
+TEMPLATE = "template"
+
 BEFORE = {
     "dataset": ("partitions", "format"),
     "schedule": ("for_each", "trigger"),
@@ -55,19 +57,30 @@ NO_ORDER: tuple[str, ...] = ()
 def order_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
     """Return the keys of the mapping at a path in their order; none where the file's order stays."""
     schema = _schema()
+    if path == ():
+        return tuple(schema["properties"])
+    kind = _kind(path)
+    if kind is None:
+        return NO_ORDER
+    keys = list(schema["$defs"][kind]["properties"])
+    if kind in BEFORE:
+        key, other = BEFORE[kind]
+        keys.remove(key)
+        keys.insert(keys.index(other), key)
+    return tuple(keys)
+
+
+def _kind(path: tuple[str | int, ...]) -> str | None:
+    """Return the definition in the schema of the mapping at a path; None for one whose order stays."""
     match path:
-        case ():
-            return tuple(schema["properties"])
-        case (str(section), _) if section in PARTS:
-            kind = PARTS[section]
-            keys = list(schema["$defs"][kind]["properties"])
-            if kind in BEFORE:
-                key, other = BEFORE[kind]
-                keys.remove(key)
-                keys.insert(keys.index(other), key)
-            return tuple(keys)
+        case ("templates", _):
+            return TEMPLATE
+        case ("defaults", str(section)) | ("templates", _, str(section), _):
+            return PARTS.get(section)
+        case (str(section), _):
+            return PARTS.get(section)
         case _:
-            return NO_ORDER
+            return None
 
 
 @lru_cache(maxsize=1)

@@ -14,9 +14,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from tidegate.compiler.compile import Compilation
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
-from tidegate.compiler.diagnostics.diagnostic import Diagnostic
+from tidegate.compiler.diagnostics.diagnostic import Diagnostic, merged
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
@@ -44,19 +46,22 @@ def check_imports(compilation: Compilation, project: Path) -> Compilation:
     named = list(_named(compilation, project))
     wanted = list(dict.fromkeys((each.kind, each.path) for each in named))
     faults = dict(zip(wanted, _probe(wanted, project), strict=True)) if wanted else {}
-    found = [
-        Diagnostic(
-            code=fault["code"],
-            severity=CATALOGUE[fault["code"]].severity,
-            at=each.at,
-            end_column=each.end_column,
-            summary=fault["summary"],
-            hint=fault["hint"],
-            source=each.source,
+    found = merged(
+        (
+            Diagnostic(
+                code=fault["code"],
+                severity=CATALOGUE[fault["code"]].severity,
+                at=msgspec.structs.replace(each.at, row=""),
+                end_column=each.end_column,
+                summary=fault["summary"],
+                hint=fault["hint"],
+                source=each.source,
+            ),
+            each.at.row,
         )
         for each in named
         if (fault := faults[each.kind, each.path]) is not None
-    ]
+    )
     together = sorted((*compilation.diagnostics, *found), key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))
 
@@ -77,7 +82,7 @@ def _named(compilation: Compilation, project: Path) -> Iterator[Named]:
                     yield Named(
                         kind=kind,
                         path=place.value,
-                        at=At(file=compiled.file, line=place.line, column=place.column),
+                        at=At(file=compiled.file, line=place.line, column=place.column, row=place.row),
                         end_column=place.end_column or place.column + 1,
                         source=lines[place.line - 1] if place.line <= len(lines) else "",
                     )

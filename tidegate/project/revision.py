@@ -8,6 +8,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+from tidegate.compiler.reader.text import MAX_FILE_BYTES
 from tidegate.compiler.scope.project_files import ProjectFile, ReadFile
 from tidegate.domain.error import UserError
 from tidegate.project.settings.decode import decode
@@ -60,12 +61,14 @@ def read_revision(settings: Settings, revision: str) -> ReadFile:
     project = settings.project
     commit = _commit(project, revision)
 
-    def read(path: str) -> ProjectFile:
-        inside = not path.startswith("/") and ".." not in Path(path).parts
-        shown = _run(project, "show", f"{commit}:./{path}") if inside else None
-        if shown is None or shown.returncode != 0:
-            return ProjectFile(name=f"{revision}:{path}", fault="no such file in the revision")
-        return ProjectFile(name=f"{revision}:{path}", content=shown.stdout)
+    def read(path: str, beside: str = "", max_bytes: int = MAX_FILE_BYTES) -> ProjectFile:
+        folders = (Path(beside.removeprefix(f"{revision}:")).parent, Path()) if beside else (Path(),)
+        for name in dict.fromkeys(os.path.normpath(folder / path) for folder in folders):
+            inside = not path.startswith("/") and ".." not in Path(name).parts
+            shown = _run(project, "show", f"{commit}:./{name}") if inside else None
+            if shown is not None and shown.returncode == 0:
+                return ProjectFile(name=f"{revision}:{name}", content=shown.stdout[: max_bytes + 1])
+        return ProjectFile(name=f"{revision}:{path}", fault="no such file in the revision")
 
     return read
 

@@ -93,7 +93,7 @@ def moved(then: Basis, now: Basis) -> Iterator[str]:
     for name in sorted({*then.apps, *now.apps}):
         if then.apps.get(name) != now.apps.get(name):
             what = "is new" if name not in then.apps else "is gone" if name not in now.apps else "has changed"
-            yield f"app {name} {what} in the YAML, or in the variables that it refers to"
+            yield f"app {name} {what} in the YAML, in its rows, or in the variables that it refers to"
     for name in sorted({*then.deployed, *now.deployed}):
         old, new = then.deployed.get(name), now.deployed.get(name)
         if old == new:

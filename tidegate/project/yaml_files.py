@@ -4,7 +4,6 @@ The compiler does not read files. An unreadable file becomes a diagnostic, so th
 diagnostics of the other files are still reported.
 """
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
@@ -17,9 +16,9 @@ from tidegate.compiler.rules.house import NO_RULES, HouseRules, house_diagnostic
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, nothing_known
-from tidegate.compiler.scope.project_files import ProjectFile, ReadFile
 from tidegate.domain.model import At, OnUpdate
 from tidegate.domain.value import Value
+from tidegate.project.named_files import files_of_project, shown_name
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -119,38 +118,12 @@ def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterabl
             failed.append(_unreadable(path, base, "a folder without YAML files"))
         for file in found:
             try:
-                contents[_shown(file, base)] = _read(file)
+                contents[shown_name(file, base)] = _read(file)
             except OSError as error:
                 failed.append(_unreadable(file, base, error.strerror or str(error)))
             except ValueError as error:
                 failed.append(_unreadable(file, base, str(error)))
     return YamlFiles(contents=contents, diagnostics=tuple(failed))
-
-
-def files_of_project(project: Path, base: Path | None = None) -> ReadFile:
-    """Return a reader of the files that the YAML of a project names; it reads nothing outside the project.
-
-    Args:
-        project: the folder to which paths are relative.
-        base: folder to which names in messages are relative; default: the working folder, if it has the file.
-    """
-    root = project.resolve()
-
-    def read(path: str) -> ProjectFile:
-        file = root / path
-        if path.startswith("/") or not file.resolve().is_relative_to(root):
-            return ProjectFile(name=path, fault="a path that leads out of the project")
-        try:
-            if not file.is_file():
-                return ProjectFile(
-                    name=path, fault="no such file" if not file.exists() else "not a regular file"
-                )
-            with file.open("rb") as stream:
-                return ProjectFile(name=_shown(file, base), content=stream.read(MAX_FILE_BYTES + 1))
-        except (OSError, ValueError) as error:
-            return ProjectFile(name=path, fault=str(getattr(error, "strerror", None) or error).lower())
-
-    return read
 
 
 def _line(contents: Mapping[str, bytes], at: At) -> str:
@@ -210,16 +183,8 @@ def _read(file: Path) -> bytes:
         return stream.read(MAX_FILE_BYTES + 1)
 
 
-def _shown(file: Path, base: Path | None) -> str:
-    """Return the file's name for messages: relative to the base, or to the working folder if it is in it."""
-    if base is not None:
-        return os.path.relpath(file, base)
-    absolute, here = file.absolute(), Path.cwd()
-    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(file)
-
-
 def _unreadable(path: Path, base: Path | None, why: str) -> Diagnostic:
-    name = _shown(path, base)
+    name = shown_name(path, base)
     findings = Findings(name)
     place = At(file=name, line=1, column=1)
     hint = "check the name and the permissions; folders are searched for *.yaml and *.yml"

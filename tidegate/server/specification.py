@@ -8,8 +8,8 @@ from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.reader.json_text import JsonText, TooLarge, json_text
 from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, Schedule
+from tidegate.project.named_files import files_of_project
 from tidegate.project.one_schedule import broken_rules, compile_one, namespaces_of
-from tidegate.project.yaml_files import files_of_project
 from tidegate.scheduler.commands.deployment.live import deployed_apps
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.engine_reader import EngineReader

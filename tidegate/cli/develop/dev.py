@@ -11,6 +11,7 @@ Ends with Ctrl-C, or when one of the processes ends, and stops all of them.
 import signal
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -182,7 +183,7 @@ def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
 
     watch = TickWatch(datetime.now(UTC), settings.tick_seconds)
     looked = asked = monotonic()
-    for changed in _changes(settings.schedules):
+    for changed in changes(settings.schedules):
         if monotonic() - looked >= TICK_CHECK_SECONDS:
             looked = monotonic()
             _warn(settings, watch)
@@ -226,14 +227,40 @@ def _warn(settings: "Settings", watch: TickWatch) -> None:
         typer.echo(warning, err=True)
 
 
-def _changes(folder: Path) -> Iterator[bool]:
-    """Yield True for each change of YAML files below a folder, and False every second without a change."""
+def changes(folder: Path) -> Iterator[bool]:
+    """Yield True for each change of YAML files below a folder, and of the files of rows that they name.
+
+    Yields False every second without a change. Rows may be elsewhere in the project, so they are looked at.
+    """
     from watchfiles import watch
 
     from tidegate.project.yaml_files import SUFFIXES
 
-    for changes in watch(folder, yield_on_timeout=True, rust_timeout=CHECK_MILLISECONDS):
-        yield any(Path(path).suffix.lower() in SUFFIXES for _, path in changes)
+    rows = _rows(folder)
+    seen = _stamps(rows)
+    for found in watch(folder, yield_on_timeout=True, rust_timeout=CHECK_MILLISECONDS):
+        if found:
+            rows = _rows(folder)
+        now = _stamps(rows)
+        changed, seen = now != seen, now
+        yield changed or any(Path(path).suffix.lower() in SUFFIXES for _, path in found)
+
+
+def _rows(folder: Path) -> tuple[Path, ...]:
+    from tidegate.project.named_files import rows_named
+    from tidegate.project.yaml_files import read_files
+
+    return tuple(rows_named(read_files([folder]).contents))
+
+
+def _stamps(files: tuple[Path, ...]) -> dict[Path, tuple[int, int, int] | None]:
+    """Return when and how each file was written last: two equal stamps are one content."""
+    found: dict[Path, tuple[int, int, int] | None] = dict.fromkeys(files)
+    for file in files:
+        with suppress(OSError):
+            status = file.stat()
+            found[file] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return found
 
 
 def _anything_deployed(settings: "Settings") -> bool:

@@ -28,6 +28,7 @@ def fmt(
     """Format the YAML: the order of keys of the language, two spaces, comments kept."""
     from tidegate.compiler.layout import format_file
     from tidegate.compiler.render.diagnostics.text import diagnostics_text
+    from tidegate.project.named_files import rows_named, shown_name
     from tidegate.project.settings.settings import load_settings
     from tidegate.project.yaml_files import read_files
 
@@ -35,7 +36,9 @@ def fmt(
     wrong: list[Diagnostic] = list(files.diagnostics)
     refused: list[UserError] = []
     changed: list[str] = []
-    for name, data in files.contents.items():
+    rows = {shown_name(each, None) for each in rows_named(files.contents)}
+    apps = {name: data for name, data in files.contents.items() if name not in rows}
+    for name, data in apps.items():
         try:
             text, diagnostics = format_file(name, data)
         except UserError as error:
@@ -53,7 +56,7 @@ def fmt(
     for name in changed:
         typer.echo(f"{name}: {'would be formatted' if check else 'formatted'}")
     if not changed and not wrong and not refused:
-        typer.echo(f"ok: {len(files.contents)} files are formatted")
+        typer.echo(f"ok: {len(apps)} files are formatted")
     if wrong or refused or (check and changed):
         raise typer.Exit(1)
 

@@ -93,7 +93,7 @@ def played(scenario: "Scenario", app: "CompiledApp", folder: Path, *, judged: bo
     """
     from tidegate.cli.checked_yaml import settings_here, variables_of
     from tidegate.domain.error import UserError
-    from tidegate.project.yaml_files import files_of_project
+    from tidegate.project.named_files import files_of_project
     from tidegate.scheduler.simulation.play import play
 
     settings = settings_here()

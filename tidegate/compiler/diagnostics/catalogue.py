@@ -8,7 +8,12 @@ code has a golden file under tests/golden.
 
 from tidegate.compiler.diagnostics.entry import Entry, Severity, error, note, warning
 from tidegate.compiler.diagnostics.sql_codes import SQL_CODES
-from tidegate.compiler.diagnostics.surrounding_codes import DATASET_CODES, HOUSE_CODES, NAME_CODES
+from tidegate.compiler.diagnostics.surrounding_codes import (
+    DATASET_CODES,
+    HOUSE_CODES,
+    NAME_CODES,
+    TEMPLATE_CODES,
+)
 from tidegate.compiler.diagnostics.task_codes import MAINTENANCE_CODES, TASK_CODES
 
 __all__ = ["CATALOGUE", "Entry", "Severity"]
@@ -30,7 +35,11 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "R106": error("not YAML", "The parser cannot read the file at this place."),
     "R107": error("nested too deep", "Lists and mappings nest at most 64 deep."),
-    "R108": error("too many values", "A file holds at most 100,000 values, keys included."),
+    "R108": error(
+        "too many values",
+        "A file holds at most 100,000 values, keys included, and its templates and defaults make at most "
+        "1,000,000.",
+    ),
     "R109": error(
         "anchor or alias",
         "A file must be readable from top to bottom. Write the value out in each place.",
@@ -75,8 +84,10 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "R122": error(
         "reference that cannot be replaced",
-        "References are `${env.NAME}`, in values and never in keys. `$${env.NAME}` is the text itself.",
+        "References are `${env.NAME}`, in values and never in keys. `$${env.NAME}` is the text itself. "
+        "Placeholders of templates, `${each.NAME}`, are written alike.",
     ),
+    **TEMPLATE_CODES,
     "S101": error(
         "unknown key",
         "The language has no such key at this place; most often it is a typing error.",

@@ -4,9 +4,13 @@ A mistake of the author is a value and never an exception, so that one bad file 
 the others. A diagnostic carries its source line, so `compiler.render` does not need the file.
 """
 
+from collections.abc import Iterable
 from typing import Protocol
 
+import msgspec
+
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE, Severity
+from tidegate.compiler.diagnostics.of_rows import Mistake, RowsOfMistakes
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
 
@@ -49,8 +53,26 @@ class Diagnostic(Value, kw_only=True):
         return (self.at.file, self.at.line, self.at.column, self.code, self.summary)
 
 
+def merged(found: Iterable[tuple[Diagnostic, str]]) -> tuple[Diagnostic, ...]:
+    """Return diagnostics, of which a mistake of several rows of a template is one.
+
+    Args:
+        found: each with its row, or "".
+    """
+    rows, kept = RowsOfMistakes(), dict[tuple[str, Mistake], Diagnostic]()
+    for each, row in found:
+        mistake = rows.mistake(each.code, each.at.line, each.at.column, each.summary, row)
+        kept.setdefault((each.at.file, mistake), each)
+    return tuple(_said(each, rows, mistake) for (_, mistake), each in kept.items())
+
+
+def _said(diagnostic: Diagnostic, rows: RowsOfMistakes, mistake: Mistake) -> Diagnostic:
+    behind = rows.behind(mistake)
+    return msgspec.structs.replace(diagnostic, summary=diagnostic.summary + behind) if behind else diagnostic
+
+
 class Place(Protocol):
-    """An object with a line and a column: a node or an `At`."""
+    """An object with a line and a column: a node or an `At`, perhaps with the row of its template."""
 
     @property
     def line(self) -> int: ...
@@ -72,7 +94,8 @@ class Findings:
         self.file = file
         self._text = text
         self._lines: list[str] | None = None
-        self._found: dict[tuple[str, int, int, str], Diagnostic] = {}
+        self._found: dict[Mistake, Diagnostic] = {}
+        self._rows = RowsOfMistakes()
         self.errors = 0
         self._within = within
         self._named: dict[str, Findings] = {}
@@ -90,7 +113,7 @@ class Findings:
         related: tuple[Related, ...] = (),
     ) -> None:
         """Add a diagnostic, unless it is already there."""
-        key = (code, place.line, place.column, summary)
+        key = self._rows.mistake(code, place.line, place.column, summary, _row(place))
         if key in self._found or self.full:
             return
         source = self.line(place.line)
@@ -101,7 +124,7 @@ class Findings:
         self._found[key] = Diagnostic(
             code=code,
             severity=CATALOGUE[code].severity,
-            at=self.at(place),
+            at=At(file=self.file, line=place.line, column=place.column),
             end_column=_end_column(place, source),
             summary=summary,
             hint=hint,
@@ -109,9 +132,18 @@ class Findings:
             related=related,
         )
 
+    def repeats(self, code: str, place: Place) -> bool:
+        """Return whether another row of a template has this mistake. A hint need not be searched again."""
+        return self._rows.repeats(code, place.line, place.column, _row(place))
+
     def at(self, place: Place) -> At:
         """Return a place in this file as a value of the model."""
-        return At(file=self.file, line=place.line, column=place.column)
+        return At(file=self.file, line=place.line, column=place.column, row=_row(place))
+
+    @property
+    def text(self) -> str:
+        """The text of the file."""
+        return self._text
 
     def line(self, number: int) -> str:
         """Return the text of a line, counted from 1; "" for a line that does not exist."""
@@ -140,7 +172,8 @@ class Findings:
         return (*self._own(), *named)
 
     def _own(self) -> tuple[Diagnostic, ...]:
-        found = sorted(self._found.values(), key=Diagnostic.sort_key)
+        own = (_said(each, self._rows, mistake) for mistake, each in self._found.items())
+        found = sorted(own, key=Diagnostic.sort_key)
         surplus = len(found) - MAX_DIAGNOSTICS_PER_FILE
         if surplus <= 0:
             return tuple(found)
@@ -157,6 +190,10 @@ class Findings:
             source=last.source,
         )
         return (*shown, note)
+
+
+def _row(place: Place) -> str:
+    return getattr(place, "row", "")
 
 
 def _end_column(place: Place, source: str) -> int:

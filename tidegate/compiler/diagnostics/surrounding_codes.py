@@ -1,5 +1,7 @@
 """The diagnostics of names (N3xx), and of what the settings and the world around an app have.
 
+The codes of templates and their rows (R13x), which are read with a file, too.
+
 The codes of what the settings and the world around an app have: channels, folders, deadlines, house rules.
 The rules of a project, `[lint.rules]`, have the severity that the settings give them; here is the one
 without any.
@@ -140,5 +142,38 @@ HOUSE_CODES: dict[str, Entry] = {
     "T517": error(
         "kind of trigger not allowed",
         "The project allows some kinds of triggers at the root of a schedule: `triggers` in `[lint.rules]`.",
+    ),
+}
+
+TEMPLATE_CODES: dict[str, Entry] = {
+    "R130": error(
+        "unknown placeholder",
+        "`${each.NAME}` in a template is the value that a row of its `for` has under this name. The name is "
+        "that of a list below `for`, or of a column of the file of rows.",
+    ),
+    "R131": error(
+        "two parts of one name",
+        "The parts of one kind have different names in an app, whether the file has them or a template "
+        "makes them. Two rows that make the same name would be one part, and it would not be clear which.",
+    ),
+    "R132": error(
+        "file of rows cannot be used",
+        "`rows` names a file inside the project: a CSV file (RFC 4180, UTF-8) with a header line, or a YAML "
+        "file with a list of flat mappings. It is looked for beside the file that names it, then in the "
+        "project's folder. A specification that is sent over REST has no files.",
+    ),
+    "R133": error(
+        "no rows or too many",
+        "A template has from 1 to 100,000 rows. Of several lists they are the product.",
+    ),
+    "R134": error(
+        "bad value of a row",
+        "A value is a text of at most 1,000 characters without line ends and invisible characters. A number "
+        "is the text that is written. Null, lists and mappings are refused.",
+    ),
+    "R135": error(
+        "placeholder outside a template",
+        "Only the parts of a template have rows, so only they have placeholders: not the rest of the file, "
+        "the `for` of a template or `defaults`.",
     ),
 }

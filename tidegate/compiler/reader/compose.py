@@ -11,8 +11,17 @@ from typing import Any, cast
 import yaml
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
-from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
+from tidegate.compiler.reader.node import (
+    MappingNode,
+    Node,
+    PlaceholderNode,
+    ScalarNode,
+    SequenceNode,
+    plain,
+)
+from tidegate.compiler.reader.placeholders import MARK, PlaceholderError, pieces_of
 from tidegate.compiler.reader.scalar import ScalarError, resolve, resolve_option, with_variables
+from tidegate.compiler.reader.syntax import MarkPlace, report_syntax
 from tidegate.compiler.reader.text import decode
 from tidegate.domain.model import At
 from tidegate.domain.variables import names_in
@@ -28,24 +37,11 @@ MAX_KEY_CHARACTERS = 200
 """A longer key is most likely text in the wrong place."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-MAX_SHOWN_REST = 20
-"""Quoted characters of the text at which the parser stopped."""
-
 _ANCHOR_HINT = "write the value out in each place; most keys have a default and may be left out"
 
 
 class _Stop(Exception):
     """Stops the composition of a file after an error that prevents reading on."""
-
-
-class _Place:
-    """A mark of the parser, which counts from 0, as a place."""
-
-    __slots__ = ("column", "line")
-
-    def __init__(self, mark: Any) -> None:
-        self.line: int = mark.line + 1
-        self.column: int = mark.column + 1
 
 
 def read(
@@ -68,7 +64,7 @@ def read(
     except _Stop:
         return None, findings
     except yaml.YAMLError as error:
-        _report_syntax(findings, error)
+        report_syntax(findings, error)
         return None, findings
     if findings.failed:
         return None, findings
@@ -104,9 +100,29 @@ def read_option(text: str) -> tuple[Any, Findings]:
     except _Stop:
         return None, findings
     except yaml.YAMLError as error:
-        _report_syntax(findings, error)
+        report_syntax(findings, error)
         return None, findings
     return (None if findings.failed else plain(root)), findings
+
+
+def read_list(file: str, data: bytes, max_bytes: int, max_nodes: int) -> tuple[SequenceNode | None, Findings]:
+    """Read a file that is a list and not an app, without variables and placeholders.
+
+    Returns:
+        Its list, or None if the findings hold an error, or if it is not a list.
+    """
+    text, findings = decode(file, data, max_bytes)
+    if text is None:
+        return None, findings
+    composer = _Composer(findings, text, None, max_nodes=max_nodes)
+    try:
+        root = composer.document()
+    except _Stop:
+        return None, findings
+    except yaml.YAMLError as error:
+        report_syntax(findings, error)
+        return None, findings
+    return (root if isinstance(root, SequenceNode) and not findings.failed else None), findings
 
 
 class _Composer:
@@ -116,7 +132,9 @@ class _Composer:
         text: str,
         variables: Mapping[str, str] | None,
         scalar: Callable[[str], Any] = resolve,
+        max_nodes: int = MAX_NODES,
     ) -> None:
+        self._max_nodes = max_nodes
         self._findings = findings
         self._variables = variables
         self._resolve = scalar
@@ -133,7 +151,7 @@ class _Composer:
         if event.version or event.tags:
             self._findings.add(
                 "R114",
-                _Place(event.start_mark),
+                MarkPlace(event.start_mark),
                 "a file holds no directives, got a line that begins with %",
                 "delete the line: every file is read as YAML 1.2",
             )
@@ -143,7 +161,7 @@ class _Composer:
         if not isinstance(after, yaml.StreamEndEvent):
             self._findings.add(
                 "R114",
-                _Place(after.start_mark),
+                MarkPlace(after.start_mark),
                 "a file holds one document, got a second one",
                 "put each app into a file of its own",
             )
@@ -155,7 +173,7 @@ class _Composer:
         if isinstance(event, yaml.AliasEvent):
             self._findings.add(
                 "R109",
-                _Place(event.start_mark),
+                MarkPlace(event.start_mark),
                 f"aliases are not allowed, got *{shown(event.anchor)[1:-1]}",
                 _ANCHOR_HINT,
             )
@@ -163,14 +181,14 @@ class _Composer:
         if event.anchor is not None:
             self._findings.add(
                 "R109",
-                _Place(event.start_mark),
+                MarkPlace(event.start_mark),
                 f"anchors are not allowed, got &{shown(event.anchor)[1:-1]}",
                 _ANCHOR_HINT,
             )
         if event.tag is not None:
             self._findings.add(
                 "R113",
-                _Place(event.start_mark),
+                MarkPlace(event.start_mark),
                 f"tags are not allowed, got {shown(event.tag)}",
                 "delete the tag; quote the value to make it a string",
             )
@@ -179,7 +197,7 @@ class _Composer:
         if depth > MAX_DEPTH:
             self._findings.add(
                 "R107",
-                _Place(event.start_mark),
+                MarkPlace(event.start_mark),
                 f"lists and mappings nest at most {MAX_DEPTH} deep, got {depth}",
                 "flatten the value; a trigger needs no more than a few levels",
             )
@@ -190,11 +208,11 @@ class _Composer:
 
     def _count(self, event: Any) -> None:
         self._nodes += 1
-        if self._nodes > MAX_NODES:
+        if self._nodes > self._max_nodes:
             self._findings.add(
                 "R108",
-                _Place(event.start_mark),
-                f"a file holds at most {MAX_NODES} values, got more",
+                MarkPlace(event.start_mark),
+                f"a file holds at most {self._max_nodes} values, got more",
                 "split the app into several files, one app each",
             )
             raise _Stop
@@ -203,15 +221,44 @@ class _Composer:
         start, end = event.start_mark, event.end_mark
         last = end.column + 1 if end.line == start.line else 0
         value: Any = event.value
-        if self._variables is not None and "${env." in value and not is_key:
-            value = with_variables(value, self._variables, self._findings, _Place(start))
+        if self._variables is not None and MARK in value:
+            pieces = self._pieces(value, MarkPlace(start), is_key=is_key)
+            if len(pieces) > 1:
+                return PlaceholderNode(
+                    value,
+                    start.line + 1,
+                    start.column + 1,
+                    last,
+                    pieces=pieces,
+                    unquoted=event.implicit[0],
+                )
+            value = "".join(pieces)
+        elif not is_key:
+            value = self._with_variables(value, MarkPlace(start))
         if event.implicit[0]:
             try:
                 value = self._resolve(value)
             except ScalarError as error:
-                self._findings.add(error.code, _Place(start), error.message, error.hint)
+                self._findings.add(error.code, MarkPlace(start), error.message, error.hint)
                 value = None
         return ScalarNode(value, start.line + 1, start.column + 1, last)
+
+    def _pieces(self, text: str, place: MarkPlace, *, is_key: bool) -> tuple[str, ...]:
+        """Return the pieces of a text with placeholders; its variables are replaced now, except in a key."""
+        try:
+            found = pieces_of(text)
+        except PlaceholderError as error:
+            self._findings.add("R122", place, error.message, error.hint)
+            return (text,)
+        return tuple(
+            piece if is_key or position % 2 else self._with_variables(piece, place)
+            for position, piece in enumerate(found)
+        )
+
+    def _with_variables(self, text: str, place: MarkPlace) -> str:
+        if self._variables is None or "${env." not in text:
+            return text
+        return with_variables(text, self._variables, self._findings, place)
 
     def _sequence(self, event: Any, depth: int) -> SequenceNode:
         items: list[Node] = []
@@ -277,32 +324,3 @@ class _Composer:
             add("R111", key, summary, "delete one of the two, or rename it", related)
             return False
         return True
-
-
-def _report_syntax(findings: Findings, error: yaml.YAMLError) -> None:
-    """Return the parser's own complaint, with its place."""
-    mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    place = _Place(mark) if mark is not None else At(file=findings.file, line=1, column=1)
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
-    context, begun = getattr(error, "context", None), getattr(error, "context_mark", None)
-    related = (
-        (Related(at=findings.at(_Place(begun)), note=f"{context} that begins here"),)
-        if context and begun
-        else ()
-    )
-    rest = findings.line(place.line)[place.column - 1 :].strip()[:MAX_SHOWN_REST]
-    end = "the end of the line" if findings.line(place.line + 1) else "the end of the file"
-    got = shown(rest) if rest else end
-    findings.add(
-        "R106", place, f"this is not YAML: {problem}, got {got}", _syntax_hint(str(problem)), related
-    )
-
-
-def _syntax_hint(problem: str) -> str:
-    if "mapping values are not allowed" in problem:
-        return "look for a missing line end or wrong indentation, or quote a value that contains a colon"
-    if "cannot start any token" in problem:
-        return "quote the value: @, ` and % cannot begin a plain one"
-    if "block end" in problem or "expected key" in problem:
-        return "look at the indentation here and in the line above"
-    return "look for a missing quote, bracket or colon here or in the line above"

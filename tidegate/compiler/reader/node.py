@@ -1,7 +1,8 @@
 """The node tree: the content of a YAML file with the place of every part.
 
 A node is a scalar, a sequence or a mapping. Lines and columns count from 1, columns in characters.
-`plain` converts a node to builtin values, `from_value` converts builtin values to nodes.
+`plain` converts a node to builtin values, `from_value` converts builtin values to nodes. A node that comes
+from a template has the place in the template, and the `row` for which it was made.
 """
 
 from typing import Any, cast
@@ -14,12 +15,28 @@ class ScalarNode(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         end_column: the column after its last character; 0 where it ends on another line.
+        row: of the template from which it is, see `At`.
     """
 
     value: bool | int | float | str | None
     line: int
     column: int
     end_column: int = 0
+    row: str = ""
+
+
+class PlaceholderNode(ScalarNode, frozen=True, gc=False):
+    """A scalar of a template with placeholders, which are filled in for each row; `value` is its text.
+
+    Attributes:
+        pieces: the text in pieces: literal ones, and between each two of them the name of a placeholder.
+        unquoted: whether the text is resolved as a plain scalar once it is filled in.
+        typed: whether a text that is one placeholder becomes the value with its type: JSON has no other way.
+    """
+
+    pieces: tuple[str, ...] = ()
+    unquoted: bool = False
+    typed: bool = False
 
 
 class SequenceNode(msgspec.Struct, frozen=True):
@@ -29,6 +46,7 @@ class SequenceNode(msgspec.Struct, frozen=True):
     line: int
     column: int
     end_column: int = 0
+    row: str = ""
 
 
 class MappingNode(msgspec.Struct, frozen=True):
@@ -39,6 +57,7 @@ class MappingNode(msgspec.Struct, frozen=True):
     line: int
     column: int
     end_column: int = 0
+    row: str = ""
 
     def get(self, key: str) -> "Node | None":
         """Return the node of a key, None if the key is absent."""

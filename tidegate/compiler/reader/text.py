@@ -24,15 +24,15 @@ _BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 
-def decode(file: str, data: bytes) -> tuple[str | None, Findings]:
+def decode(file: str, data: bytes, max_bytes: int = MAX_FILE_BYTES) -> tuple[str | None, Findings]:
     """Return the text of a file, or None with the reason among the findings."""
     findings = Findings(file)
     start = At(file=file, line=1, column=1)
-    if len(data) > MAX_FILE_BYTES:
+    if len(data) > max_bytes:
         findings.add(
             "R101",
             start,
-            f"a file has at most {MAX_FILE_BYTES} bytes (1 MiB), got {len(data)}",
+            f"a file has at most {max_bytes} bytes ({max_bytes // 1024**2} MiB), got {len(data)}",
             "split the app: one file is one app, and an app is what is deployed together",
         )
         return None, findings

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
-from tidegate.compiler.diagnostics.diagnostic import Diagnostic
+from tidegate.compiler.diagnostics.diagnostic import Diagnostic, merged
 from tidegate.domain.model import App, At, Schedule
 from tidegate.domain.value import Value
 
@@ -63,17 +63,19 @@ def house_diagnostics(
     """
     if rules == NO_RULES:
         return ()
-    return tuple(each for app in apps for each in _of_app(app, rules, line_of, only))
+    return tuple(each for app in apps for each in merged(_of_app(app, rules, line_of, only)))
 
 
 def _of_app(
     app: App, rules: HouseRules, line_of: Callable[[At], str], only: str | None
-) -> Iterator[Diagnostic]:
+) -> Iterator[tuple[Diagnostic, str]]:
     in_groups: Counter[str] = Counter()
     for number, schedule in enumerate(app.schedules.values(), start=1):
         found = [*_of_schedule(schedule, rules), *_too_many(app, schedule, number, in_groups, rules)]
         for code, severity, summary, hint in found if only in (None, schedule.name) else ():
-            yield _diagnostic(schedule, code, severity, f"{_kind(schedule)} {summary}", hint, line_of)
+            said = f"{_kind(schedule)} {summary}"
+            row = schedule.at.row if schedule.at is not None else ""
+            yield _diagnostic(schedule, code, severity, said, hint, line_of), row
 
 
 Broken = tuple[str, Severity, str, str]

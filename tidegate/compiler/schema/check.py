@@ -8,13 +8,19 @@ continue with the rest, so that they never receive a value of a wrong shape.
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from tidegate.compiler.diagnostics.diagnostic import Findings
-from tidegate.compiler.reader.node import MappingNode, Node, find, plain
+from tidegate.compiler.reader.node import MappingNode, Node, SequenceNode, find, plain
 from tidegate.compiler.schema.validator import app_validator, part_validator
-from tidegate.compiler.schema.wording import Fault, word
+from tidegate.compiler.schema.whole_numbers import whole_numbers
+from tidegate.compiler.schema.wording import Fault, Worded, word
 
 MAX_SCHEMA_ERRORS = 400
 """Enough for the hundred diagnostics of a file; it bounds the time for a file full of mistakes."""
+
+MAX_SCHEMA_ERRORS_OF_ROWS = 150_000
+"""A mistake in each row of a template is one error for each; it bounds the time for several such mistakes."""
 
 Path = tuple[str | int, ...]
 """The keys and member numbers that lead to a value."""
@@ -25,6 +31,11 @@ Broken = frozenset[Path]
 ("schedules", "every_morning") is in it if the schedule or anything inside it has an error.
 ("examples",) is in it only if the list itself has one, or if not all errors are known; then all parts are.
 """
+
+SECTIONS = ("calendars", "datasets", "programs", "schedules", "tasks", "policies")
+"""The sections with parts that a template makes, and to which defaults are added."""
+
+TEMPLATES, DEFAULTS = "templates", "defaults"
 
 EXAMPLES: Path = ("examples",)
 ALONE: Path = ("examples", 0)
@@ -46,11 +57,67 @@ def check_example(example: MappingNode, findings: Findings) -> Broken:
     return _check(part_validator("examples"), example, findings, ALONE)
 
 
+def check_templates(root: MappingNode, findings: Findings) -> None:
+    """Check the shape of an app's templates; their parts are checked once they are filled in."""
+    templates = root.get(TEMPLATES)
+    if templates is None:
+        return
+    if isinstance(templates, MappingNode):
+        written = {name: _without_parts(each) for name, each in templates.values.items()}
+        templates = msgspec.structs.replace(templates, values=written)
+    _check_key(TEMPLATES, templates, root, app_validator().schema["properties"][TEMPLATES], findings)
+
+
+def _without_parts(template: Node) -> Node:
+    """Return a template with empty sections, and with empty lists of values."""
+    if not isinstance(template, MappingNode):
+        return template
+    found = dict(template.values)
+    for key, node in template.values.items():
+        if isinstance(node, MappingNode) and key in SECTIONS:
+            found[key] = MappingNode({}, {}, node.line, node.column)
+        elif isinstance(node, MappingNode) and key == "for":
+            lists = {name: _without_items(each) for name, each in node.values.items()}
+            found[key] = msgspec.structs.replace(node, values=lists)
+    return msgspec.structs.replace(template, values=found)
+
+
+def _without_items(node: Node) -> Node:
+    return msgspec.structs.replace(node, items=()) if isinstance(node, SequenceNode) else node
+
+
+def check_defaults(root: MappingNode, findings: Findings) -> None:
+    """Check the defaults of an app; a default is checked again in each part that has it."""
+    defaults = root.get(DEFAULTS)
+    if defaults is None:
+        return
+    properties = app_validator().schema["properties"]
+    schema = {
+        **properties[DEFAULTS],
+        "properties": {section: _of_defaults(properties[section]) for section in SECTIONS},
+    }
+    whole = whole_numbers(MappingNode({DEFAULTS: defaults}, {}, 1, 1), {"properties": {DEFAULTS: schema}})
+    _check_key(DEFAULTS, whole.values[DEFAULTS], root, schema, findings)
+
+
+def _of_defaults(section: dict[str, Any]) -> dict[str, Any]:
+    part = section["additionalProperties"]
+    # What a part needs, or may not have together, is judged once it has its defaults.
+    return {key: part[key] for key in ("title", "type", "properties", "additionalProperties")}
+
+
+def _check_key(key: str, node: Node, root: MappingNode, schema: dict[str, Any], findings: Findings) -> None:
+    """Check the value of one key of an app."""
+    validator = app_validator().evolve(schema={"properties": {key: schema}})
+    _check(validator, MappingNode({key: node}, {key: root.keys[key]}, 1, 1), findings, ())
+
+
 def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) -> Broken:
-    errors: list[Any] = list(islice(validator.iter_errors(plain(root)), MAX_SCHEMA_ERRORS))
+    errors, all_known = _errors(validator, root)
     mistyped = {tuple(e.absolute_path) for e in errors if e.validator == "type"}
     strangers = {tuple(e.absolute_path) for e in errors if e.validator == "additionalProperties"}
-    broken: set[Path] = {EXAMPLES, *_parts(root)} if len(errors) == MAX_SCHEMA_ERRORS else set()
+    broken: set[Path] = set() if all_known else {EXAMPLES, *_parts(root)}
+    words: dict[tuple[str, int, int], list[Worded]] = {}
     for error in errors:
         path: Path = tuple(error.absolute_path)
         is_key = "propertyNames" in error.absolute_schema_path
@@ -59,18 +126,58 @@ def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) 
             continue
         if error.validator == "oneOf" and path in strangers and not _kinds(error):
             continue
-        for fault in word(_fault(error, root, path, is_key)):
-            findings.add(fault.code, fault.place, fault.summary, fault.hint)
+        fault = _fault(error, root, path, is_key)
+        place = (error.validator, fault.node.line, fault.node.column)
+        if fault.node.row and place in words:
+            # Another row of a template has the same mistake, and the hint was searched for it.
+            for each in words[place]:
+                same = msgspec.structs.replace(each.place, row=fault.node.row)
+                findings.add(each.code, same, each.summary, "")
+            continue
+        words[place] = list(word(fault))
+        for each in words[place]:
+            findings.add(each.code, each.place, each.summary, each.hint)
     return frozenset(broken)
 
 
-def _parts(root: MappingNode) -> set[Path]:
-    return {
+def _errors(validator: Any, root: MappingNode) -> tuple[list[Any], bool]:
+    """Return the errors of the validator, and whether these are all.
+
+    What is wrong in several rows of a template counts once.
+    """
+    found: list[Any] = []
+    different = 0
+    seen: set[tuple[str, int, int]] = set()
+    for error in islice(validator.iter_errors(plain(root)), MAX_SCHEMA_ERRORS_OF_ROWS):
+        found.append(error)
+        node = find(root, tuple(error.absolute_path))
+        if "propertyNames" in error.absolute_schema_path and isinstance(node, MappingNode):
+            node = node.keys[error.instance]
+        place = (error.validator, node.line, node.column)
+        different += not node.row or place not in seen
+        seen.add(place)
+        if different == MAX_SCHEMA_ERRORS:
+            break
+    all_known = different < MAX_SCHEMA_ERRORS and len(found) < MAX_SCHEMA_ERRORS_OF_ROWS
+    # The library looks at the parts of a section in no order: the first row is to be named first.
+    order = {path: number for number, path in enumerate(_parts(root))}
+    return sorted(found, key=lambda error: order.get(_part_of(error), -1)), all_known
+
+
+def _part_of(error: Any) -> Path:
+    path: Path = tuple(error.absolute_path)[:2]
+    return (
+        (*path, error.instance) if "propertyNames" in error.absolute_schema_path and len(path) == 1 else path
+    )
+
+
+def _parts(root: MappingNode) -> list[Path]:
+    return [
         (section, name)
         for section, parts in root.values.items()
         if isinstance(parts, MappingNode)
         for name in parts.values
-    }
+    ]
 
 
 def _add(broken: set[Path], path: Path) -> None:

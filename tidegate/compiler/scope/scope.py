@@ -91,6 +91,9 @@ class Scope:
     def _unknown(self, code: str, what: str, name: ScalarNode, known: Iterable[str]) -> None:
         if self.findings.full:
             return
+        if self.findings.repeats(code, name):
+            self.findings.add(code, name, f"a {what} must be declared", "")
+            return
         summary = f"a {what} must be declared in `{what}s`, got {shown(name.value)}"
         broken = (b.partition(".")[2] for b in self.broken if b.startswith(f"{what}s."))
         own = (each for each in known if not is_of_other(each))

@@ -14,11 +14,16 @@ from tidegate.domain.value import Value
 
 
 class At(Value, kw_only=True, array_like=True):
-    """A place in a YAML file. `line` and `column` count from 1."""
+    """A place in a YAML file. `line` and `column` count from 1.
+
+    Attributes:
+        row: of the template from which a part is, as "feeds: city=berlin"; "" for what the file says itself.
+    """
 
     file: str
     line: int
     column: int
+    row: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
