@@ -8,7 +8,7 @@ other checks stay fast and need no store.
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -23,6 +23,23 @@ if TYPE_CHECKING:
     from tidegate.scheduler.store.engine_reader import EngineReader
 
 T = TypeVar("T")
+
+LocationsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--locations",
+        help="Load the code locations, and compare the programs that exist in them. FILE lists them: a"
+        " workspace.yaml or pyproject.toml; default: the project's, else that of DAGSTER_HOME.",
+        metavar="[FILE]",
+        show_default=False,
+    ),
+]
+RequireLocationsOption = Annotated[
+    bool,
+    typer.Option(
+        "--require-locations", help="As --locations, and a location that does not load is an error."
+    ),
+]
 
 
 def check_yaml(
@@ -74,6 +91,51 @@ def check_yaml(
             else Namespaces(own=settings.namespace, deployed=known_namespaces(settings))
         ),
     )
+
+
+def compared(
+    compilation: "Compilation",
+    settings: "Callable[[], Settings | None]",
+    locations: str | None,
+    required: bool,
+) -> "Compilation":
+    """Return the compilation with what disagrees with the loaded code locations, if that is asked for.
+
+    Args:
+        locations: the file that lists them; "" for those of the project, None for no comparison.
+        required: a location that does not load is an error; it asks for the comparison too.
+    """
+    if locations is None and not required:
+        return compilation
+    from tidegate.project.locations import compare_locations
+
+    found = settings()
+    project = Path.cwd() if found is None else found.project
+    return compare_locations(compilation, project, _lists(found, project, locations or ""), required=required)
+
+
+def _lists(settings: "Settings | None", project: Path, file: str) -> tuple[Path, ...]:
+    """Return the files that may list code locations: the given one, or those of the project and its Dagster.
+
+    Raises:
+        UserError: there is no such file.
+    """
+    import os
+
+    from tidegate.processes.home import HOME_VARIABLE, WORKSPACE_NAME, home_in_use
+    from tidegate.project.beside import PYPROJECT
+
+    if file:
+        path = Path(file).expanduser().resolve()
+        if not path.is_file():
+            raise UserError(
+                f"there is no file {file} that lists code locations",
+                f"name a {WORKSPACE_NAME}, or a {PYPROJECT} with [tool.dagster] or [tool.dg]",
+            )
+        return (path,)
+    home = os.environ.get(HOME_VARIABLE) if settings is None else home_in_use(settings)
+    of_home = (Path(home).resolve() / WORKSPACE_NAME,) if home else ()
+    return (project / WORKSPACE_NAME, project / PYPROJECT, *of_home)
 
 
 def end_unless_ok(compilation: "Compilation", format: Format) -> None:

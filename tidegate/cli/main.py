@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from typer.core import _click
 
 ENVIRONMENT_OPTION = "--env"
+LOCATIONS_OPTION = "--locations"
+"""It may be without a value, which typer does not know of other options than flags."""
+
 COMPLETION_VARIABLE = "_TIDEGATE_COMPLETE"
 """A completion script sets it: the call prints words and does nothing else."""
 
@@ -79,6 +82,19 @@ def with_environment_first(args: list[str]) -> list[str]:
     return [*found, *rest, *args[at:]]
 
 
+def with_empty_values(args: list[str]) -> list[str]:
+    """Return the arguments with an empty value for `--locations` where it is followed by none."""
+    end = args.index("--") if "--" in args else len(args)
+    return [
+        f"{arg}=" if arg == LOCATIONS_OPTION and at < end and _begins_option(args, at + 1) else arg
+        for at, arg in enumerate(args)
+    ]
+
+
+def _begins_option(args: list[str], at: int) -> bool:
+    return at >= len(args) or args[at].startswith("-")
+
+
 class LazyGroup(typer.core.TyperGroup):
     """A group that lists its commands from the table and loads the one that is called."""
 
@@ -106,7 +122,8 @@ class LazyGroup(typer.core.TyperGroup):
     ) -> "_click.Context":
         """Parse the options of `tidegate` itself."""
         with usage_errors():
-            return super().make_context(info_name, with_environment_first(args), parent, **extra)
+            args = with_empty_values(with_environment_first(args))
+            return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: "_click.Context") -> Any:
         """Parse the arguments of the command, and run it."""

@@ -69,7 +69,7 @@ def check_imports(compilation: Compilation, project: Path) -> Compilation:
 def _named(compilation: Compilation, project: Path) -> Iterator[Named]:
     """Yield each program and source that the apps without errors name."""
     for compiled in compilation.apps.values():
-        lines = _lines(compiled.file, project)
+        lines = lines_of(compiled.file, project)
         programs = compiled.root.mapping("programs")
         for node in programs.values.values() if programs is not None else ():
             if not isinstance(node, MappingNode):
@@ -88,7 +88,7 @@ def _named(compilation: Compilation, project: Path) -> Iterator[Named]:
                     )
 
 
-def _lines(file: str, project: Path) -> list[str]:
+def lines_of(file: str, project: Path) -> list[str]:
     """Return the lines of a file, for the messages; none if it can no longer be read."""
     for path in (project / file, Path(file)):
         try:
@@ -107,7 +107,7 @@ def _probe(wanted: list[tuple[str, str]], project: Path) -> list[dict[str, str] 
                 [sys.executable, "-m", "tidegate.project.import_probe", str(answer)],
                 input=json.dumps(wanted),
                 cwd=project,
-                env=_environment(project),
+                env=import_environment(project),
                 capture_output=True,
                 text=True,
                 timeout=IMPORT_SECONDS,
@@ -126,7 +126,7 @@ def _probe(wanted: list[tuple[str, str]], project: Path) -> list[dict[str, str] 
     return [{"code": "N313", "summary": f"{path} cannot be imported here, got {ended}", "hint": hint}]
 
 
-def _environment(project: Path) -> dict[str, str]:
+def import_environment(project: Path) -> dict[str, str]:
     """Return the environment in which runs find modules: the project's folder comes first."""
     others = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(project), *([others] if others else [])])}

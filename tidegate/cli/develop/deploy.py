@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.by_hand import by_hand
+from tidegate.cli.checked_yaml import LocationsOption, RequireLocationsOption
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, at_terminal, require_agreement, taken_away
 from tidegate.cli.develop.plan import (
     AppOption,
@@ -47,6 +48,8 @@ def deploy(
     app: AppOption = None,
     remove_apps: RemoveOption = False,
     imports: ImportsOption = None,
+    locations: LocationsOption = None,
+    require_locations: RequireLocationsOption = False,
     force: Annotated[
         bool,
         typer.Option(
@@ -73,7 +76,13 @@ def deploy(
             raise typer.BadParameter("the plan says what is deployed: leave out the other options")
         saved = read_plan(plan)
     settings = load_settings()
-    wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
+    wanted = compiled_apps(
+        settings,
+        format,
+        imports=settings.check_imports if imports is None else imports,
+        locations=locations,
+        require_locations=require_locations,
+    )
     update = settings.update_schedules if update_schedules is None else update_schedules
     options = Options(update_schedules=update, app=own_apps(settings, app), remove_apps=remove_apps)
     deployment = Deployment(

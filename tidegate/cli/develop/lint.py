@@ -1,8 +1,8 @@
 """`tidegate lint`: checks the YAML and prints every mistake with its position.
 
 It does not load Dagster, Spark or SQLAlchemy, so it is fast enough to run at every save; it reads the
-store only for names of apps that are not among the files. Exit code 0 without errors, else 1; `--strict`
-counts warnings as errors, but never notes.
+store only for names of apps that are not among the files. With `--locations` a child process loads the code
+locations. Exit code 0 without errors, else 1; `--strict` counts warnings as errors, but never notes.
 """
 
 import os
@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.cli.checked_yaml import check_yaml
+from tidegate.cli.checked_yaml import (
+    LocationsOption,
+    RequireLocationsOption,
+    check_yaml,
+    compared,
+    settings_here,
+)
 from tidegate.cli.terminal import with_controls_escaped
 
 if TYPE_CHECKING:
@@ -40,16 +46,18 @@ def lint(
     imports: Annotated[
         bool, typer.Option("--imports", help="Also import the programs, in a child process.")
     ] = False,
+    locations: LocationsOption = None,
+    require_locations: RequireLocationsOption = False,
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
 ) -> None:
     """Check the YAML; print every mistake with its position and what to write instead."""
     compilation = check_yaml(paths or [_schedules_folder()], today=datetime.now(UTC).date())
     if imports:
-        from tidegate.cli.checked_yaml import settings_here
         from tidegate.project.imports import check_imports
 
         settings = settings_here()
         compilation = check_imports(compilation, Path.cwd() if settings is None else settings.project)
+    compilation = compared(compilation, settings_here, locations, require_locations)
     if not paths:
         compilation = _with_settings(compilation)
     found = compilation.diagnostics

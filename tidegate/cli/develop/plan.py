@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from tidegate.cli.checked_yaml import check_yaml, end_unless_ok
+from tidegate.cli.checked_yaml import (
+    LocationsOption,
+    RequireLocationsOption,
+    check_yaml,
+    compared,
+    end_unless_ok,
+)
 from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.domain.error import UserError
 from tidegate.domain.wording import plural
@@ -65,6 +71,8 @@ def plan(
     app: AppOption = None,
     remove_apps: RemoveOption = False,
     imports: ImportsOption = None,
+    locations: LocationsOption = None,
+    require_locations: RequireLocationsOption = False,
     out: Annotated[
         Path | None,
         typer.Option(help="A file for the plan, which `deploy --plan` applies.", metavar="FILE"),
@@ -80,7 +88,13 @@ def plan(
     from tidegate.scheduler.explain.operations.coverage import coverage, load_known
 
     settings = load_settings()
-    wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
+    wanted = compiled_apps(
+        settings,
+        format,
+        imports=settings.check_imports if imports is None else imports,
+        locations=locations,
+        require_locations=require_locations,
+    )
     update = settings.update_schedules if update_schedules is None else update_schedules
     only = own_apps(settings, app)
     with deployed_state(settings) as reader:
@@ -157,11 +171,19 @@ def project_scope(
     )
 
 
-def compiled_apps(settings: "Settings", format: Format, *, imports: bool = False) -> "Mapping[str, App]":
+def compiled_apps(
+    settings: "Settings",
+    format: Format,
+    *,
+    imports: bool = False,
+    locations: str | None = None,
+    require_locations: bool = False,
+) -> "Mapping[str, App]":
     """Return the apps of the project's YAML; print the diagnostics, and exit if one is an error.
 
     Args:
         imports: also import the programs, in a child process.
+        locations, require_locations: see `compared`.
     """
     # The store keeps the positions; they must not depend on the working folder of the command.
     compilation = check_yaml(
@@ -177,6 +199,7 @@ def compiled_apps(settings: "Settings", format: Format, *, imports: bool = False
         from tidegate.project.imports import check_imports
 
         compilation = check_imports(compilation, settings.project)
+    compilation = compared(compilation, lambda: settings, locations, require_locations)
     end_unless_ok(compilation, format)
     return compilation.models()
 

@@ -7,7 +7,7 @@ The rules of a project, `[lint.rules]`, have the severity that the settings give
 without any.
 """
 
-from tidegate.compiler.diagnostics.entry import Entry, error, warning
+from tidegate.compiler.diagnostics.entry import Entry, error, note, warning
 
 NAME_CODES: dict[str, Entry] = {
     "N301": error("unknown dataset", "The dataset is not declared in this app, or in the app that is named."),
@@ -63,6 +63,20 @@ NAME_CODES: dict[str, Entry] = {
         "The materialisations of an asset are the events of one dataset of the store. A dataset without"
         " `asset` has the asset app/name.",
     ),
+    "N332": error(
+        "no such job",
+        "`job` names a job of a loaded code location, that of `location` or the only one that has it. `plan`,"
+        " `deploy` and `lint` check it with `--locations`.",
+    ),
+    "N333": error(
+        "job of two locations",
+        "Two loaded code locations have the job, and the program does not say which of the two it is.",
+    ),
+    "N336": error(
+        "other partitions",
+        "A run of the program has a partition of what it writes, or of its own `partitions`. The job must"
+        " have it too: with the same cycle, timezone and dimensions, from the same start or an earlier one.",
+    ),
     "N350": error(
         "former name in use",
         "`renamed_from` says which part or app goes on under the new name, with its watermarks, "
@@ -95,6 +109,11 @@ DATASET_CODES: dict[str, Entry] = {
         "`checks: passed` waits for the asset checks of a materialisation. Only a dataset with `asset` has"
         " them.",
     ),
+    "V261": error(
+        "config that the job refuses",
+        "The run config is judged by the schema that the loaded code location has of the job. A value with a"
+        " reference may be of any type, and its entry must be allowed.",
+    ),
     "N319": error(
         "unknown channel",
         "`alerts` of an app, a dataset, a schedule or a task names channels of `tidegate.toml`, of"
@@ -112,6 +131,11 @@ DATASET_CODES: dict[str, Entry] = {
     "L422": warning(
         "deadline that is always missed",
         "The crons fire, and no window opens before the deadline, so every job of the schedule is late.",
+    ),
+    "L480": note(
+        "location that was not loaded",
+        "`--locations` compares programs that exist in Dagster with the loaded code locations. What is not"
+        " loaded here is not compared; with `--require-locations` that is an error.",
     ),
 }
 

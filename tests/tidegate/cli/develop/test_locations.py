@@ -1,0 +1,133 @@
+"""`--locations`: real locations are loaded in a child process, and compared with the programs of the YAML."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from tests.environments import having
+from tests.tidegate.project import Project
+from tidegate.compiler.compile import Compilation
+from tidegate.dagster_defs.compare.question import Answers
+from tidegate.domain.error import UserError
+from tidegate.project import locations
+from tidegate.project.locations import compare_locations
+from tidegate.project.yaml_files import compile_paths
+
+pytestmark = pytest.mark.dagster
+
+TESTS = Path(__file__).parents[3]
+ACME, GOLDEN = TESTS / "existing" / "acme", TESTS / "golden" / "N332_locations"
+
+OURS = {"python_module": {"module_name": "tidegate.definitions", "location_name": "tidegate"}}
+
+AWAY = """
+app: core
+programs:
+  away: {job: some_job, location: %s}
+  more: {job: some_job, location: %s}
+schedules:
+  away: {program: away, trigger: {cron: "0 6 * * *"}}
+"""
+
+
+def listing(folder: Path, **files: Path) -> Path:
+    """A workspace file with our location and some others."""
+    others = [
+        {"python_file": {"relative_path": str(file), "location_name": name}} for name, file in files.items()
+    ]
+    found = folder / "workspace.yaml"
+    found.write_text(yaml.safe_dump({"load_from": [OURS, *others]}))
+    return found
+
+
+def broken(folder: Path) -> Path:
+    file = folder / "broken.py"
+    file.write_text("import nowhere_installed\n")
+    return file
+
+
+def of_locations(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The notes that a location was not loaded."""
+    return [each for each in found if each["code"] == "L480"]
+
+
+def test_what_the_locations_answer_is_what_the_golden_file_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Answers] = []
+    files = {"acme": ACME / "definitions.py", "twin": ACME / "twin.py", "broken": broken(tmp_path)}
+
+    def keep(compilation: Compilation, answers: Answers, *_: Path, required: bool) -> Compilation:
+        given.append(answers)
+        return compilation
+
+    monkeypatch.setattr(locations, "with_answers", keep)
+    compare_locations(compile_paths([GOLDEN / "in.yaml"]), tmp_path, [listing(tmp_path, **files)])
+
+    assert given == [msgspec.json.decode((GOLDEN / "locations.json").read_bytes(), type=Answers)]
+
+
+def test_a_location_that_does_not_load_is_a_note_and_an_error_where_it_is_required(project: Project) -> None:
+    project.write("sales", AWAY.replace("core", "sales") % ("broken", "broken"))
+    listing(project.folder, broken=broken(project.folder))
+
+    (noted,) = of_locations(project.json("lint", "--locations"))
+    assert (noted["code"], noted["severity"], noted["line"]) == ("L480", "note", 4)
+    assert noted["summary"] == (
+        "location broken was not loaded: ModuleNotFoundError: No module named 'nowhere_installed';"
+        " not compared"
+    )
+    assert "2 programs" in noted["hint"]
+    (required,) = of_locations(project.json("lint", "--require-locations", exit_code=1))
+    assert (required["code"], required["severity"]) == ("L480", "error")
+    project.run("deploy", "--require-locations", "--locations", exit_code=1)
+    assert "note[L480]: location broken" in project.run_with_errors("plan", "--locations", exit_code=2)
+
+
+def test_a_location_that_hangs_is_reported_and_its_process_is_gone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project.folder / "hangs.py").write_text("import time\nopen('hangs', 'w')\ntime.sleep(600)\n")
+    project.write("sales", AWAY.replace("core", "sales") % ("hangs", "hangs"))
+    listing(project.folder, hangs=project.folder / "hangs.py")
+    monkeypatch.setattr(locations, "LOCATION_SECONDS", 20.0)
+    monkeypatch.setenv("HANGS_OF", str(project.folder))
+
+    (noted,) = of_locations(project.json("lint", "--locations"))
+
+    assert noted["summary"] == "location hangs was not loaded: it was not loaded within 20 s; not compared"
+    assert (project.folder / "hangs").exists()
+    assert not having("HANGS_OF", project.folder)
+
+
+def test_without_a_program_that_exists_nothing_is_loaded(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locations, "_run_child", lambda *_: pytest.fail("a child process"))
+
+    project.run("lint", "--require-locations")
+
+
+def test_a_workspace_without_the_location_says_what_it_lists(project: Project) -> None:
+    project.write("sales", AWAY.replace("core", "sales") % ("acme", "acme"))
+
+    (nothing,) = of_locations(project.json("lint", "--locations"))
+    listing(project.folder)
+    (ours,) = of_locations(project.json("lint", "--locations"))
+
+    assert nothing["summary"] == (
+        "no location was loaded: there is no workspace.yaml or pyproject.toml; not compared"
+    )
+    assert ours["summary"] == (
+        "no location was loaded: workspace.yaml lists no other location than this project; not compared"
+    )
+
+
+def test_a_file_that_does_not_exist_is_refused(project: Project) -> None:
+    refused = project.refused("plan", "--locations", "elsewhere.yaml")
+
+    assert isinstance(refused, UserError)
+    assert "elsewhere.yaml" in refused.message

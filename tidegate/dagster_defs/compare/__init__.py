@@ -1,0 +1,1 @@
+"""Programs that exist in Dagster, compared with the loaded code locations: `--locations`."""

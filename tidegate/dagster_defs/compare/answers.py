@@ -1,0 +1,86 @@
+"""Compares the programs of the YAML with the loaded locations, and answers for each of them.
+
+    the job ─► in one loaded location (N332, N333) ─┬─► its partitions (N336)
+                                                    └─► its config (V261)
+
+A location that is not loaded may have the job: then nothing is said but that.
+"""
+
+from collections.abc import Iterator
+
+from tidegate.dagster_defs.compare.config import config_faults
+from tidegate.dagster_defs.compare.loading import Loaded
+from tidegate.dagster_defs.compare.partitions import partition_faults
+from tidegate.dagster_defs.compare.question import NO_LOCATION, Answer, Answers, Fault, Question, Request
+from tidegate.dagster_defs.existing.loaded import Target, configures_partitions, cut_of, targets
+from tidegate.domain.suggest import did_you_mean
+from tidegate.domain.wording import listed, shown
+
+
+def answer_all(request: Request, loaded: Loaded) -> Answers:
+    """Return the answers to all questions."""
+    answers = {each.program: _answer(each, loaded) for each in request.questions}
+    return Answers(problems={**loaded.problems, **loaded.unlisted}, answers=answers)
+
+
+def _answer(question: Question, loaded: Loaded) -> Answer:
+    wanted = question.existing
+    if NO_LOCATION in loaded.problems:
+        return Answer(away=(NO_LOCATION,))
+    if wanted.location in loaded.problems or wanted.location in loaded.unlisted:
+        return Answer(away=(wanted.location,))
+    locations = loaded.locations
+    chosen = [locations[wanted.location]] if wanted.location else list(locations.values())
+    found = [each for location in chosen for each in targets(location, wanted)]
+    if len(found) > 1:
+        return Answer(faults=(_several(question, found),))
+    if found:
+        return Answer(faults=tuple(_faults(question, found[0])))
+    away = () if wanted.location else tuple(sorted(loaded.problems))
+    return Answer(away=away) if away else Answer(faults=(_no_job(question, loaded),))
+
+
+def _several(question: Question, found: list[Target]) -> Fault:
+    names = [each.location.name for each in found]
+    summary = f"one location has the job of a program, got {shown(question.existing.job)} in "
+    if len(set(names)) == 1:
+        repositories = [each.repository.name for each in found]
+        hint = "give the jobs names of their own"
+        summary = f"{summary}{listed(repositories, 'and')} of {names[0]}"
+    else:
+        hint = f"write {listed([f'`location: {name}`' for name in names])}"
+        summary = f"{summary}{listed(names, 'and')}"
+    return Fault(code="N333", key="job", summary=summary, hint=hint)
+
+
+def _no_job(question: Question, loaded: Loaded) -> Fault:
+    wanted = question.existing
+    job, location = wanted.job, wanted.location
+    others = [
+        each.name for each in loaded.locations.values() if each.name != location and targets(each, wanted)
+    ]
+    chosen = [loaded.locations[location]] if location else list(loaded.locations.values())
+    known = {
+        each.name
+        for place in chosen
+        for repository in place.get_repositories().values()
+        for each in repository.get_all_jobs()
+        if not each.name.startswith(HIDDEN)
+    }
+    where = f"location {location} has no such job" if location else "no location has such a job"
+    hint = f"write `location: {others[0]}`" if others else did_you_mean(job, known, "jobs")
+    return Fault(code="N332", key="job", summary=f"{where}, got {shown(job)}", hint=hint)
+
+
+HIDDEN = "__"
+"""Prefix of the jobs that Dagster makes for itself."""
+
+
+def _faults(question: Question, found: Target) -> Iterator[Fault]:
+    cut, config = cut_of(found), question.existing.config
+    of_assets = bool(found.repository.get_asset_keys_in_job(found.job))
+    if question.schemes or config is None or of_assets or cut.definition is None:
+        # A job of ops that gets its whole config needs no partition.
+        yield from partition_faults(question, cut.definition)
+    if config is not None or not configures_partitions(found):
+        yield from config_faults(found.repository.get_full_job(found.job), config or {})

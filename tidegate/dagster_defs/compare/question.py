@@ -1,0 +1,88 @@
+"""What is asked about the programs of the YAML that exist in Dagster, and what the loaded locations answer.
+
+    YAML ─► Request ─► child process: loads the locations, compares ─► Answers ─► diagnostics
+
+The values cross the border of a process as JSON. Dagster is not imported here, since the command that asks
+does not need it.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from tidegate.domain.model import ExistingJob, PartitionScheme
+from tidegate.domain.value import Value
+
+Key = Literal["job", "location", "config", "partitions"]
+
+NO_LOCATION = ""
+"""In place of the name of a location: no workspace was found at all."""
+
+
+class Question(Value, kw_only=True):
+    """A program to compare.
+
+    Attributes:
+        program: "app/program".
+        schemes: how its runs are cut; lint requires that they agree.
+    """
+
+    program: str
+    existing: ExistingJob
+    schemes: tuple[PartitionScheme, ...] = ()
+
+
+class Request(Value, kw_only=True):
+    """What the child process does.
+
+    Attributes:
+        files: where locations are listed, the first that lists another one than ours counts.
+        own_module, own_name: the location of the project itself, which is not loaded.
+        seconds: how long all locations together may take to load.
+    """
+
+    files: tuple[str, ...]
+    own_module: str
+    own_name: str
+    seconds: float
+    questions: tuple[Question, ...]
+
+
+class Fault(Value, kw_only=True):
+    """A part of a program that disagrees with the loaded location.
+
+    Attributes:
+        key: of the program in the YAML.
+        path: below that key.
+        of_key: the place is the last key of the path, not its value.
+    """
+
+    code: str
+    key: Key
+    summary: str
+    hint: str
+    path: tuple[str | int, ...] = ()
+    of_key: bool = False
+
+
+class Answer(Value, kw_only=True):
+    """What the loaded locations say about a program.
+
+    Attributes:
+        faults: what disagrees.
+        away: the locations that are not loaded, and without which nothing more can be said.
+    """
+
+    faults: tuple[Fault, ...] = ()
+    away: tuple[str, ...] = ()
+
+
+class Answers(Value, kw_only=True):
+    """The answers to a request.
+
+    Attributes:
+        problems: why a location is not loaded, by its name.
+        answers: by program.
+    """
+
+    problems: Mapping[str, str] = {}
+    answers: Mapping[str, Answer] = {}
