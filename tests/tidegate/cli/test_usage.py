@@ -44,7 +44,8 @@ def wrong_calls(path: Path) -> Iterator[list[str]]:
     for option in command.params:
         if option.param_type_name != "option" or getattr(option, "is_flag", False):
             continue
-        yield [*path, option.opts[-1]]
+        if option.opts[-1] != frame.LOCATIONS_OPTION:  # Its value may be left out.
+            yield [*path, option.opts[-1]]
         if _is_checked(option):
             yield [*path, f"{option.opts[-1]}=no-such-value"]
         if _is_whole_number(option):
