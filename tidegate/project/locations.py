@@ -80,7 +80,7 @@ def _run_child(request: Request, project: Path, answers: Path, log: Path) -> str
     seconds = request.seconds + ANSWER_SECONDS
     with log.open("wb") as output:
         child = subprocess.Popen(
-            [sys.executable, "-m", "tidegate.dagster_defs.compare.process", str(answers)],
+            [sys.executable, "-m", "tidegate.dagster_defs.compare.answers", str(answers)],
             cwd=project,
             env={**import_environment(project), "TMPDIR": str(answers.parent)},
             stdin=subprocess.PIPE,

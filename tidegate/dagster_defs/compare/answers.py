@@ -4,12 +4,22 @@
                                                     └─► its config (V261)
 
 A location that is not loaded may have the job: then nothing is said but that.
+
+`python -m` of this module reads a `Request` from the standard input and writes `Answers` to the file that its
+argument names, since the code of the locations may print. It ends at once then, without waiting for locations
+that hang; who started it ends the code servers.
 """
 
+import os
+import sys
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
 
 from tidegate.dagster_defs.compare.config import config_faults
-from tidegate.dagster_defs.compare.loading import Loaded
+from tidegate.dagster_defs.compare.loading import Loaded, load_locations
 from tidegate.dagster_defs.compare.partitions import partition_faults
 from tidegate.dagster_defs.compare.question import NO_LOCATION, Answer, Answers, Fault, Question, Request
 from tidegate.dagster_defs.existing.loaded import Target, configures_partitions, cut_of, targets
@@ -84,3 +94,24 @@ def _faults(question: Question, found: Target) -> Iterator[Fault]:
         yield from partition_faults(question, cut.definition)
     if config is not None or not configures_partitions(found):
         yield from config_faults(found.repository.get_full_job(found.job), config or {})
+
+
+def main() -> None:
+    """Load and compare, as the standard input asks."""
+    answer_file = Path(sys.argv[1])
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    answers = answer_all(request, load_locations(request))
+    answer_file.write_bytes(msgspec.json.encode(answers))
+
+
+if __name__ == "__main__":
+    code = 1
+    try:
+        main()
+        code = 0
+    except Exception:  # noqa: BLE001 -- the process ends by `_exit`, which prints nothing
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
