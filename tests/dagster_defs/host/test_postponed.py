@@ -1,5 +1,6 @@
 """What would meet every launch is not counted against a job: it is said, holds no slots, and passes."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from threading import Event
 from typing import Any
@@ -11,9 +12,12 @@ from tests.dagster_defs.host.world import HostWorld
 from tidegate.dagster_defs.host import host as hosts
 from tidegate.dagster_defs.host import questions
 from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
+from tidegate.project.environment import LOCATION_NAME
 from tidegate.scheduler.launch.active_host import ActiveHost, host_of
+from tidegate.scheduler.launch.obstacles import location_states
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.obstacle import LocationState
 
 pytestmark = pytest.mark.dagster
 
@@ -107,3 +111,30 @@ def test_a_code_server_that_hangs_delays_only_what_it_is_asked_about(
     world.after += timedelta(seconds=30)
     host.loop()
     assert len(world.runs(day)) == 1
+
+
+def test_the_locations_of_the_workspace_are_noted_each_since_it_is_so(
+    world: HostWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosts, "LOCATIONS_SECONDS", 0)
+    host = world.host()
+
+    def noted() -> Mapping[str, LocationState]:
+        world.report_day()  # a host with nothing to do rests
+        host.loop()
+        with world.live.store.reading() as reader:
+            return location_states(reader, world.location.project)
+
+    loaded = noted()
+    assert {name: state.problem for name, state in loaded.items()} == {LOCATION_NAME: ""}
+    world.after += timedelta(minutes=1)
+    problems = {LOCATION_NAME: "", "acme": "ModuleNotFoundError: no module"}
+    monkeypatch.setattr(host._existing, "locations", lambda: problems)
+    failed = noted()
+    world.after += timedelta(minutes=1)
+    assert noted() == failed
+    assert failed[LOCATION_NAME] == loaded[LOCATION_NAME]
+    assert failed["acme"].problem == "ModuleNotFoundError: no module"
+    assert failed["acme"].since - loaded[LOCATION_NAME].since >= timedelta(minutes=1)
+    problems["acme"] = ""
+    assert noted()["acme"].since - failed["acme"].since >= timedelta(minutes=1)

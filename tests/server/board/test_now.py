@@ -14,6 +14,7 @@ from tests.server.sales import deployed
 from tests.server.serving import NS, Served
 from tests.worlds.samples import job, operation_job
 from tidegate.scheduler.explain.work import work_of
+from tidegate.scheduler.launch.obstacles import note_locations
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.token import Role
@@ -53,6 +54,19 @@ def test_an_empty_project_says_so_in_words(server: Served) -> None:
     assert "Nothing needs a person" in html
     assert "No job waits." in html
     assert "Nothing has run, waits or comes in this span." in html
+
+
+def test_a_location_that_is_not_loaded_is_said_with_its_error(server: Served) -> None:
+    problems = {"ours": "", "acme": "SyntaxError: <invalid>"}
+    note_locations(server.store, server.service.settings.name, problems, server.now)
+
+    listed = shown(server, "/")["engine"]["locations"]
+    html = server.client.get("/", headers=HTML).text
+
+    assert [(each["name"], each["state"]) for each in listed] == [("acme", "failed"), ("ours", "loaded")]
+    assert "The code location acme is not loaded." in html
+    assert "SyntaxError: &lt;invalid&gt;" in html
+    assert "location ours" not in html
 
 
 def test_what_now_counts_is_what_its_links_list(night: Served) -> None:

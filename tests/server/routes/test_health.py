@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.server.serving import Served, problem
+from tidegate.scheduler.launch.obstacles import note_locations
 from tidegate.scheduler.model.records.token import Role
 
 pytestmark = [pytest.mark.store]
@@ -37,6 +38,27 @@ def test_a_server_is_not_ready_without_its_store(server: Served, tmp_path):
     answer = server.client.get("/readyz")
 
     assert (answer.status_code, answer.json()["store"]) == (503, "unreachable")
+
+
+def test_the_locations_of_the_host_are_listed_with_what_keeps_one_from_loading(server: Served):
+    none = server.client.get("/api/v1/locations")
+    for problems in ({"ours": "", "acme": ""}, {"ours": "", "acme": "ModuleNotFoundError: no module"}):
+        note_locations(server.store, server.service.settings.name, problems, server.now)
+        server.now += timedelta(minutes=1)
+
+    answer = server.client.get("/api/v1/locations")
+
+    assert none.json() == {"items": []}
+    assert answer.json()["items"] == [
+        {
+            "name": "acme",
+            "state": "failed",
+            "problem": "ModuleNotFoundError: no module",
+            "since": "2026-03-10T12:01:00Z",
+        },
+        {"name": "ours", "state": "loaded", "problem": "", "since": "2026-03-10T12:00:00Z"},
+    ]
+    problem(server.of("wrong").get("/api/v1/locations"), 401)
 
 
 def test_the_document_lists_the_paths_and_needs_read(server: Served):

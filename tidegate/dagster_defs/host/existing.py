@@ -51,6 +51,12 @@ class ExistingJobs:
         self._loading.again([name for name in context.code_location_names if self._problem(context, name)])
         return found
 
+    def locations(self) -> dict[str, str]:
+        """Return why each location of the workspace is not loaded, by name; "" for one that is."""
+        context = self._workspace.create_request_context()
+        problems = {name: self._problem(context, name) for name in context.code_location_names}
+        return {name: problem.removeprefix(f"{_away(name)}: ") for name, problem in problems.items()}
+
     def find(self, context: BaseWorkspaceRequestContext, wanted: ExistingJob) -> Target:
         """Return the location and the repository that have a job.
 
@@ -94,7 +100,7 @@ class ExistingJobs:
                 context,
             )
         except (DagsterUserCodeUnreachableError, DagsterCodeLocationLoadError) as error:
-            text = f"the location {location.name} is not loaded: its server does not answer"
+            text = f"{_away(location.name)}: its server does not answer"
             self._unreachable[location.name] = location, text
             raise LocationAway(text) from error
 
@@ -102,15 +108,19 @@ class ExistingJobs:
         """Return why a location cannot be used; "" if it can."""
         entry = context.get_code_location_entries().get(name)
         if entry is None:
-            return f"the location {name} is not loaded: it is not in the workspace of the host"
+            return f"{_away(name)}: it is not in the workspace of the host"
         if entry.code_location is None:
             why = "" if entry.load_error is None else f": {innermost(entry.load_error)}"
-            return f"the location {name} is not loaded{why}"
+            return f"{_away(name)}{why}"
         known = self._unreachable.get(name)
         if known is not None and known[0] is entry.code_location:
             return known[1]
         self._unreachable.pop(name, None)
         return ""
+
+
+def _away(name: str) -> str:
+    return f"the location {name} is not loaded"
 
 
 def _targets(context: BaseWorkspaceRequestContext, name: str, wanted: ExistingJob) -> list[Target]:

@@ -26,6 +26,7 @@ from tidegate.dagster_defs.host.runs import Runs, would_meet_every_launch
 from tidegate.dagster_defs.internals.workspace import IWorkspaceProcessContext
 from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.launch.active_host import CLOCKS, LEASE, ActiveHost, Lookout, host_of, release, take
+from tidegate.scheduler.launch.obstacles import note_locations
 from tidegate.scheduler.launch.outbox import LaunchRequest, postpone, resume_launches
 from tidegate.scheduler.store.sql.store import ServerClock
 from tidegate.scheduler.store.upkeep import UpkeepStore
@@ -48,6 +49,7 @@ FAILED_SECONDS = 1.0
 """From a loop in which something failed to the next one."""
 
 SWITCHES_SECONDS = 5
+LOCATIONS_SECONDS = 1
 MEASURING_SECONDS = 5
 
 PROBE_SECONDS = 10
@@ -85,6 +87,7 @@ class Host:
         self._steps = Steps(location, instance, Shared(), self._log, obstacles=self._existing.obstacles)
         self._switches = Turns(SWITCHES_SECONDS)
         self._measuring = Turns(MEASURING_SECONDS)
+        self._locations = Turns(LOCATIONS_SECONDS)
         self._off = False
         self._problem, self._unloaded = "", False
         self._probe = Turns(PROBE_SECONDS)
@@ -175,6 +178,7 @@ class Host:
     def _advance(self, store: UpkeepStore) -> int:
         """Do the steps of one loop, and return the number of launches."""
         self._steps.advance(store)
+        self._locations.run(lambda: self._steps.attempt(self._note_locations, store))
         self._switches.run(self._look_at_switch)
         if self._off:
             return 0
@@ -264,6 +268,9 @@ class Host:
         request = self._steps.measuring(store)
         if request is not None:
             self._runs.submit(request, {})
+
+    def _note_locations(self, store: UpkeepStore) -> None:
+        note_locations(store, self._location.project, self._existing.locations(), self._now())
 
     def _look_at_switch(self) -> None:
         """Note whether a person has switched the dispatcher off: then nothing is launched."""

@@ -1,6 +1,7 @@
 """Obstacles in the store: noted by who drives the engine, read by decisions and by `why`.
 
 workspace of the host, or what the dispatcher can do ─► noted when it changes ─► jobs that wait are decided
+locations of that workspace                          ─► noted when they change ─► doctor, board, REST
 """
 
 from collections.abc import Mapping
@@ -8,7 +9,15 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.scheduler.model.obstacle import Obstacle, obstacle_resource, obstacles_cursor, obstacles_of
+from tidegate.scheduler.model.obstacle import (
+    LocationState,
+    Obstacle,
+    locations_cursor,
+    locations_of,
+    obstacle_resource,
+    obstacles_cursor,
+    obstacles_of,
+)
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
@@ -41,3 +50,28 @@ def _put(transaction: EngineTransaction, app: str, found: Mapping[str, Obstacle]
     stored = {name: msgspec.to_builtins(each) for name, each in found.items()}
     transaction.set_cursor(obstacles_cursor(app), stored or None)
     return before
+
+
+def location_states(reader: EngineReader, project: str) -> Mapping[str, LocationState]:
+    """Return the code locations that the host of a project has seen last, by name."""
+    return locations_of(reader.cursor(locations_cursor(project)))
+
+
+def note_locations(store: Store, project: str, problems: Mapping[str, str], now: datetime) -> None:
+    """Note the code locations of a workspace, if one is another than before.
+
+    Args:
+        problems: why each is not loaded, by name; "" for one that is.
+    """
+    with store.reading() as reader:
+        before = location_states(reader, project)
+    if {name: state.problem for name, state in before.items()} == problems:
+        return
+    found = {
+        name: before[name]
+        if name in before and before[name].problem == problem
+        else LocationState(problem=problem, since=now)
+        for name, problem in sorted(problems.items())
+    }
+    with store.transaction() as transaction:
+        transaction.set_cursor(locations_cursor(project), msgspec.to_builtins(found))

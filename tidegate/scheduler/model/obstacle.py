@@ -6,6 +6,7 @@ like a gauge, before a slot is taken. A program of which nothing is noted can be
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -42,3 +43,25 @@ def obstacles_cursor(app: str) -> str:
 def obstacles_of(stored: Any) -> Mapping[str, Obstacle]:
     """Return the obstacles in a cursor, by the name of the program."""
     return {} if stored is None else msgspec.convert(stored, dict[str, Obstacle])
+
+
+class LocationState(Value, kw_only=True):
+    """A code location of the workspace, as the host sees it.
+
+    Attributes:
+        problem: the first line of why it is not loaded; "" while it is.
+        since: from when it has been so.
+    """
+
+    problem: str = ""
+    since: datetime
+
+
+def locations_cursor(project: str) -> str:
+    """Return the name of the cursor that holds the states of the locations of a project's workspace."""
+    return f"locations:{project}"
+
+
+def locations_of(stored: Any) -> Mapping[str, LocationState]:
+    """Return the states in a cursor, by the name of the location."""
+    return {} if stored is None else msgspec.convert(stored, dict[str, LocationState])

@@ -1,7 +1,7 @@
-"""Health: whether the server is alive and ready, and what its paths are."""
+"""Health: whether the server is alive and ready, the code locations of the host, and what the paths are."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Request, Response
@@ -9,6 +9,8 @@ from fastapi import APIRouter, Request, Response
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import active_host
+from tidegate.scheduler.launch.obstacles import location_states
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.on_time import is_ahead, is_late
 from tidegate.scheduler.tick.tick import last_tick
 from tidegate.server.access import READ
@@ -46,6 +48,32 @@ class Ready(Value, kw_only=True):
     store: str
     scheduler: str
     last_tick: datetime | None = None
+
+
+class Location(Value, kw_only=True):
+    """A code location of the host's workspace.
+
+    Attributes:
+        name: of the location.
+        state: "loaded" or "failed".
+        problem: the first line of the error; "" for one that is loaded.
+        since: from when it has been so.
+    """
+
+    name: str
+    state: Literal["loaded", "failed"]
+    problem: str
+    since: datetime
+
+
+class Locations(Value, kw_only=True):
+    """The code locations of the host's workspace.
+
+    Attributes:
+        items: as the host has seen them last, by name; none before a host has looked.
+    """
+
+    items: tuple[Location, ...]
 
 
 class OpenApi(Value, kw_only=True):
@@ -93,6 +121,26 @@ def _ready(service: Service) -> Ready:
     ticks = not ahead and (host is not None or not is_late(ticked, now, settings.tick_seconds))
     scheduler = "ticking" if ticks else "never ticked" if ticked is None else "ahead" if ahead else "late"
     return Ready(ready=ticks, store="reachable", scheduler=scheduler, last_tick=ticked)
+
+
+@router.get("/api/v1/locations", dependencies=[READ], **contract(Locations))
+def locations(service: Here) -> Response:
+    """List the code locations of the host's workspace, and why one is not loaded."""
+    with service.store.reading() as reader:
+        return json_answer(Locations(items=locations_seen(reader, service.settings.name)))
+
+
+def locations_seen(reader: EngineReader, project: str) -> tuple[Location, ...]:
+    """Return the code locations that the host of a project has seen last, in the order of their names."""
+    return tuple(
+        Location(
+            name=name,
+            state="failed" if each.problem else "loaded",
+            problem=each.problem,
+            since=each.since,
+        )
+        for name, each in sorted(location_states(reader, project).items())
+    )
 
 
 @router.get("/openapi.json", dependencies=[READ], **contract(OpenApi))

@@ -16,6 +16,7 @@ from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher
 from tidegate.release import release
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.launch.versions import AtWork
+from tidegate.scheduler.model.obstacle import LocationState
 from tidegate.scheduler.model.records.watched import WatchedFolder
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -27,6 +28,8 @@ FOLDER = WatchedFolder(dataset="a/d", project="p", folder="/landing", since=NOW)
 FAILING = WatchedFolder(
     dataset="a/d", project="p", folder="/landing", since=NOW, problem="gone", remedy="mount it"
 )
+
+LOST = LocationState(problem="ModuleNotFoundError: no module", since=LONG_AGO)
 
 
 def lease(looped_at: datetime, problem: str = "", problem_since: datetime | None = None) -> ActiveHost:
@@ -64,6 +67,9 @@ def off(health: Health, found: list[Finding]) -> list[str]:
         (engine(ticked_at=LONG_AGO, writer="process 7 (python, stopped)"), [], ["engine"]),
         (engine(ticked_at=NOW + timedelta(minutes=1)), [], ["engine"]),
         (engine(host=lease(NOW, problem="the location is not loaded", problem_since=NOW)), [], ["host"]),
+        (engine(locations={"acme": LocationState(since=NOW)}), [], []),
+        (engine(locations={"acme": LOST}), [], ["location acme"]),
+        (engine(locations={"acme": LOST}, host=None), ["host", "location acme"], []),
         (engine(version="2", versions=[("2", "host"), ("2", "3 runs")]), [], []),
         (engine(version="2", versions=[("2", "host"), ("1", "server")]), [], ["version"]),
         (engine(host=lease(NOW + timedelta(minutes=1)), renewed=True), [], ["host"]),
@@ -89,6 +95,11 @@ def off(health: Health, found: list[Finding]) -> list[str]:
 def test_what_is_found(found: list[Finding], notes: list[str], wrong: list[str]) -> None:
     assert (off(Health.NOTE, found), off(Health.WRONG, found)) == (notes, wrong)
     assert all(bool(each.remedy) is (each.health is not Health.OK) for each in found)
+
+
+def test_a_location_is_named_with_its_error_and_since_when() -> None:
+    (found,) = [each for each in engine(locations={"acme": LOST}) if each.part == "location acme"]
+    assert found.text == "failed since 2026-03-10 11:00:00Z: ModuleNotFoundError: no module"
 
 
 def test_the_active_host_is_named() -> None:

@@ -1,7 +1,7 @@
 """What `tidegate doctor` makes of what it has read: a finding for each part, with its remedy."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from tidegate.cli.printing import instant
 from tidegate.scheduler.explain.missed import SilentCron
 from tidegate.scheduler.intake.table_checks import TableChecks
 from tidegate.scheduler.launch.active_host import ActiveHost
+from tidegate.scheduler.model.obstacle import LocationState
 from tidegate.scheduler.model.records.watched import WatchedFolder
 from tidegate.scheduler.store.answers import Damage
 from tidegate.scheduler.tick.on_time import is_ahead, is_late
@@ -64,6 +65,7 @@ class Engine:
         tables: what the recovery job has found of the tables; None before its first look.
         writer: the process that writes to the store now, in words; None if none is known.
         silent: active schedules whose next fire is later than their crons say.
+        locations: the code locations of the host's workspace, as it has seen them last.
     """
 
     apps: Sequence[str]
@@ -78,6 +80,7 @@ class Engine:
     damage: Sequence[Damage] = ()
     silent: Sequence[SilentCron] = ()
     writer: str | None = None
+    locations: Mapping[str, LocationState] = field(default_factory=dict[str, LocationState])
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:
@@ -96,6 +99,8 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
             remedy="run `tidegate deploy`",
         )
     yield _host(engine.host, now, renewed=engine.renewed)
+    hosted = engine.host is not None and engine.host.holds(now)
+    yield from (_location(name, state, hosted=hosted) for name, state in engine.locations.items())
     yield _tick(engine, now, every)
     yield from (_silent(each) for each in engine.silent[:SILENT_SHOWN])
     yield _versions(engine)
@@ -103,6 +108,19 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
     yield from (_folder(each) for each in engine.folders)
     if engine.tables is not None:
         yield _tables(engine.tables)
+
+
+def _location(name: str, state: LocationState, *, hosted: bool) -> Finding:
+    part, since = f"location {name}", f"since {instant(state.since)}"
+    if not state.problem:
+        return Finding(part=part, health=Health.OK, text=f"loaded {since}")
+    return Finding(
+        part=part,
+        # Without a host it is not known whether it is still so.
+        health=Health.WRONG if hosted else Health.NOTE,
+        text=f"failed {since}: {state.problem}",
+        remedy="correct it, or start its code server; the host loads it again, and its jobs go on",
+    )
 
 
 def _damaged(damage: Damage) -> Finding:

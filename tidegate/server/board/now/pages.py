@@ -30,6 +30,7 @@ from tidegate.server.board.now.coming import Coming, coming
 from tidegate.server.board.now.needs import Need, needs
 from tidegate.server.board.now.waits import Waits, waits
 from tidegate.server.board.page import Around, PageRoute, page
+from tidegate.server.routes.health import Location, locations_seen
 from tidegate.server.routes.holds import HeldApp, held
 from tidegate.server.routes.time_line import Asked, Asking, PageNumber, wanted_of, zone_of
 from tidegate.server.service import Here, Service
@@ -49,12 +50,14 @@ class Engine(Value, kw_only=True):
         line: when it ticked last, in words.
         ticked: when that was; None if it never did.
         daemon: of a dead one, when Dagster's daemon was heard of last, in words.
+        locations: the code locations of the host's workspace, as it has seen them last.
     """
 
     dead: bool
     line: str
     ticked: datetime | None
     daemon: str = ""
+    locations: tuple[Location, ...] = ()
 
 
 class Now(Value, kw_only=True):
@@ -150,7 +153,8 @@ def _engine(service: Service, reader: ListingReader, now: datetime) -> Engine:
     dead = host is None and is_late(ticked, now, settings.tick_seconds)
     line = last_tick_line(ticked, now, dead)
     daemon = _daemon(settings, now.replace(second=0, microsecond=0)) if dead else ""
-    return Engine(dead=dead, line=capitalized(line), ticked=ticked, daemon=daemon)
+    seen = locations_seen(reader, settings.name)
+    return Engine(dead=dead, line=capitalized(line), ticked=ticked, daemon=daemon, locations=seen)
 
 
 def _daemon(settings: Settings, minute: datetime) -> str:
