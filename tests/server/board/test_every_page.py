@@ -11,12 +11,13 @@ from typing import NamedTuple
 import httpx
 import pytest
 from fastapi.routing import APIRoute
+from playwright.sync_api import Page
 
 from tests.browser import launched
 from tests.server.board import hostile
 from tests.server.board.board import HTML
 from tests.server.board.hostile import MARK, Markup
-from tests.server.board.visit import answered
+from tests.server.board.visit import WIDE, answered
 from tests.server.serving import NS, Served, served
 from tidegate.scheduler.model.records.token import Role
 from tidegate.server.application import OF_NAMESPACE, OTHERS
@@ -45,6 +46,9 @@ ENDLESS = re.compile(r"[?&](day|sign|cursor|until|period|row|after|format|from|t
 """Links that lead on and on: to days, cells of calendars, pages of lists."""
 
 DRAWING_MILLISECONDS = 300
+
+SCROLLED = 10
+"""What a browser stops at beside elements that can be pressed: what scrolls."""
 
 NAMES = {
     "app": "sales",
@@ -169,6 +173,85 @@ def test_no_script_of_a_text_runs_where_scripts_draw(world: Served):
             assert [each for each in wrong if MARK in each or each.startswith(("img", "script:"))] == [], path
 
 
+WALK = """() => {
+    const all = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
+    const isStop = each => each.getAttribute("tabindex") !== "-1" && !each.disabled
+        && each.checkVisibility({ visibilityProperty: true });
+    const stops = [...document.querySelectorAll(all)].filter(isStop);
+    const name = each => each.outerHTML.slice(0, 160);
+    const walk = window.walk = { stops: stops.map(name), seen: [], unseen: [], swapped: [] };
+    const shape = each => each.ownerSVGElement && each.querySelector("rect, circle");
+    const stroke = each => (each ? Object.values(getComputedStyle(each)).join() : "");
+    const strokes = stops.map(each => stroke(shape(each)));
+    let before = null;
+    addEventListener("focusin", ({ target }) => {
+        const at = stops.indexOf(target), style = getComputedStyle(target);
+        walk.seen.push(at);
+        const isDrawn = shape(target) && stroke(shape(target)) !== strokes[at];
+        const isOutlined = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+        if (!isDrawn && !isOutlined) walk.unseen.push(name(target));
+        const isBeside = before?.parentElement === target.parentElement && walk.seen.at(-2) < at;
+        if (isBeside && !target.ownerSVGElement) {
+            const [one, two] = [before, target].map(each => each.getBoundingClientRect());
+            const besides = one.top < two.bottom - 1 && two.top < one.bottom - 1;
+            if (besides ? two.left < one.left - 1 : two.top < one.top - 1) walk.swapped.push(name(target));
+        }
+        before = target;
+    });
+    document.activeElement.blur();
+    return stops.length;
+}"""
+"""Notes what the Tab key reaches: the place of each element among all that it should reach, whether its focus
+is seen, and siblings that come in another order than they are seen in."""
+
+AT = "document.activeElement.outerHTML.slice(0, 160)"
+"""The element that has the focus."""
+
+
+@pytest.mark.slow
+def test_every_page_is_used_by_the_keyboard_alone(world: Served, asked: dict[str, list[str]]):
+    wrong: list[tuple[str, str, object]] = []
+    with launched() as browser, answered(browser, world) as page:
+        page.set_viewport_size(WIDE)
+        for path in ("/board/sign-in", *(paths[0] for paths in asked.values())):
+            page.goto(path)
+            if path.partition("?")[0] in {each.partition("?")[0] for each in DRAWN}:
+                page.wait_for_timeout(DRAWING_MILLISECONDS)
+            for _ in range(page.evaluate(WALK) + SCROLLED):
+                page.keyboard.press("Tab")
+            walk = page.evaluate("window.walk")
+            left = [each for at, each in enumerate(walk["stops"]) if at not in walk["seen"]]
+            found = {"left": left, "not seen": walk["unseen"], "order": walk["swapped"]}
+            wrong += [(path, what, each) for what, each in found.items() if each]
+            wrong += [(path, *each) for each in _dialogs_that_keep_the_focus(page)]
+    assert wrong == [], "\n".join(map(str, wrong))
+
+
+def _dialogs_that_keep_the_focus(page: Page) -> Iterator[tuple[str, object]]:
+    """Open the palette and the first action of a menu by the keyboard, and leave them by Escape."""
+    dialog, menu = page.locator("dialog[open]"), page.locator("main details.menu summary")
+    page.locator("#pause, a.skip").last.focus()
+    before = page.evaluate(AT)
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    if page.evaluate(AT) != before:
+        yield "palette", page.evaluate(AT)
+    if not menu.count():
+        return
+    menu.first.focus()
+    before = page.evaluate(AT)
+    page.keyboard.press("Enter")
+    if not page.locator("main details.menu[open] a").count():
+        return
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    dialog.wait_for()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    if page.evaluate(AT).replace(" open", "") != before:
+        yield "dialog", page.evaluate(AT)
+
+
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Iterator[Served]:
     """Such a board that asks for a token."""
@@ -196,12 +279,16 @@ def test_without_a_token_nothing_answers(closed: Served, method: str, path: str)
     assert MARK not in answer.text
 
 
-@pytest.mark.parametrize("path", _pages())
+CALLS = [f"{NS}/search", f"{NS}/timeline"]
+"""What scripts of the pages ask: a caller of REST may, too."""
+
+
+@pytest.mark.parametrize("path", [*_pages(), *CALLS])
 def test_a_token_of_another_app_reads_no_text_of_this_one(closed: Served, path: str):
     client = closed.of("admin-other")
     for asked in hostile.addresses(closed, client=closed.of("admin-all")).get(path, [path]):
-        for kind in ("html", "json"):
-            answer = client.get(f"{asked}{'&' if '?' in asked else '?'}format={kind}")
+        for kind in ("q=sales", "q=each") if path in CALLS else ("format=html", "format=json"):
+            answer = client.get(f"{asked}{'&' if '?' in asked else '?'}{kind}")
             assert answer.status_code in (200, 400, 403, 404), (asked, answer.text)
             assert MARK not in answer.text, asked
 

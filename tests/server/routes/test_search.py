@@ -1,15 +1,19 @@
 """One search over names: by scope, within its limit, by indexes only, and of any text."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
+from tests.crashes.statements import listening
+from tests.databases import new_url
 from tests.server.board.board import DAYS, HOSTILE, HTML, fill, job_of
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import shop
 from tests.server.yard import yard
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.store.open import open_store
 from tidegate.server.board.search import MOST
 
 pytestmark = [pytest.mark.store]
@@ -97,25 +101,47 @@ def test_a_longer_text_is_refused(board: Served):
     problem(board.client.get(f"{NS}/search", params={"q": "a" * 101}), 400)
 
 
-def test_nothing_is_scanned_but_an_index(board: Served):
+LARGE = ("jobs", "schedules", "events", "deliveries", "runs")
+"""Tables that grow with the work of a project."""
+
+
+def plans(server: Served, explain: str, *before: str) -> list[str]:
+    """What a database says of how it answers all that a search asks it.
+
+    Args:
+        explain: what it says so to.
+        before: what it is told first.
+    """
+    store: Any = server.store
     asked: list[tuple[str, Any]] = []
-    id_ = job_of(board, DAYS[0])
+    job = job_of(server, DAYS[0])
+    with listening(store.engine, lambda *given: asked.append((given[2], given[3]))):
+        for q in ("each", job, "abcdef12"):
+            found(server, q)
+    with store.engine.connect() as connection:
+        for statement in before:
+            connection.exec_driver_sql(statement)
+        return [
+            row[-1]
+            for statement, parameters in asked
+            if statement.startswith(("SELECT", "WITH"))
+            for row in connection.exec_driver_sql(f"{explain} {statement}", parameters)
+        ]
 
-    def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_of_it: object) -> None:
-        asked.append((statement, parameters))
 
-    store: Any = board.store
-    engine = store.engine
-    event.listen(engine, "before_cursor_execute", note)
-    for q in ("each", id_, "abcdef12"):
-        found(board, q)
-    event.remove(engine, "before_cursor_execute", note)
-    plans: list[str] = []
-    with engine.connect() as connection:
-        for statement, parameters in asked:
-            if statement.startswith(("SELECT", "WITH")):
-                rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
-                plans += [row[3] for row in rows]
-    scans = {plan for plan in plans if plan.startswith("SCAN")}
-    large = ("jobs", "schedules", "events", "deliveries", "runs")
-    assert {plan for plan in scans if plan.split()[1] in large and "COVERING INDEX" not in plan} == set()
+def test_nothing_is_scanned_but_an_index(board: Served):
+    scans = {plan for plan in plans(board, "EXPLAIN QUERY PLAN") if plan.startswith("SCAN")}
+    of_names = "SCAN schedules USING COVERING INDEX"
+    assert {plan for plan in scans if plan.split()[1] in LARGE and not plan.startswith(of_names)} == set()
+
+
+def test_nothing_is_scanned_but_an_index_in_postgresql(request: pytest.FixtureRequest, tmp_path: Path):
+    (tmp_path / "tidegate.toml").write_text("")
+    store = open_store(new_url("postgres", request, tmp_path))
+    board = fill(Served(load_settings(tmp_path), store))
+    # A small table is read whole even where an index would do: here only where none does.
+    said = plans(board, "EXPLAIN", "SET enable_seqscan = off")
+    store.close()
+    assert any("ix_jobs_short" in line for line in said)
+    whole = {line.split("Seq Scan on ")[1].split()[0] for line in said if "Seq Scan on " in line}
+    assert whole & {*LARGE} == set()

@@ -166,7 +166,7 @@ def show_page(app: str, s: str, request: Request, service: Here, caller: Called,
         tabs, found = _explained(service, reader, state, job, now)
         conditions, fires = tree_of(found), tuple(_next_fires(state, now))
         lane = lane_of(reader, state.ref, Span(start=now, end=now + LANE_AHEAD), now)
-        ahead = forecast(lane, found.job, fires, now)
+        ahead = forecast(lane, found, fires, now)
         said = _unless_said(answer(found), ahead)
         section = "schedules" if state.spec.task is None else "tasks"
         view = Shown(

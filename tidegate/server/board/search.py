@@ -140,7 +140,7 @@ def _jobs(service: Service, reader: ListingReader, caller: Caller, q: str) -> li
     if not HASH_BEGINS.fullmatch(digits):
         return []
     apps = visible_apps(service, reader, caller)
-    # The first digits are looked up among all ids, in their own index; the jobs by their key.
+    # The first digits are looked up in an index of their own, the jobs by their ids.
     alike = reader.jobs(hashes=[digits[:SHORT_DIGITS]], apps=apps)
     found = [job for job in alike if job.id == q or hash_of(job.id).startswith(q)]
     ordered = sorted(found, key=lambda job: (job.state is not JobState.FAILED, job.id))

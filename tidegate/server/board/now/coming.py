@@ -12,8 +12,8 @@ from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
 from tidegate.listings.time_line import Lane, LaneState, TimeLine
 from tidegate.scheduler.explain.answer import Sentence
+from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.listing_reader import ListingReader
 
 COMING_MAX = 9
@@ -85,7 +85,9 @@ def _of_lane(lane: Lane, now: datetime) -> Iterator[Coming]:
         break
 
 
-def forecast(lane: Lane, job: Job | None, fires: Sequence[datetime], now: datetime) -> tuple[Sentence, ...]:
+def forecast(
+    lane: Lane, explanation: Explanation, fires: Sequence[datetime], now: datetime
+) -> tuple[Sentence, ...]:
     """Return what is known to come to a job, or a schedule without one: exactly, or as it usually is.
 
     Args:
@@ -93,11 +95,12 @@ def forecast(lane: Lane, job: Job | None, fires: Sequence[datetime], now: dateti
         fires: the next ones, or starts of instances.
     """
     found: list[Sentence] = []
+    job, trigger = explanation.job, explanation.trigger
     for bar in lane.bars:
         if job is not None and bar.job == job.id and bar.usual_end is not None:
             verb = "usually ends" if bar.usual_end >= now else "would usually have ended"
             found.append(Sentence(text=f"By the median of its last runs it {verb}", at=bar.usual_end))
-    if job is None or job.state is JobState.PENDING_TRIGGER:
+    if trigger is not None and not trigger.met:
         for each in lane.arrivals:
             if each.start > now:
                 found.append(Sentence(text=f"{each.says}; the next time is", at=each.start))
