@@ -110,7 +110,7 @@ def plans(server: Served, explain: str, *before: str) -> list[str]:
 
     Args:
         explain: what it says so to.
-        before: what it is told first.
+        before: statements that it gets first.
     """
     store: Any = server.store
     asked: list[tuple[str, Any]] = []
