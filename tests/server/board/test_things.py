@@ -71,7 +71,7 @@ def test_the_answer_says_when_data_usually_comes(board: Served, days: int, known
         ]
         transaction.add_events(landed)
         transaction.mark_routed([each.id for each in landed])
-    text = "sales/raw came between 12:00 and 12:15 on the last 5 days; the next time is"
+    text = "sales/raw came between 12:00 and 12:15 on the last 5 days; it comes again"
     # Today's has come already: the board's own reports landed at noon.
     expected = [(text, "2026-03-11T12:00:00Z")] if known else []
     assert forecasts(board, EACH_DAY) == expected

@@ -103,9 +103,9 @@ def forecast(
     if trigger is not None and not trigger.met:
         for each in lane.arrivals:
             if each.start > now:
-                found.append(Sentence(text=f"{each.says}; the next time is", at=each.start))
+                found.append(Sentence(text=f"{each.says}; it comes again", at=each.start))
             else:
-                found.append(Sentence(text=f"{each.says}; so it is due until", at=each.end))
+                found.append(Sentence(text=f"{each.says}; it usually is there", at=each.end))
     if fires:
         one = "It" if job is None else "The schedule"
         fire = f"{one} fires next" if lane.kind == "schedule" else "Its next instance starts"
