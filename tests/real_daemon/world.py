@@ -40,9 +40,10 @@ from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.model.run import ENDED, RunStatus
+from tidegate.scheduler.simulation.arrivals import Report
 from tidegate.scheduler.simulation.launcher import SimulatedRun
 from tidegate.scheduler.simulation.tables import SimulatedTables
-from tidegate.scheduler.simulation.world import Launches, Report
+from tidegate.scheduler.simulation.world import Launches
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.programs.params import Params
 
@@ -216,7 +217,7 @@ class RealWorld:
         if isinstance(report, RunObservation):
             self._now = report.at
             self._observe(report)
-        elif report.run_id is None:
+        elif isinstance(report, Event) and report.run_id is None:
             self._arrive(report)
 
     def _arrive(self, event: Event) -> None:

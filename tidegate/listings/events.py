@@ -4,6 +4,7 @@ from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.listings.listing import Column, Filter, Instant, Listing
+from tidegate.scheduler.explain.withheld import WithheldPartition
 
 
 class Received(Value, kw_only=True):
@@ -69,6 +70,7 @@ class Event(CollectedEvent, kw_only=True):
         only_for: the only schedule that receives it; null for all that listen to its key.
         routed: whether a tick has looked for the schedules that listen to it.
         refused: why the report was refused; null for an event.
+        withheld: what withholds a materialisation from `checks: passed`; null for what is not.
         deliveries: what became of it in each schedule that has received it.
     """
 
@@ -85,6 +87,7 @@ class Event(CollectedEvent, kw_only=True):
     only_for: str | None = None
     routed: bool
     refused: str | None = None
+    withheld: WithheldPartition | None = None
     deliveries: tuple[Received, ...] = ()
 
     @property
@@ -96,6 +99,8 @@ class Event(CollectedEvent, kw_only=True):
         """What became of it, in a few words."""
         if self.refused is not None:
             return f"refused: {self.refused}"
+        if self.withheld is not None:
+            return f"withheld: {self.withheld.text}"
         received = (
             " ".join(filter(None, (each.schedule, each.state, each.reason))) for each in self.deliveries
         )
@@ -122,6 +127,7 @@ EVENTS = Listing(
         ),
         Filter("reason", "reason", "Only with this reason code of that, such as D-SUSPENDED."),
         Filter("job", "job", "Only what this job has received.", gone=True),
+        Filter("withheld", "flag", "Only materialisations whose checks have not passed, or only the others."),
         Filter("from", "instant", "Only what arrived at this instant or later."),
         Filter("until", "instant", "Only what arrived before this instant."),
     ),

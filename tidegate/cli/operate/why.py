@@ -167,6 +167,8 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         branch = tree.add(Text("constraints"))
         for verdict in explanation.constraints:
             _add(branch, verdict)
+    for withheld in explanation.withheld:
+        tree.add(Text(f"withheld: {withheld.text}"))
     add_instance(tree, explanation)
     wanted = missing_besides(explanation)
     if wanted:

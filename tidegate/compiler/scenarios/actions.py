@@ -174,6 +174,10 @@ def _expiring(action: Action | None, node: Node, kind: str, scope: ExampleScope)
 def _partitions(node: MappingNode, scope: ExampleScope) -> Action | None:
     dataset = scope.name(node.values["dataset"], "dataset")
     keys = None if dataset is None else scope.dataset_keys(node.get("keys"), node, dataset)
+    found = scope.app.datasets.get(dataset or "")
+    if "checks" in node.values and found is not None and not found.asset:
+        wrong = f"checks are those of an asset, got `checks` for {shown(dataset or '')} without `asset`"
+        scope.findings.add("L437", node.keys["checks"], wrong, "give the dataset `asset`, or delete `checks`")
     return read_fields(PartitionsArrive, node, scope, {"dataset": dataset, "keys": keys})
 
 

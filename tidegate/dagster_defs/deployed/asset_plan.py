@@ -169,6 +169,11 @@ class AssetPlan:
             for name, dataset in loaded.app.datasets.items()
         }
 
+    @cached_property
+    def of_others(self) -> frozenset[str]:
+        """The datasets ("app/name") that are assets of other locations."""
+        return frozenset(f"{app}/{each.name}" for app, each in self.datasets.values() if each.asset)
+
     def external(self) -> Iterator[tuple[str, Dataset]]:
         """Yield the datasets that no program of the location writes, with their app's name.
 

@@ -26,6 +26,7 @@ WANTED = frozenset(
     event.value
     for event in (
         DagsterEventType.ASSET_MATERIALIZATION,
+        DagsterEventType.ASSET_CHECK_EVALUATION,
         DagsterEventType.RUN_ENQUEUED,
         DagsterEventType.RUN_STARTING,
         DagsterEventType.RUN_START,

@@ -34,6 +34,7 @@ from dagster import (
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.names import asset_key
 from tidegate.dagster_defs.deployed.tags import COMMIT, EVENT
+from tidegate.dagster_defs.ingest.asset_checks import check_facts
 from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog, entry_of, instant_of
 from tidegate.dagster_defs.ingest.position import (
     REWIND,
@@ -48,6 +49,8 @@ from tidegate.domain.model import Dataset
 from tidegate.domain.nearest_key import read_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import record_of
+from tidegate.scheduler.decision.asset_checks import CheckFact
+from tidegate.scheduler.intake.asset_checks import fold_checks
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.report import RefusedReport, note_refused
 from tidegate.scheduler.model.deployed import APPS
@@ -217,10 +220,12 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
         if value == saved:
             break
         events, observed, refused = translate(instance, (*appeared, *rows), plan, now, log, former)
+        facts = facts_of(instance, store, (*appeared, *rows), plan, now, former)
         with store.transaction() as transaction:
             transaction.add_events(events)
             note_refused(transaction, refused)
             observe_runs(transaction, observed, now)
+            fold_checks(transaction, facts, now)
             if transaction.cursor(name) != saved:
                 break
             transaction.set_cursor(name, value)
@@ -285,6 +290,20 @@ def translate(
         except Exception as error:  # noqa: BLE001 -- one bad row must not block the others
             log(f"row {row.id} of Dagster's event log cannot be read: {type(error).__name__}: {error}")
     return events, observed, refused
+
+
+def facts_of(
+    instance: DagsterInstance,
+    store: Store,
+    rows: Sequence[Row],
+    plan: AssetPlan,
+    now: datetime,
+    former: Mapping[str, str],
+) -> list[CheckFact]:
+    """Return what some rows say of the checks of assets for which schedules wait."""
+    return check_facts(
+        instance, store, plan, rows, lambda entry, body: partition_event(entry, body, plan, now, former)
+    )
 
 
 def runs_by_id(instance: DagsterInstance, ids: set[str]) -> dict[str, DagsterRun]:

@@ -12,13 +12,15 @@ import msgspec
 from dagster import DagsterInstance, RunsFilter
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.ingest.asset_checks import look_again
 from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog
-from tidegate.dagster_defs.ingest.intake import RUNS_PER_QUERY, Log, cursor_name, translate
+from tidegate.dagster_defs.ingest.intake import RUNS_PER_QUERY, Log, cursor_name, facts_of, translate
 from tidegate.dagster_defs.ingest.position import decode_position
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id, record_observations
 from tidegate.domain.time.instant import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import record_of
+from tidegate.scheduler.intake.asset_checks import fold_checks
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.report import note_refused
 from tidegate.scheduler.model.job import JobState
@@ -74,6 +76,7 @@ def reconcile(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dat
     # After a wipe the log may end below the previous position.
     begin = min(last.before, position.id)
     end = _read_again(instance, event_log, store, plan, (begin, position.id), now, log)
+    look_again(instance, store, plan, now)
     observed = _changed_runs(instance, plan, min(last.at, now) - RUNS_OVERLAP)
     observed += _active_runs(instance, plan, active, now)
     with store.transaction() as transaction:
@@ -102,10 +105,12 @@ def _read_again(
             return end
         # Unusable rows were logged when they were read first.
         events, observed, refused = translate(instance, rows, plan, now, lambda _: None, former)
+        facts = facts_of(instance, store, rows, plan, now, former)
         with store.transaction() as transaction:
             fresh = transaction.add_events(events)
             note_refused(transaction, refused)
             observe_runs(transaction, observed, now)
+            fold_checks(transaction, facts, now)
         if fresh:
             log(f"reconciliation found {len(fresh)} missed event(s)")
         reached = rows[-1].id

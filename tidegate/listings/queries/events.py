@@ -1,13 +1,15 @@
 """Events as all faces show them: each with what became of it, and the reports that were refused."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 import msgspec
 
 from tidegate.domain.part_name import app_of
 from tidegate.listings.events import Event, Received
 from tidegate.listings.read import Asked
-from tidegate.scheduler.intake.report import RefusedReport, refused_reports
+from tidegate.scheduler.explain.withheld import withheld_events, withheld_partition
+from tidegate.scheduler.intake.report import refused_reports
 from tidegate.scheduler.model import event as engine
 from tidegate.scheduler.model.event import Delivery, app_of_key, partition_event_key
 from tidegate.scheduler.model.job import Job, JobState
@@ -37,6 +39,8 @@ def list_events(asked: Asked) -> list[Event]:
         until=given.get("until"),
         before=asked.after,
     )
+    if given.get("withheld"):
+        return [] if wanted.of_delivery or "outcome" in given else list(_withheld(asked, wanted))
     each = [msgspec.structs.replace(wanted, outcome=one) for one in given.get("outcome", (None,))]
     found = {event.id: event for one in each for event in asked.reader.events_page(one, asked.limit)}
     reports = () if each[0].of_delivery else _refused(asked, wanted)
@@ -79,10 +83,32 @@ def _received(delivery: Delivery, job: Job | None) -> Received:
     )
 
 
+def _withheld(asked: Asked, wanted: EventsWanted) -> Iterator[Event]:
+    """Yield the materialisations that match and whose checks have not passed."""
+    for each in withheld_events(asked.reader, asked.apps):
+        arrived = each.withheld_since or each.time
+        event = Event(
+            id=each.event,
+            kind=engine.EventKind.PARTITION,
+            key=partition_event_key("", each.dataset),
+            time=each.time,
+            arrived=arrived,
+            partition=each.partition,
+            bytes=each.bytes,
+            rows=each.rows,
+            run_id=each.run_id,
+            detail=each.detail,
+            routed=True,
+            withheld=withheld_partition(each),
+        )
+        if _matches(wanted, event.key, event.partition, arrived):
+            yield event
+
+
 def _refused(asked: Asked, wanted: EventsWanted) -> Iterator[Event]:
     """Yield the refused reports that match; no schedule has received one."""
     for report in refused_reports(asked.reader):
-        if asked.sees(app_of_key(report.key)) and _matches(wanted, report):
+        if asked.sees(app_of_key(report.key)) and _matches(wanted, report.key, report.partition, report.at):
             yield Event(
                 id=report.id,
                 kind=engine.EventKind.PARTITION,
@@ -95,11 +121,11 @@ def _refused(asked: Asked, wanted: EventsWanted) -> Iterator[Event]:
             )
 
 
-def _matches(wanted: EventsWanted, report: RefusedReport) -> bool:
+def _matches(wanted: EventsWanted, key: str, partition: str | None, arrived: datetime) -> bool:
     return (
-        wanted.key in (None, report.key)
-        and report.key.startswith(wanted.key_prefix)
-        and wanted.partition in (None, report.partition)
-        and (wanted.since is None or report.at >= wanted.since)
-        and (wanted.until is None or report.at < wanted.until)
+        wanted.key in (None, key)
+        and key.startswith(wanted.key_prefix)
+        and wanted.partition in (None, partition)
+        and (wanted.since is None or arrived >= wanted.since)
+        and (wanted.until is None or arrived < wanted.until)
     )

@@ -14,7 +14,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.activation import takes_events
 from tidegate.scheduler.decision.changes.existing import copies, counting_leaves, uncollected
 from tidegate.scheduler.model.deployed import APPS, ScheduleState
-from tidegate.scheduler.model.event import SUBSCRIPTIONS, Event, listens_to
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, Event, checked_event_key, dataset_of_key, listens_to
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.retention import PrunedKind
@@ -81,25 +81,60 @@ def replay_events(
         Refused: no such schedule listens to the dataset, or it has no such event.
     """
     advance_before(transaction, now)
-    key, name = wanted.key, wanted.key.partition(":")[2]
+    name = dataset_of_key(wanted.key)
+    counting = {key: _counting(transaction, key) for key in (wanted.key, checked_event_key(name))}
+    found: list[Replayed] = []
+    refusal: Refused | None = None
+    _refuse_others(wanted, name, [state for states in counting.values() for state in states])
+    for key, states in counting.items():
+        try:
+            found += _replayed(transaction, key, states, wanted, now, by)
+        except Refused as refused:
+            refusal = refused
+    if refusal is not None and not found:
+        raise refusal
+    return tuple(found)
+
+
+def _counting(transaction: EngineTransaction, key: str) -> list[ScheduleState]:
     refs = {listener.schedule for listener in transaction.records(SUBSCRIPTIONS, event_key=[key])}
-    states = [state for state in transaction.schedules(refs=refs) if counting_leaves(state, key)]
+    return [state for state in transaction.schedules(refs=refs) if counting_leaves(state, key)]
+
+
+def _refuse_others(wanted: EventsToReplay, name: str, states: Sequence[ScheduleState]) -> None:
     if not states:
         raise Refused(f"no schedule counts the partitions of {name}", "`tidegate schedules list` shows all")
     others = sorted(set(wanted.schedules) - {state.ref for state in states})
     if others:
         counting = ", ".join(state.ref for state in states)
         raise Refused(f"{', '.join(others)} does not count the partitions of {name}", f"of {counting}")
-    if wanted.schedules:
-        states = [state for state in states if state.ref in wanted.schedules]
+
+
+def _replayed(
+    transaction: EngineTransaction,
+    key: str,
+    states: Sequence[ScheduleState],
+    wanted: EventsToReplay,
+    now: datetime,
+    by: By,
+) -> list[Replayed]:
+    """Feed the events of one key to those of the schedules that count them that are wanted.
+
+    Raises:
+        Refused: there is no such event.
+    """
+    states = [state for state in states if not wanted.schedules or state.ref in wanted.schedules]
+    if not states:
+        return []
+    name = dataset_of_key(key)
     events = _wanted(_events(transaction, key), wanted, name, _scheme_of(transaction, name))
     outcomes = _Outcomes(transaction, events)
-    return tuple(
+    return [
         _feed(transaction, state, key, events, outcomes, now, kind="replay", again=wanted.again, by=by)
         if takes_events(state)
         else Replayed(schedule=state.ref, suspended=True)
         for state in states
-    )
+    ]
 
 
 def _scheme_of(reader: EngineReader, name: str) -> PartitionScheme | None:

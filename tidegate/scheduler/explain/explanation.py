@@ -6,6 +6,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.explain.instances.awaited import Awaited
 from tidegate.scheduler.explain.instances.roots import Root
 from tidegate.scheduler.explain.unblock import Missing
+from tidegate.scheduler.explain.withheld import WithheldPartition
 from tidegate.scheduler.model.instance import Diagnostic
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
@@ -99,6 +100,7 @@ class Explained(Value, kw_only=True):
         business_dates: those that the run of the job is about, as far as it has collected them, sorted.
         missed: of a schedule: which fires it missed last and does not run, and how many are still to get
             jobs; "" without any.
+        withheld: the materialisations that its `checks: passed` does not count yet.
     """
 
     schedule: str
@@ -121,6 +123,7 @@ class Explained(Value, kw_only=True):
     overrides: tuple[Overridden, ...] = ()
     business_dates: tuple[str, ...] = ()
     missed: str = ""
+    withheld: tuple[WithheldPartition, ...] = ()
 
 
 class Explanation(Explained, kw_only=True):

@@ -29,6 +29,7 @@ from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import outcome_line, run_line
 from tidegate.scheduler.explain.overrides import overrides_of
 from tidegate.scheduler.explain.unblock import Missing, missing
+from tidegate.scheduler.explain.withheld import withheld_from
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, fire_event_key
 from tidegate.scheduler.model.job import WAITING, Job, JobState
@@ -56,8 +57,11 @@ def explain(reader: EngineReader, target: str, now: datetime) -> tuple[Explanati
         overridden = overrides_of(reader, target)
         found = _explain_schedule(reader, target, now)
         (state,) = reader.schedules(refs=[target])
-        absent = missed_text(reader, state)
-        return tuple(msgspec.structs.replace(each, overrides=overridden, missed=absent) for each in found)
+        absent, withheld = missed_text(reader, state), withheld_from(reader, state)
+        return tuple(
+            msgspec.structs.replace(each, overrides=overridden, missed=absent, withheld=withheld)
+            for each in found
+        )
     job = next(iter(reader.jobs(ids=[target])), None)
     if job is None:
         raise Refused(
@@ -67,7 +71,8 @@ def explain(reader: EngineReader, target: str, now: datetime) -> tuple[Explanati
         )
     state = next(iter(reader.schedules(refs=[job.schedule])), None)
     found = _explain_job(reader, job, state, now)
-    return (msgspec.structs.replace(found, overrides=overrides_of(reader, job.schedule)),)
+    withheld = withheld_from(reader, state) if state is not None and job.waiting else ()
+    return (msgspec.structs.replace(found, overrides=overrides_of(reader, job.schedule), withheld=withheld),)
 
 
 def _explain_schedule(reader: EngineReader, ref: str, now: datetime) -> tuple[Explanation, ...]:

@@ -21,6 +21,8 @@ from tidegate.domain.nearest_key import key_hint, read_key
 from tidegate.domain.partition_key import WrittenKey, not_begun, written_key
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.asset_checks import CheckFact, Materialised
+from tidegate.scheduler.intake.asset_checks import fold_checks, waited_for
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
@@ -136,7 +138,9 @@ def report_partitions(
         at=at,
         owed_since=at,
     )
-    transaction.add_events(_events(report, app, dataset))
+    events = _events(report, app, dataset)
+    transaction.add_events(events)
+    fold_checks(transaction, _checked(transaction, f"{app}/{dataset}", events), at)
     transaction.add_journal([_entry(report, by)])
     transaction.put_records(PARTITIONS_REPORTS, [report])
     route_now(transaction, at)
@@ -158,6 +162,13 @@ def _events(report: PartitionsReport, app: str, dataset: str) -> list[Event]:
         )
         for each in report.partitions
     ]
+
+
+def _checked(reader: EngineReader, dataset: str, events: Sequence[Event]) -> list[CheckFact]:
+    """Return the facts by which reports of an asset pass its checks at once: no run has planned any."""
+    if not waited_for(reader, [dataset]):
+        return []
+    return [Materialised(dataset=dataset, event=each, at=each.time) for each in events]
 
 
 def _entry(report: PartitionsReport, by: By) -> Entry:

@@ -22,6 +22,9 @@ DIGEST_DIGITS = 32
 PARTITION_KEY = "partition:"
 """Prefix of a dataset's whole name."""
 
+CHECKED_KEY = "checked:"
+"""The same for partitions whose checks have passed, to which `checks: passed` listens."""
+
 
 class EventKind(StrEnum):
     """The kind of fact that an event states."""
@@ -103,6 +106,16 @@ def partition_event_key(app: str, dataset: str) -> str:
     return f"{PARTITION_KEY}{whole_name(app, dataset)}"
 
 
+def checked_event_key(dataset: str) -> str:
+    """Return the key of the events of partitions of a dataset ("app/name") whose checks have passed."""
+    return f"{CHECKED_KEY}{dataset}"
+
+
+def dataset_of_key(key: str) -> str:
+    """Return the dataset ("app/name") in the key of an event of its partitions."""
+    return key.removeprefix(PARTITION_KEY).removeprefix(CHECKED_KEY)
+
+
 def publish_event_id(commit: str, dataset: str, partition: str) -> str:
     """Return the id of the event of a published partition; it is the same for every report.
 
@@ -141,6 +154,8 @@ def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, 
     """
     trigger = leaf.trigger
     dataset, runs = trigger.dataset_heard, trigger.runs_heard(program)
+    if dataset is not None and trigger.counts_checked:
+        return (checked_event_key(whole_name(app, dataset)),)
     partitions = () if dataset is None else (partition_event_key(app, dataset),)
     if trigger.tasks_heard is not None:
         own = task_event_key(whole_name(app, schedule))

@@ -32,6 +32,7 @@ from tidegate.scheduler.model.records.alert import ALERTS
 from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS
 from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
 from tidegate.scheduler.model.records.session import SESSIONS
+from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
 from tidegate.scheduler.model.retention import PASS_CURSOR, OldJob, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import prune_journal
@@ -42,6 +43,9 @@ from tidegate.scheduler.tick.tick import engine_clock
 
 ROWS_PER_SLICE = 200
 """Old rows that one transaction looks at: some milliseconds."""
+
+RELEASED_KEPT = timedelta(days=1)
+"""For so long a released materialisation is known: rows of Dagster's log are read again within minutes."""
 
 PASS_EVERY = timedelta(hours=1)
 """From the end of a pass to the beginning of the next one."""
@@ -233,6 +237,7 @@ def _launches(page: Page) -> Done:
 
 def _journal(page: Page) -> Done:
     page.transaction.drop_old(SESSIONS, page.clock, ROWS_PER_SLICE)
+    page.transaction.drop_old(WITHHELD_EVENTS, page.clock - RELEASED_KEPT, ROWS_PER_SLICE)
     if page.keep.journal is not None:
         page.transaction.drop_old(ALERTS, page.clock - page.keep.journal, ROWS_PER_SLICE)
         page.transaction.drop_old(EXPECTED_PERIODS, page.clock - page.keep.journal, ROWS_PER_SLICE)

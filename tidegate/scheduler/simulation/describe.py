@@ -36,6 +36,8 @@ from tidegate.domain.duration import duration_text
 from tidegate.domain.size import size_text
 from tidegate.scheduler.model.maintenance import Work
 
+_CHECKS = {"passed": "", "failed": ", whose checks fail", "released": ", whose checks pass now"}
+
 
 def _in_brackets(arrival: PartitionsArrive) -> str:
     """Format the size of an arrival, if given."""
@@ -74,7 +76,7 @@ def describe(given: Given) -> tuple[str, str]:
     match given.action:
         case PartitionsArrive(dataset=dataset, keys=keys) as arrival:
             what = f"{dataset}: {', '.join(keys)}" if keys != ("",) else f"{dataset} is updated"
-            return "", what + _in_brackets(arrival)
+            return "", what + _in_brackets(arrival) + _CHECKS[arrival.checks]
         case RunSeen(program=program, id=id, status=status):
             return "", f"run {id} of {program} {status}"
         case Suspend(schedule=schedule, expires=expires):

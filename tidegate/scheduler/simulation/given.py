@@ -59,6 +59,7 @@ from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.refused import InstanceRefused, MaintenanceRefused, Refused
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.simulation.arrivals import arrivals
 from tidegate.scheduler.simulation.describe import describe
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.simulation import Simulation
@@ -137,7 +138,8 @@ class ActionRunner:
         simulation, now, action = self._simulation, given.when, given.action
         match action:
             case PartitionsArrive():
-                simulation.report(*self._partitions(given, action))
+                self._events += 1
+                simulation.report(*arrivals(self._app, action, now, self._events))
             case RunSeen():
                 simulation.report(*self._outputs(given, action), self._observation(given, action))
             case Suspend(schedule=schedule, expires=expires) | Resume(schedule=schedule, expires=expires):
@@ -180,22 +182,6 @@ class ActionRunner:
 
     def _ref(self, schedule: str) -> str:
         return f"{self._app}/{schedule}"
-
-    def _partitions(self, given: Given, action: PartitionsArrive) -> list[Event]:
-        self._events += 1
-        return [
-            Event(
-                id=f"given:{self._events}:{action.dataset}:{key}",
-                kind=EventKind.PARTITION,
-                key=partition_event_key(self._app, action.dataset),
-                time=given.when,
-                arrived=given.when,
-                partition=key,
-                bytes=action.bytes,
-                rows=action.rows,
-            )
-            for key in action.keys
-        ]
 
     def _observation(self, given: Given, action: RunSeen) -> RunObservation:
         return RunObservation(

@@ -18,12 +18,13 @@ from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.verdict import earliest
+from tidegate.scheduler.simulation.arrivals import Report
 from tidegate.scheduler.simulation.describe import describe_work
 from tidegate.scheduler.simulation.launcher import SimulatedRun
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.tables import SimulatedOperation
 from tidegate.scheduler.simulation.timeline import moments_of
-from tidegate.scheduler.simulation.world import Report, SimulatedWorld, World
+from tidegate.scheduler.simulation.world import SimulatedWorld, World
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.deadlines import next_late_job
 from tidegate.scheduler.tick.expected import next_judgement

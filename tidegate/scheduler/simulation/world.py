@@ -12,12 +12,14 @@ from typing import Protocol
 
 from tidegate.compiler.scenarios.model.scenario import Behaviour
 from tidegate.domain.value import Value
+from tidegate.scheduler.intake.asset_checks import fold_checks
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.simulation.arrivals import Report, check_facts
 from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun, written
 from tidegate.scheduler.simulation.tables import SimulatedOperation, SimulatedTables
 from tidegate.scheduler.store.protocol import Store
@@ -25,8 +27,6 @@ from tidegate.scheduler.tick.deadlines import sweep_deadlines
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.load import load_whole_app
 from tidegate.scheduler.tick.tick import AWAY_AFTER, CLOCK, engine_clock, tick
-
-Report = Event | RunObservation
 
 
 class Launches(Value, kw_only=True):
@@ -90,6 +90,7 @@ class SimulatedWorld:
         with self._store.transaction() as transaction:
             transaction.add_events([each for each in reports if isinstance(each, Event)])
             observe_runs(transaction, [each for each in reports if isinstance(each, RunObservation)], now)
+            fold_checks(transaction, check_facts(transaction, reports), now)
         self._stay_awake(now)
         report = tick(self._store, now)
         late = sweep_deadlines(self._store, now)

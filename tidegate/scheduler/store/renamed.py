@@ -31,6 +31,7 @@ from tidegate.scheduler.model.records.expected import (
     LateTotal,
 )
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
+from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
 from tidegate.scheduler.store.engine_rows import ChangedRecords
 
 
@@ -110,7 +111,13 @@ def _launch(launch: LaunchPlan, former: str, table: str) -> LaunchPlan:
 
 V = TypeVar("V", bound=Value)
 
-OF_DATASETS: tuple[Kind[Any], ...] = (WATCHED_FOLDERS, WATCHED_PARTITIONS, EXPECTED_DATA, EXPECTED_PERIODS)
+OF_DATASETS: tuple[Kind[Any], ...] = (
+    WATCHED_FOLDERS,
+    WATCHED_PARTITIONS,
+    EXPECTED_DATA,
+    EXPECTED_PERIODS,
+    WITHHELD_EVENTS,
+)
 """Kinds whose keys begin with a dataset."""
 
 

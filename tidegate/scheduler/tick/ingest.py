@@ -41,7 +41,8 @@ class Aside:
     def note(self, events: Sequence[Event]) -> None:
         """Note which datasets were written."""
         for event in events:
-            if event.partition is not None:
+            # A partition whose checks have passed was written when it was materialised.
+            if event.partition is not None and event.key.startswith(PARTITION_KEY):
                 dataset = event.key.removeprefix(PARTITION_KEY)
                 self.landed.append(event)
                 self.written[dataset] = max(event.arrived, self.written.get(dataset, event.arrived))

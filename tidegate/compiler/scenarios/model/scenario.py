@@ -57,12 +57,18 @@ class Behaviour(Value, kw_only=True):
 
 
 class PartitionsArrive(Value, kw_only=True):
-    """Partitions of a dataset arrive from outside. A dataset without partitions has the one key ""."""
+    """Partitions of a dataset arrive from outside. A dataset without partitions has the one key "".
+
+    Attributes:
+        checks: what becomes of the checks of an asset: `failed` withholds it from `checks: passed`, and
+            `released` lets nothing arrive: the checks of the partitions that were withheld pass.
+    """
 
     dataset: str
     keys: tuple[str, ...]
     bytes: int | None = None
     rows: int | None = None
+    checks: Literal["passed", "failed", "released"] = "passed"
 
 
 class RunSeen(Value, kw_only=True):

@@ -20,8 +20,8 @@ from tidegate.scheduler.model.run import program_resource
 def renamed_event_key(key: str, names: Renames) -> str:
     """Return the event key under the new names."""
     kind, _, rest = key.partition(":")
-    if kind == "partition":
-        return f"partition:{names.datasets.get(rest, rest)}"
+    if kind in ("partition", "checked"):
+        return f"{kind}:{names.datasets.get(rest, rest)}"
     ref, colon, tail = rest.partition(":")
     new = names.schedule(ref) if kind == "fire" else names.programs.get(ref, ref)
     return f"{kind}:{new}{colon}{tail}"

@@ -18,7 +18,7 @@ from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.scheduler.decision.triggers.collected import collected
 from tidegate.scheduler.decision.triggers.tree import LEAVES
 from tidegate.scheduler.decision.view.job_view import JobView
-from tidegate.scheduler.model.event import PARTITION_KEY, Delivery, Event, EventKind
+from tidegate.scheduler.model.event import Delivery, Event, EventKind, dataset_of_key
 from tidegate.scheduler.model.job import LaunchPlan
 
 
@@ -27,7 +27,7 @@ def manifest_of(app: str, deliveries: Iterable[Delivery]) -> dict[str, tuple[str
     keys: dict[str, set[str]] = {}
     for delivery in deliveries:
         if delivery.event.kind is EventKind.PARTITION and delivery.event.partition is not None:
-            dataset = name_in(app, delivery.event.key.removeprefix(PARTITION_KEY))
+            dataset = name_in(app, dataset_of_key(delivery.event.key))
             keys.setdefault(dataset, set()).add(delivery.event.partition)
     return {dataset: tuple(sorted(found)) for dataset, found in sorted(keys.items())}
 
@@ -82,7 +82,7 @@ def _sizes(events: Iterable[Event], app: str) -> dict[str, dict[str, PartitionIn
     found: dict[str, dict[str, PartitionInput]] = {}
     for event in events:
         if event.kind is EventKind.PARTITION:
-            parts = found.setdefault(name_in(app, event.key.removeprefix(PARTITION_KEY)), {})
+            parts = found.setdefault(name_in(app, dataset_of_key(event.key)), {})
             key = event.partition or ""
             parts[key] = _updated(parts.get(key), event, adds=not key)
     return {name: dict(sorted(parts.items())) for name, parts in sorted(found.items())}

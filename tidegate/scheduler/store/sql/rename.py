@@ -56,7 +56,8 @@ STATUSES = ("started", "succeeded", "failed", "completed")
 def rename_rows(connection: Connection, names: Renames) -> None:
     """Give rows their new names; apps, schedules and most values of jobs are put by the caller."""
     for old, new in names.datasets.items():
-        move(connection, tables.events.c.key, f"partition:{old}", f"partition:{new}")
+        for kind in ("partition", "checked"):
+            move(connection, tables.events.c.key, f"{kind}:{old}", f"{kind}:{new}")
     for old, new in names.programs.items():
         for status in STATUSES:
             move(connection, tables.events.c.key, f"run:{old}:{status}", f"run:{new}:{status}")

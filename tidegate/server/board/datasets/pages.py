@@ -11,6 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.listings.late import Late
 from tidegate.listings.queries.late import lateness
 from tidegate.scheduler.decision.deadlines import deadline_of_dataset
+from tidegate.scheduler.explain.withheld import WithheldPartition, withheld_of
 from tidegate.scheduler.store.answers import WHOLE
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import READ, Called
@@ -39,6 +40,7 @@ class Shown(Value, kw_only=True):
         card: its state, and what writes and reads it, as the graph has it.
         deadline: as people read it; "" without one.
         late: the periods that were late, the newest deadline first.
+        withheld: what `checks: passed` does not count yet, what waits longest first.
         calendar: None where its partitions have no dates, or before anything is known of one.
     """
 
@@ -47,6 +49,7 @@ class Shown(Value, kw_only=True):
     card: DatasetCard
     deadline: str
     late: tuple[Late, ...]
+    withheld: tuple[WithheldPartition, ...]
     calendar: Calendar | None
     partitions: Partitions
 
@@ -110,6 +113,7 @@ def show_page(
         apps = [each for each in deployed_apps(service, reader) if caller.sees(each.name)]
         graph = read_graph(reader, apps, Asked(apps=(app,), only=whole), service.clock())
         late = lateness(reader, LATE_READ, dataset=whole, now=False)
+        withheld = withheld_of(reader, whole) if dataset.asset else ()
         calendar, partitions = _partitions(reader, whole, dataset, wanted, service.clock())
     deadline = ""
     if dataset.deadline is not None:
@@ -120,6 +124,7 @@ def show_page(
         card=graph.datasets[0],
         deadline=deadline,
         late=late,
+        withheld=withheld,
         calendar=calendar,
         partitions=partitions,
     )

@@ -24,6 +24,7 @@ from tidegate.scheduler.model.records.session import SESSIONS
 from tidegate.scheduler.model.records.specification import SPECIFICATIONS
 from tidegate.scheduler.model.records.token import TOKENS
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
+from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
 from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.sql import maintenance
 from tidegate.scheduler.store.sql.columns import Codec, Held, Instant, converter
@@ -51,19 +52,22 @@ CODECS: dict[Kind[Any], Codec[Any]] = {
     TOKENS: tables.TOKENS,
     WATCHED_FOLDERS: tables.WATCHED_FOLDERS,
     WATCHED_PARTITIONS: tables.WATCHED_PARTITIONS,
+    WITHHELD_EVENTS: tables.WITHHELD_EVENTS,
 }
 
 
-_ALERTS, _PERIODS, _REPORTS = (
+_ALERTS, _PERIODS, _REPORTS, _WITHHELD = (
     alerts.alerts.c,
     expected.expected_periods.c,
     tables.partitions_reports.c,
+    tables.withheld_events.c,
 )
 OVER: dict[Kind[Any], tuple[Column[Any], ColumnElement[bool]]] = {
     ALERTS: (_ALERTS.ended_at, _ALERTS.next_at.is_(None)),
     EXPECTED_PERIODS: (_PERIODS.was_late, _PERIODS.was_late.is_not(None)),
     PARTITIONS_REPORTS: (_REPORTS.at, _REPORTS.owed_since.is_(None)),
     SESSIONS: (tables.sessions.c.expires_at, true()),
+    WITHHELD_EVENTS: (_WITHHELD.released_at, _WITHHELD.released_at.is_not(None)),
 }
 """Since when a record is over, and which ones are."""
 

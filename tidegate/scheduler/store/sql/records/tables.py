@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text, bindparam, func, select
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, bindparam, func, select
 
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.model.records.override import Override
@@ -11,6 +11,7 @@ from tidegate.scheduler.model.records.session import Session
 from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.model.records.token import Role, Token
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
+from tidegate.scheduler.model.records.withheld import CheckResult, WithheldEvent
 from tidegate.scheduler.store.sql.columns import Bytes, Codec, Coded, Instant, Json, Name
 from tidegate.scheduler.store.sql.metadata import metadata, partial_index
 from tidegate.scheduler.store.sql.statements.queries import Queries, every
@@ -71,6 +72,36 @@ WATCHED_PARTITIONS = Codec(
     ),
     WatchedPartition,
 )
+
+withheld_events = Table(
+    "withheld_events",
+    metadata,
+    Column("dataset", Name, primary_key=True),
+    Column("partition", Name, primary_key=True),
+    Column("event", Name, nullable=False),
+    Column("materialised_at", Instant, nullable=False),
+    Column("time", Instant, nullable=False),
+    Column("bytes", BigInteger),
+    Column("rows", BigInteger),
+    Column("run_id", Name),
+    Column("detail", Text, nullable=False),
+    Column("ended", Boolean, nullable=False),
+    Column("checks", Json(dict[str, CheckResult]), nullable=False),
+    Column("withheld_since", Instant),
+    Column("released_at", Instant),
+)
+Index("ix_withheld_events_run", withheld_events.c.run_id)
+partial_index(
+    "ix_withheld_events_since",
+    withheld_events.c.withheld_since,
+    where=withheld_events.c.withheld_since.is_not(None),
+)
+partial_index(
+    "ix_withheld_events_released",
+    withheld_events.c.released_at,
+    where=withheld_events.c.released_at.is_not(None),
+)
+WITHHELD_EVENTS = Codec(withheld_events, WithheldEvent)
 
 overrides = Table(
     "overrides",
