@@ -3,8 +3,8 @@
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
+from tidegate.domain.withheld import WithheldPartition
 from tidegate.listings.listing import Column, Filter, Instant, Listing
-from tidegate.scheduler.explain.withheld import WithheldPartition
 
 
 class Received(Value, kw_only=True):

@@ -55,6 +55,7 @@ def test_every_story_is_there_without_a_mistake_or_a_warning() -> None:
     others = {path.stem for path in FOLDER.glob("[a-z]*.yaml")}
     assert others == {
         ORIGINAL,
+        "asset_checks",
         "batching_by_date",
         "business_dates",
         "business_days",

@@ -37,6 +37,8 @@ from tidegate.scheduler.store.protocol import Store
 RECORDS_PER_READ = 1000
 RUNS_PER_QUERY = 100
 WITHHELD_PER_PASS = 10_000
+DESCRIPTION_CHARACTERS = 1000
+"""A check may describe at length what it has found; people read the rest in Dagster."""
 
 CHECK_EVENTS = {DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED, DagsterEventType.ASSET_CHECK_EVALUATION}
 
@@ -124,7 +126,7 @@ def evaluated_fact(entry: EventLogEntry, plan: AssetPlan, waited: Collection[str
         result=CheckResult(
             passed=found.passed,
             severity=found.severity.value,
-            description=found.description or "",
+            description=(found.description or "")[:DESCRIPTION_CHARACTERS],
             run_id=entry.run_id or "",
             at=_instant(entry.timestamp),
         ),

@@ -3,10 +3,10 @@
 from datetime import datetime
 
 from tidegate.domain.value import Value
+from tidegate.domain.withheld import WithheldPartition
 from tidegate.scheduler.explain.instances.awaited import Awaited
 from tidegate.scheduler.explain.instances.roots import Root
 from tidegate.scheduler.explain.unblock import Missing
-from tidegate.scheduler.explain.withheld import WithheldPartition
 from tidegate.scheduler.model.instance import Diagnostic
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry

@@ -1,12 +1,10 @@
 """Withheld: the materialisations that `checks: passed` does not count yet, with what holds them back."""
 
 from collections.abc import Collection, Iterator
-from datetime import datetime
-from typing import Literal
 
 from tidegate.domain.model import leaves
-from tidegate.domain.part_name import whole_name
-from tidegate.domain.value import Value
+from tidegate.domain.part_name import app_of, whole_name
+from tidegate.domain.withheld import WithheldCheck, WithheldPartition
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS, CheckResult, WithheldEvent
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -16,44 +14,6 @@ WITHHELD_SHOWN = 20
 
 WITHHELD_READ = 10_000
 """The most of a list."""
-
-
-class WithheldCheck(Value, kw_only=True):
-    """A check that withholds a materialisation.
-
-    Attributes:
-        check: its name.
-        state: failed, or missing if it was not evaluated.
-        description: what its evaluation says; "" without one.
-        run_id: the run that evaluated it; of a missing one the run that should have; "" without a run.
-    """
-
-    check: str
-    state: Literal["failed", "missing"]
-    description: str
-    run_id: str
-
-
-class WithheldPartition(Value, kw_only=True):
-    """A materialisation that `checks: passed` does not count yet.
-
-    Attributes:
-        dataset: "app/name".
-        partition: its key; "" for a dataset without partitions.
-        time: when it was made.
-        run_id: the run that made it.
-        running: that run has not ended, so its checks may still pass.
-        checks: what withholds it, by name.
-        text: for people: all of that in one line.
-    """
-
-    dataset: str
-    partition: str
-    time: datetime
-    run_id: str
-    running: bool
-    checks: tuple[WithheldCheck, ...]
-    text: str
 
 
 def withheld_from(reader: EngineReader, state: ScheduleState) -> tuple[WithheldPartition, ...]:
@@ -75,7 +35,7 @@ def withheld_of(reader: EngineReader, dataset: str) -> tuple[WithheldPartition, 
 def withheld_events(reader: EngineReader, apps: Collection[str] | None) -> Iterator[WithheldEvent]:
     """Yield all that is withheld of some apps; None: of all."""
     for each in reader.due_records(WITHHELD_EVENTS, None, WITHHELD_READ):
-        if apps is None or each.dataset.partition("/")[0] in apps:
+        if apps is None or app_of(each.dataset) in apps:
             yield each
 
 

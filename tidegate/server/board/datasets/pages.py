@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query, Request, Response
 from tidegate.domain.model import Dataset
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
+from tidegate.domain.withheld import WithheldPartition
 from tidegate.listings.late import Late
 from tidegate.listings.queries.late import lateness
 from tidegate.scheduler.decision.deadlines import deadline_of_dataset
-from tidegate.scheduler.explain.withheld import WithheldPartition, withheld_of
+from tidegate.scheduler.explain.withheld import withheld_of
 from tidegate.scheduler.store.answers import WHOLE
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import READ, Called
