@@ -1,10 +1,11 @@
 """Jobs of a project that does not know Tidegate, as programs: launched by the host, and how they end."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import TypeVar
 
 import pytest
-from dagster import DagsterRunStatus
+from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterRunStatus
 
 from tests.existing.world import Acme, host_of
 from tidegate.dagster_defs.host.host import Host
@@ -14,8 +15,7 @@ from tidegate.scheduler.model.reason import Reason
 
 pytestmark = pytest.mark.dagster
 
-WAIT_SECONDS = 120
-"""A run of a process of its own takes up to ten."""
+T = TypeVar("T")
 
 WAIT_SECONDS = 120
 """A run of a process of its own takes up to ten."""
@@ -24,6 +24,7 @@ YAML = """
 app: core
 datasets:
   orders: {partitions: {cycle: day, start: 2026-01-01}}
+  days: {partitions: {cycle: day, start: 2026-01-01}}
   by_region: {partitions: {day: {cycle: day, start: 2026-01-01}, region: [eu, us]}}
 programs:
   load:
@@ -36,6 +37,13 @@ programs:
   demand: {job: demand_job, partitions: {cycle: day, start: 2026-01-01}}
   regions: {job: region_job, partitions: {day: {cycle: day, start: 2026-01-01}, region: [eu, us]}}
   gone: {job: no_such_job}
+  selection:
+    assets: 'key:"raw/orders" or key:"acme/core/demand"'
+    partitions: {cycle: day, start: 2026-01-01}
+  ranged: {assets: 'key:"raw/orders"', partitions: {cycle: day, start: 2026-01-01}}
+  nothing: {assets: 'key:"flat" and key:"raw/orders"'}
+  mixed: {assets: 'key:"flat" or key:"by_region"'}
+  external: {assets: 'key:"landed"'}
 schedules:
   load: {program: load, trigger: {cron: "0 0 1 1 *"}, args: {region: eu, note: by hand}, status: active}
   fails: {program: load, trigger: {cron: "0 0 1 1 *"}, args: {region: nowhere, note: ""}, status: active}
@@ -44,6 +52,13 @@ schedules:
   regions:
     {program: regions, trigger: {partitions: {dataset: by_region}}, for_each: partition, status: active}
   gone: {program: gone, trigger: {cron: "0 0 1 1 *"}, status: active}
+  selection:
+    {program: selection, trigger: {partitions: {dataset: orders}}, for_each: partition, status: active}
+  ranged: {program: ranged, trigger: {partitions: {dataset: days, count: 2}}, status: active}
+  selected_days: {program: selection, trigger: {partitions: {dataset: days, count: 2}}, status: active}
+  nothing: {program: nothing, trigger: {cron: "0 0 1 1 *"}, status: active}
+  mixed: {program: mixed, trigger: {cron: "0 0 1 1 *"}, status: active}
+  external: {program: external, trigger: {cron: "0 0 1 1 *"}, status: active}
 """
 
 
@@ -75,6 +90,16 @@ def looping(acme: Acme, host: Host, job: Job, states: frozenset[JobState] = FINI
         assert time.monotonic() < deadline, "\n".join([str(found), str(runs), *acme.said, acme.log()])
         time.sleep(acme.pause_seconds)
     return found
+
+
+def until(acme: Acme, host: Host, what: str, look: Callable[[], Collection[T]]) -> T:
+    """Loop the host until there is something to see, and return the first of it."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not (found := look()):
+        host.loop()
+        assert time.monotonic() < deadline, "\n".join([what, *acme.said, acme.log()])
+        time.sleep(acme.pause_seconds)
+    return next(iter(found))
 
 
 def test_a_job_of_others_is_launched_with_its_config_and_tags_and_its_end_is_that_of_our_job(
@@ -156,3 +181,58 @@ def test_a_location_that_is_down_holds_no_slot_and_its_job_starts_when_it_is_bac
 def _obstacles(acme: Acme) -> object:
     with acme.store.reading() as reader:
         return obstacles(reader, "core")
+
+
+def test_a_selection_is_one_run_of_its_assets_and_their_checks(acme: Acme, host: Host) -> None:
+    ended = looping(acme, host, acme.trigger("selection", "2026-03-09"))
+
+    assert ended.state is JobState.SUCCEEDED, (ended, acme.said)
+    (run,) = acme.runs_of(ended)
+    assert run.asset_selection == {AssetKey(["raw", "orders"]), AssetKey(["acme", "core", "demand"])}
+    assert run.tags["dagster/partition"] == "2026-03-09"
+    checks = acme.instance.get_records_for_run(
+        run.run_id, of_type=DagsterEventType.ASSET_CHECK_EVALUATION
+    ).records
+    assert len(checks) == 1
+
+
+def test_several_keys_are_one_run_only_where_every_asset_takes_a_range(acme: Acme, host: Host) -> None:
+    days = "2026-03-09", "2026-03-10"
+    for day in days:
+        acme.instance.report_runless_asset_event(AssetMaterialization(["core", "days"], partition=day))
+    ranged = looping(acme, host, until(acme, host, "ranged", lambda: acme.jobs("ranged")))
+    refused = looping(acme, host, until(acme, host, "selected_days", lambda: acme.jobs("selected_days")))
+
+    assert ranged.state is JobState.SUCCEEDED, (ranged, acme.said)
+    (run,) = acme.runs_of(ranged)
+    ends = run.tags["dagster/asset_partition_range_start"], run.tags["dagster/asset_partition_range_end"]
+    assert ends == days
+    assert (refused.state, refused.reason, acme.runs_of(refused)) == (JobState.FAILED, Reason.F_LAUNCH, [])
+    assert "acme/core/demand" in refused.detail and "for_each: partition" in refused.detail
+
+
+@pytest.mark.parametrize(
+    ("schedule", "said"),
+    [
+        ("nothing", "`or`"),
+        ("mixed", "the assets of a run have the same partitions"),
+        ("external", "which no code makes"),
+    ],
+)
+def test_a_selection_that_no_run_can_have_is_a_dead_letter(
+    schedule: str, said: str, acme: Acme, host: Host
+) -> None:
+    ended = looping(acme, host, acme.trigger(schedule))
+
+    assert (ended.state, ended.reason) == (JobState.FAILED, Reason.F_LAUNCH)
+    assert said in ended.detail
+
+
+def test_a_run_of_others_that_makes_a_selected_asset_is_an_external_run(acme: Acme, host: Host) -> None:
+    host.loop()
+    before = acme.external_runs("core/selection")
+    run = acme.launch_in_acme("demand_job", {"dagster/partition": "2026-03-11"})
+
+    until(acme, host, "the external run", lambda: acme.external_runs("core/selection") - before)
+    assert {each.partition("/")[0] for each in acme.external_runs("core/selection") - before} == {run}
+    assert acme.external_runs("core/ranged") == set()

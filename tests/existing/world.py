@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 from dagster import DagsterRun
 
 from tests.dagster_defs.live.project import LiveProject
 from tests.worlds.by import CLI
+from tidegate.dagster_defs.existing.new_run import NewRun, create_run, snapshots
 from tidegate.dagster_defs.host.host import Host
+from tidegate.dagster_defs.internals.remote_jobs import JobSubsetSelector
 from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
 from tidegate.processes.dagster import HOST, ManagedProcess, free_port
 from tidegate.processes.home import SETTINGS_NAME
@@ -59,6 +62,11 @@ class Acme(LiveProject):
             self.processes.start_code_server()
         self.open_instance()
 
+    @property
+    def target(self) -> WorkspaceFileTarget:
+        """The workspace of a host."""
+        return WorkspaceFileTarget([str(self.site.workspace)])
+
     def start_acme(self) -> None:
         """Start the code server of acme, as its team would."""
         command = [sys.executable, "-m", "dagster", "api", "grpc", "-h", HOST, "-p", str(self.port)]
@@ -80,6 +88,30 @@ class Acme(LiveProject):
         with self.store.transaction() as transaction:
             return trigger(transaction, f"core/{schedule}", datetime.now(UTC), by=CLI, key=key)
 
+    def jobs(self, schedule: str) -> list[Job]:
+        """All jobs of a schedule of the app `core`."""
+        with self.store.reading() as reader:
+            return list(reader.jobs(schedules=[f"core/{schedule}"]))
+
+    def external_runs(self, program: str) -> set[str]:
+        """The ids of the observed runs of a program that have no job of ours."""
+        with self.store.reading() as reader:
+            return {run.run_id for run in reader.runs() if run.program == program and run.job is None}
+
+    def launch_in_acme(self, job: str, tags: dict[str, str]) -> str:
+        """Launch a job as the UI of Dagster does, and return the id of its run."""
+        with WorkspaceProcessContext(self.instance, self.target) as workspace:
+            context = workspace.create_request_context()
+            location = context.get_code_location("acme")
+            (repository,) = location.get_repositories().values()
+            selector = JobSubsetSelector(location.name, repository.name, job, None)
+            remote, plan = snapshots(location, selector, {}, self.instance)
+            new = NewRun(run_id=str(uuid4()), job=remote, plan=plan, config={}, tags=tags)
+            run = create_run(self.instance, repository, new)
+            assert run is not None
+            self.instance.submit_run(run.run_id, context)
+            return run.run_id
+
     def job(self, id: str) -> Job:
         with self.store.reading() as reader:
             (found,) = reader.jobs(ids=(id,))
@@ -93,7 +125,6 @@ class Acme(LiveProject):
 @contextmanager
 def host_of(project: Acme) -> Iterator[Host]:
     """A host of the project in this process, whose workspace has both locations."""
-    target = WorkspaceFileTarget([str(project.site.workspace)])
-    with WorkspaceProcessContext(project.instance, target) as workspace:
+    with WorkspaceProcessContext(project.instance, project.target) as workspace:
         location = location_of(project.settings)
         yield Host(location, project.instance, workspace, this_process(), project.said.append)

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import indent
 from time import monotonic
 from types import TracebackType
 
@@ -87,7 +88,8 @@ class Site:
         self.logs.mkdir(parents=True, exist_ok=True)
         ours = {"grpc_server": {"host": HOST, "port": self.code_port, "location_name": LOCATION_NAME}}
         entries = [ours, *other_locations(self.project)]
-        self.workspace.write_text(yaml.safe_dump({"load_from": entries}, sort_keys=False))
+        listed = indent(yaml.safe_dump(entries, sort_keys=False), "  ")
+        self.workspace.write_text(f"load_from:\n{listed}")
 
     def process_environment(self) -> dict[str, str]:
         """Return the environment of the processes."""

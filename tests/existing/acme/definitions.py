@@ -102,7 +102,7 @@ def when_asked() -> dg.SkipReason:
 
 
 defs = dg.Definitions(
-    assets=[flat, orders, demand, by_region],
+    assets=[flat, orders, demand, by_region, dg.AssetSpec("landed")],
     asset_checks=[demand_is_known],
     jobs=[load_region, nightly_report, orders_job, demand_job, region_job],
     schedules=[every_morning],

@@ -94,5 +94,5 @@ def test_a_run_is_noted_in_the_journal_with_who_began_it() -> None:
 
 def test_a_job_of_a_code_location_is_not_run_by_hand() -> None:
     program = Program(name="load", existing=ExistingJob(job="load_region"))
-    with pytest.raises(Refused, match="core/load is the job load_region of a code location"):
+    with pytest.raises(Refused, match="core/load is job load_region of a code location"):
         refuse_existing(App(name="core"), program)

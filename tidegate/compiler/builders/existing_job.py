@@ -1,4 +1,4 @@
-"""The builder of programs that are jobs of another code location (`job:`), and the rules for their config.
+"""The builder of programs that exist in another code location (`job:`, `assets:`), and their config.
 
 The config of a job is a template: its texts may have the references of `args`, and `{{ args.NAME }}`. What a
 reference means depends on the trigger, so each schedule and task that launches the program is judged, at the
@@ -31,9 +31,10 @@ def build_existing_job(node: MappingNode, scope: Scope) -> ExistingJob:
     partitions, config = node.mapping("partitions"), node.mapping("config")
     for entry in node.items("reads"):
         if isinstance(entry, MappingNode) and "incremental" in entry.values:
-            summary = "`incremental` belongs to a program with `run`, got it beside `job`"
+            beside = "job" if "job" in node.values else "assets"
+            summary = f"`incremental` belongs to a program with `run`, got it beside `{beside}`"
             scope.findings.add(
-                "S111", entry.keys["incremental"], summary, "delete it: the job reads by itself"
+                "S111", entry.keys["incremental"], summary, "delete it: Dagster reads by itself"
             )
     for _ in references_at(config, scope.findings):
         pass  # a text that is not a template is reported without a schedule too
@@ -45,6 +46,7 @@ def build_existing_job(node: MappingNode, scope: Scope) -> ExistingJob:
         scope.findings.add("V209", node.keys["partitions"], summary, "delete `partitions`")
     return ExistingJob(
         job=node.text("job"),
+        assets=node.text("assets"),
         location=node.text("location"),
         config=None if config is None else plain(config),
         tags=_tags(node, scope),

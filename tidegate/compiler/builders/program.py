@@ -34,14 +34,15 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
             _check_write(name, scope.dataset(name), scope, runs_spark=runs_spark)
     _refuse_repeated(reads, "reads", scope)
     _refuse_repeated(writes, "writes", scope)
+    exists = "job" in node.values or "assets" in node.values
     return Program(
         name=str(key.value),
         run=node.text("run"),
-        existing=build_existing_job(node, scope) if "job" in node.values else None,
+        existing=build_existing_job(node, scope) if exists else None,
         sql=build_sql(node, reads, scope),
         reads=tuple(dict.fromkeys(scope.name_of(n) for n in reads)),
         writes=tuple(dict.fromkeys(scope.name_of(n) for n in writes)),
-        incremental={} if "job" in node.values else _incremental(node, scope),
+        incremental={} if exists else _incremental(node, scope),
         spark_conf=_spark_conf(node, scope),
         evaluate_once=_evaluate_once(node, len(writes), scope),
         timeout=duration_at(node.get("timeout"), scope),

@@ -7,7 +7,7 @@ cycle is not shown. This affects the display only: the engine decides what trigg
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
@@ -77,11 +77,30 @@ class ExistingProgram:
         return f"{self.app.name}/{self.program.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The assets of a program with `assets`, as its loaded location has them.
+
+    Attributes:
+        location: the name of the code location.
+        jobs: those of its jobs that materialise at least one of the assets.
+    """
+
+    location: str
+    keys: frozenset[AssetKey]
+    jobs: frozenset[str]
+
+
 @dataclass(frozen=True)
 class AssetPlan:
-    """The programs and datasets of a code location."""
+    """The programs and datasets of a code location.
+
+    Attributes:
+        selected: what the programs with `assets` select, by app and name; noted by the process that launches.
+    """
 
     plan: Plan
+    selected: dict[Owned, Selected] = field(default_factory=dict[Owned, Selected], compare=False)
 
     @cached_property
     def existing(self) -> Mapping[Owned, ExistingProgram]:
@@ -138,7 +157,7 @@ class AssetPlan:
     @cached_property
     def everything(self) -> "AssetPlan":
         """The plan with the apps of all projects."""
-        return AssetPlan(self.plan.everything) if self.plan.others else self
+        return AssetPlan(self.plan.everything, self.selected) if self.plan.others else self
 
     @cached_property
     def program_of(self) -> Mapping[AssetKey, ProgramAssets]:

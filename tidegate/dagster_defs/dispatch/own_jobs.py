@@ -14,8 +14,8 @@ from dagster import DagsterInstance, QueuedRunCoordinator, SensorEvaluationConte
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.existing.creation import Answers, LocationAway, submit
-from tidegate.dagster_defs.existing.loaded import Target, targets
-from tidegate.dagster_defs.existing.request import ExistingRequest, Impossible
+from tidegate.dagster_defs.existing.loaded import Target, selected, targets
+from tidegate.dagster_defs.existing.request import ExistingRequest
 from tidegate.dagster_defs.internals.errors import (
     DagsterCodeLocationLoadError,
     DagsterUserCodeUnreachableError,
@@ -32,6 +32,10 @@ from tidegate.scheduler.model.obstacle import Obstacle
 from tidegate.scheduler.model.reason import Reason
 
 NO_HOST = "no host is active: tidegate host"
+
+
+class NotHere(LocationAway):
+    """Only a host can create the run."""
 
 
 class OwnLocation:
@@ -60,11 +64,20 @@ class OwnJobs:
         self._own = own
 
     def obstacles(self, plan: AssetPlan) -> dict[str, dict[str, Obstacle]]:
-        """Return what is in the way of the existing jobs of a plan, by app and program."""
+        """Return what is in the way of the existing jobs of a plan, by app and program.
+
+        What the programs with `assets` select in this location is noted at the plan.
+        """
         found: dict[str, dict[str, Obstacle]] = {app: {} for app, _ in plan.existing}
         for (app, name), program in plan.existing.items():
-            if not self._can_create(program.job):
-                found[app][name] = Obstacle(reason=Reason.W_HOST, text=NO_HOST)
+            try:
+                target = self._target(program.job)
+                if program.job.assets:
+                    plan.selected[app, name] = selected(target)
+            except NotHere as error:
+                found[app][name] = Obstacle(reason=Reason.W_HOST, text=str(error))
+            except LocationAway as error:
+                found[app][name] = Obstacle(reason=Reason.W_LOCATION, text=str(error))
         return found
 
     def submit(self, request: ExistingRequest) -> str | None:
@@ -75,33 +88,37 @@ class OwnJobs:
             Impossible: the job cannot have such a run.
             LookupError: the job does not have the partition yet.
         """
-        context, origin = self._context, self._context.code_location_origin
-        if origin is None or not self._can_create(request.job):
-            raise LocationAway(NO_HOST)
+        target, origin = self._target(request.job), self._context.code_location_origin
+        assert origin is not None
+        repository = RemoteRepositoryOrigin(origin, target.repository.name)
         try:
-            location = self._own.load(origin, context.instance)
-            target = self._target(location, request.job)
-            repository = RemoteRepositoryOrigin(origin, target.repository.name)
-            return submit(context.instance, target, request, _ask, None, repository)
+            return submit(self._context.instance, target, request, _ask, None, repository)
         except (DagsterUserCodeUnreachableError, DagsterCodeLocationLoadError) as error:
-            text = f"the location {origin.location_name} does not answer its own dispatcher"
-            raise LocationAway(text) from error
+            raise _away(origin) from error
 
-    def _can_create(self, wanted: ExistingJob) -> bool:
-        context, origin = self._context, self._context.code_location_origin
-        if origin is None or context.repository_def is None:
-            return False
-        if wanted.location not in ("", origin.location_name):
-            return False
-        is_queue = isinstance(context.instance.run_coordinator, QueuedRunCoordinator)
-        return is_queue and context.repository_def.has_job(wanted.job)
+    def _target(self, wanted: ExistingJob) -> Target:
+        """Return what a program launches, in this location.
 
-    def _target(self, location: CodeLocation, wanted: ExistingJob) -> Target:
-        found = targets(location, wanted)
+        Raises:
+            NotHere: it is not in this location, or Dagster has no queue.
+            LocationAway: the location does not answer.
+        """
+        instance, origin = self._context.instance, self._context.code_location_origin
+        if origin is None or wanted.location not in ("", origin.location_name):
+            raise NotHere(NO_HOST)
+        if not isinstance(instance.run_coordinator, QueuedRunCoordinator):
+            raise NotHere(NO_HOST)
+        try:
+            found = targets(self._own.load(origin, instance), wanted)
+        except (DagsterUserCodeUnreachableError, DagsterCodeLocationLoadError) as error:
+            raise _away(origin) from error
         if len(found) != 1:
-            wrong = f"the location {location.name} has {len(found)} jobs {wanted.job}, got a program of one"
-            raise Impossible(wrong, "let one repository have it")
+            raise NotHere(NO_HOST)
         return found[0]
+
+
+def _away(origin: CodeLocationOrigin) -> LocationAway:
+    return LocationAway(f"the location {origin.location_name} does not answer its own dispatcher")
 
 
 def _ask(_key: object, question: Callable[[], Answers]) -> Answers:

@@ -76,7 +76,7 @@ def _new_run(
     key = keys[0] if config is None and len(keys) == 1 and configures_partitions(target) else None
     remote, plan, config = ask((target.job, run_id), lambda: _answers(instance, target, config or {}, key))
     tags = {**remote.run_tags, **request.own_tags, **partition}
-    return NewRun(run_id=run_id, job=remote, plan=plan, config=config, tags=tags)
+    return NewRun(run_id=run_id, job=remote, plan=plan, config=config, tags=tags, assets=target.assets)
 
 
 def _answers(
@@ -99,7 +99,7 @@ def _answers(
         repository_name=repository.name,
         job_name=target.job,
         op_selection=None,
-        asset_selection=None,
+        asset_selection=None if target.assets is None else sorted(target.assets),
         asset_check_selection=None,
     )
     return *snapshots(location, selector, config, instance), config

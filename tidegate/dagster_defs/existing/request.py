@@ -62,7 +62,7 @@ class ExistingRequest:
         return {
             **self.job.tags,
             **self.tags,
-            EXISTING: self.job.job,
+            EXISTING: self.job.title,
             # `retries` of the schedule decide; a run that Dagster retries would be external.
             DAGSTER_MAX_RETRIES: "0",
             RUN_KEY_TAG: self.launch.run_key,

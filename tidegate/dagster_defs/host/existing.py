@@ -6,9 +6,10 @@ workspace ─► which location has the job ─┬─► obstacles, noted before
 
 from dagster import DagsterInstance
 
-from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, Selected
+from tidegate.dagster_defs.deployed.names import Owned
 from tidegate.dagster_defs.existing.creation import LocationAway, innermost, submit
-from tidegate.dagster_defs.existing.loaded import Target, targets
+from tidegate.dagster_defs.existing.loaded import Target, nothing_selected, selected, targets
 from tidegate.dagster_defs.existing.request import ExistingRequest, Impossible
 from tidegate.dagster_defs.host.questions import Loading, Questions
 from tidegate.dagster_defs.internals.errors import (
@@ -30,12 +31,14 @@ class ExistingJobs:
         self._workspace = workspace
         self._questions = Questions()
         self._loading = Loading(workspace)
+        self._selected: dict[Owned, Selected] = {}
         self._unreachable: dict[str, tuple[CodeLocation, str]] = {}
 
     def obstacles(self, plan: AssetPlan) -> dict[str, dict[str, Obstacle]]:
         """Return what is in the way of the existing jobs of a plan, by app and program.
 
-        A location that is not loaded, or whose server did not answer, is loaded again.
+        A location that is not loaded, or whose server did not answer, is loaded again. What the programs
+        with `assets` select is noted at the plan.
         """
         found: dict[str, dict[str, Obstacle]] = {app: {} for app, _ in plan.existing}
         if not found:
@@ -43,11 +46,14 @@ class ExistingJobs:
         context = self._workspace.create_request_context()
         for (app, name), program in plan.existing.items():
             try:
-                self.find(context, program.job)
+                target = self.find(context, program.job)
+                if program.job.assets:
+                    self._selected[app, name] = selected(target)
             except LocationAway as error:
                 found[app][name] = Obstacle(reason=Reason.W_LOCATION, text=str(error))
             except Impossible:
                 pass  # its launch is refused, with the message
+        plan.selected.update(self._selected)
         self._loading.again([name for name in context.code_location_names if self._problem(context, name)])
         return found
 
@@ -69,13 +75,16 @@ class ExistingJobs:
         found = [each for name in names if not problems[name] for each in _targets(context, name, wanted)]
         if len(found) > 1:
             places = " and ".join(each.location.name for each in found)
-            raise Impossible(f"{places} have a job {wanted.job}", "write `location` in the program")
+            raise Impossible(f"{places} have {wanted.title}", "write `location` in the program")
         if found:
             return found[0]
         away = [problem for problem in problems.values() if problem]
         if away:
             raise LocationAway("; ".join(away))
-        where = f"the location {wanted.location}" if wanted.location else "no location of the workspace"
+        where = f"the location {wanted.location}" if wanted.location else "any location of the workspace"
+        if wanted.assets:
+            raise nothing_selected(wanted.assets, where)
+        where = where if wanted.location else "no location of the workspace"
         has = "has no" if wanted.location else "has a"
         raise Impossible(f"{where} {has} job {wanted.job}", "correct `job`, or add the job to the location")
 

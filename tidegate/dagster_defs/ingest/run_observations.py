@@ -25,7 +25,7 @@ from dagster import (
     RunRecord,
 )
 
-from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ExistingProgram, ProgramAssets
+from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ExistingProgram, ProgramAssets, Selected
 from tidegate.dagster_defs.deployed.names import PREFIX
 from tidegate.dagster_defs.deployed.tags import (
     DAGSTER_PARTITION,
@@ -116,14 +116,28 @@ def programs_of(run: DagsterRun, plan: AssetPlan) -> tuple[ProgramAssets, ...]:
 
 
 def existing_of(run: DagsterRun, plan: AssetPlan) -> tuple[ExistingProgram, ...]:
-    """Return the programs that are the job of a run, which was not launched by us, sorted."""
+    """Return the programs whose job or assets a run has that was not launched by us."""
     origin = run.remote_job_origin
     location = "" if origin is None else origin.location_name
     return tuple(
         each
-        for each in plan.existing.values()
-        if each.job.job == run.job_name and each.job.location in ("", location)
+        for owned, each in plan.existing.items()
+        if each.job.location in ("", location)
+        and (
+            _selects(run, location, plan.selected.get(owned))
+            if each.job.assets
+            else each.job.job == run.job_name
+        )
     )
+
+
+def _selects(run: DagsterRun, location: str, wanted: Selected | None) -> bool:
+    """Return whether a run materialises one of some assets; not known while their location is not loaded."""
+    if wanted is None or wanted.location != location:
+        return False
+    if run.asset_selection is None:
+        return run.job_name in wanted.jobs
+    return not wanted.keys.isdisjoint(run.asset_selection)
 
 
 def with_failures(

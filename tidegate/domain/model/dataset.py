@@ -121,21 +121,28 @@ class Dataset(Value, kw_only=True):
 
 
 class ExistingJob(Value, kw_only=True):
-    """A job of a Dagster code location that does not know Tidegate.
+    """A job, or assets, of a Dagster code location that does not know Tidegate.
 
     Attributes:
-        job: its name there.
-        location: the name of the code location; "" where only one location of the workspace has the job.
+        job: its name there; "" for assets.
+        assets: in place of a job: which, in Dagster's selection syntax.
+        location: the name of the code location; "" where only one location of the workspace has them.
         config: the run config, with references; None for what the job configures itself.
         tags: of its runs, over those of the job.
         partitions: of its runs, where the program writes nothing with partitions.
     """
 
-    job: str
+    job: str = ""
+    assets: str = ""
     location: str = ""
     config: dict[str, Any] | None = None
     tags: dict[str, str] = {}
     partitions: PartitionScheme | None = None
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return f"job {self.job}" if self.job else f'assets "{self.assets}"'
 
 
 class SqlQuery(Value, kw_only=True):
@@ -189,7 +196,7 @@ class Program(Value, kw_only=True):
         job = self.existing
         if job is None or job.partitions is None or any(each.partitions for each in found):
             return found
-        return (*found, Dataset(name=f"job {job.job}", partitions=job.partitions))
+        return (*found, Dataset(name=job.title, partitions=job.partitions))
 
     def schemes(self, datasets: Mapping[str, Dataset]) -> tuple[PartitionScheme, ...]:
         """Return the partition schemes of its outputs; lint requires that they agree."""

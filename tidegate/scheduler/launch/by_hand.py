@@ -32,7 +32,7 @@ def refuse_existing(app: App, program: Program) -> None:
     if program.existing is not None:
         ref = f"{app.name}/{program.name}"
         raise Refused(
-            f"{ref} is the job {program.existing.job} of a code location, so it cannot run in this process",
+            f"{ref} is {program.existing.title} of a code location, so it cannot run in this process",
             "`tidegate schedules trigger NAME` starts it; Dagster's UI launches it without a schedule",
         )
 
