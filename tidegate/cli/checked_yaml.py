@@ -19,6 +19,7 @@ from tidegate.domain.model import App
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
     from tidegate.domain.model.table_format import DatasetFormat
+    from tidegate.project.locations import Compared
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.store.engine_reader import EngineReader
 
@@ -98,17 +99,17 @@ def compared(
     settings: "Callable[[], Settings | None]",
     locations: str | None,
     required: bool,
-) -> "Compilation":
+) -> "Compared":
     """Return the compilation with what disagrees with the loaded code locations, if that is asked for.
 
     Args:
         locations: the file that lists them; "" for those of the project, None for no comparison.
         required: a location that does not load is an error; it asks for the comparison too.
     """
-    if locations is None and not required:
-        return compilation
-    from tidegate.project.locations import compare_locations
+    from tidegate.project.locations import Compared, compare_locations
 
+    if locations is None and not required:
+        return Compared(compilation, {})
     found = settings()
     project = Path.cwd() if found is None else found.project
     return compare_locations(compilation, project, _lists(found, project, locations or ""), required=required)

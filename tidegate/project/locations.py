@@ -11,9 +11,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -33,10 +34,21 @@ ANSWER_SECONDS = 60.0
 """How long the process may take beside that."""
 
 
+class Compared(NamedTuple):
+    """A compilation with what disagrees with the loaded locations.
+
+    Attributes:
+        selections: the assets that each selection has now, by "app/program".
+    """
+
+    compilation: Compilation
+    selections: Mapping[str, tuple[str, ...]]
+
+
 def compare_locations(
     compilation: Compilation, project: Path, files: Iterable[Path], *, required: bool = False
-) -> Compilation:
-    """Return the compilation with what disagrees with the loaded locations.
+) -> Compared:
+    """Compare the programs of a compilation with the loaded locations.
 
     Args:
         project: the folder that comes first on the Python path.
@@ -45,7 +57,7 @@ def compare_locations(
     """
     asked = [question for compiled in compilation.apps.values() for question in _questions(compiled)]
     if not asked:
-        return compilation
+        return Compared(compilation, {})
     request = Request(
         files=tuple(map(str, files)),
         own_module=MODULE,
@@ -53,7 +65,9 @@ def compare_locations(
         seconds=LOCATION_SECONDS,
         questions=tuple(asked),
     )
-    return with_answers(compilation, _answers(request, project), project, required=required)
+    answers = _answers(request, project)
+    selections = {program: each.assets for program, each in answers.answers.items() if each.assets}
+    return Compared(with_answers(compilation, answers, project, required=required), selections)
 
 
 def _questions(compiled: CompiledApp) -> Iterator[Question]:
@@ -124,7 +138,8 @@ def _add(compiled: CompiledApp, answers: Answers, findings: Findings) -> None:
             away.setdefault(location, []).append(program)
     for location, waiting in away.items():
         named = next((each for each in waiting if location and each.text("location") == location), None)
-        place = waiting[0].get("job") if named is None else named.get("location")
+        first = waiting[0].get("job") or waiting[0].get("assets")
+        place = first if named is None else named.get("location")
         what = f"location {location} was not loaded" if location else "no location was loaded"
         summary = f"{what}: {answers.problems[location]}; not compared"
         hint = f"make it load here: {plural(len(waiting), 'program')} cannot be compared without it"
@@ -133,7 +148,7 @@ def _add(compiled: CompiledApp, answers: Answers, findings: Findings) -> None:
 
 def _place(program: MappingNode, fault: Fault) -> Node:
     """Return the node of a fault, or of the deepest part of the program on the way to it."""
-    job = program.get("job") or program
+    job = program.get("job") or program.get("assets") or program
     if fault.key == "partitions":
         key = next((key for key in ("partitions", "writes") if key in program.keys), None)
         return job if key is None else program.keys[key]

@@ -23,7 +23,7 @@ from tidegate.cli.develop.plan import (
     ImportsOption,
     RemoveOption,
     UpdateOption,
-    compiled_apps,
+    checked_apps,
     own_apps,
     print_difference,
     project_scope,
@@ -76,7 +76,7 @@ def deploy(
             raise typer.BadParameter("the plan says what is deployed: leave out the other options")
         saved = read_plan(plan)
     settings = load_settings()
-    wanted = compiled_apps(
+    wanted, _ = checked_apps(
         settings,
         format,
         imports=settings.check_imports if imports is None else imports,

@@ -57,7 +57,7 @@ def lint(
 
         settings = settings_here()
         compilation = check_imports(compilation, Path.cwd() if settings is None else settings.project)
-    compilation = compared(compilation, settings_here, locations, require_locations)
+    compilation = compared(compilation, settings_here, locations, require_locations).compilation
     if not paths:
         compilation = _with_settings(compilation)
     found = compilation.diagnostics

@@ -8,7 +8,7 @@ CI pipeline can use it.
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 import typer
@@ -88,7 +88,7 @@ def plan(
     from tidegate.scheduler.explain.operations.coverage import coverage, load_known
 
     settings = load_settings()
-    wanted = compiled_apps(
+    wanted, selections = checked_apps(
         settings,
         format,
         imports=settings.check_imports if imports is None else imports,
@@ -108,7 +108,7 @@ def plan(
                 made_at=datetime.now(UTC), options=options, basis=basis, changes=diff_json(found)
             )
             write_plan(out, made)
-    print_difference(found, format, wanted, covered)
+    print_difference(found, format, wanted, covered, selections)
     if found.refused:
         raise typer.Exit(EXIT_REFUSED)
     if not found.empty:
@@ -171,14 +171,30 @@ def project_scope(
     )
 
 
-def compiled_apps(
+class CheckedApps(NamedTuple):
+    """The apps of the project's YAML.
+
+    Attributes:
+        selections: the assets of each program that selects some, by "app/program", where they were compared.
+    """
+
+    apps: "Mapping[str, App]"
+    selections: "Mapping[str, tuple[str, ...]]"
+
+
+def compiled_apps(settings: "Settings", format: Format, *, imports: bool = False) -> "Mapping[str, App]":
+    """Return the apps of the project's YAML; see `checked_apps`."""
+    return checked_apps(settings, format, imports=imports).apps
+
+
+def checked_apps(
     settings: "Settings",
     format: Format,
     *,
     imports: bool = False,
     locations: str | None = None,
     require_locations: bool = False,
-) -> "Mapping[str, App]":
+) -> CheckedApps:
     """Return the apps of the project's YAML; print the diagnostics, and exit if one is an error.
 
     Args:
@@ -199,9 +215,9 @@ def compiled_apps(
         from tidegate.project.imports import check_imports
 
         compilation = check_imports(compilation, settings.project)
-    compilation = compared(compilation, lambda: settings, locations, require_locations)
+    compilation, selections = compared(compilation, lambda: settings, locations, require_locations)
     end_unless_ok(compilation, format)
-    return compilation.models()
+    return CheckedApps(compilation.models(), selections)
 
 
 def _formats(settings: "Settings") -> "Mapping[str, DatasetFormat]":
@@ -217,12 +233,14 @@ def print_difference(
     format: Format,
     detected: "Mapping[str, App] | None" = None,
     covered: "Coverage | None" = None,
+    selections: "Mapping[str, tuple[str, ...]] | None" = None,
 ) -> None:
     """Print a difference as text or JSON.
 
     Args:
         detected: the apps of which the detected upstream tasks are printed too.
         covered: what it changes for the tables of the policies; None where nothing is deployed by it.
+        selections: the assets that programs select, by "app/program".
     """
     from tidegate.compiler.plan.stages import STAGES
     from tidegate.compiler.render.detected import detected_json, detected_lines
@@ -232,8 +250,11 @@ def print_difference(
     if format is Format.JSON:
         notes = {} if detected is None else {"detected": detected_json(detected.values())}
         tables = {} if covered is None else {"maintenance": coverage_json(covered)}
-        print_json({**diff_json(difference), **notes, **tables})
+        chosen = {"selections": selections} if selections else {}
+        print_json({**diff_json(difference), **notes, **tables, **chosen})
     else:
+        for program, assets in (selections or {}).items():
+            typer.echo(f"{program} selects {plural(len(assets), 'asset')}: {', '.join(assets)}")
         for line in detected_lines(() if detected is None else detected.values()):
             typer.echo(line)
         typer.echo(diff_text(difference))

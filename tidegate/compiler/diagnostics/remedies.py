@@ -111,6 +111,8 @@ REMEDIES: dict[str, str] = {
     "N331": "Correct one of the keys, or name the dataset that exists.",
     "N332": "Correct the name of the job or of the location, or add the job there.",
     "N333": "Write `location` in the program.",
+    "N334": "Correct the key, or add the asset to the location.",
+    "N335": "Write `or` for what either side has; inside an expression write names as key:NAME.",
     "N336": "Write the partitions of the job.",
     "N350": "Delete the part with the former name, or the `renamed_from` that claims it twice.",
     "L401": "Add a cron to one of the schedules with `all`, or remove a `run` trigger of the cycle.",

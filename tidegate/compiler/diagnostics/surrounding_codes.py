@@ -72,6 +72,15 @@ NAME_CODES: dict[str, Entry] = {
         "job of two locations",
         "Two loaded code locations have the job, and the program does not say which of the two it is.",
     ),
+    "N334": error(
+        "no such asset",
+        "`assets` names assets of a loaded code location that its code makes; a key with `*` may match none.",
+    ),
+    "N335": error(
+        "selection without assets",
+        "The selection of `assets` matches no asset of the loaded code locations, or Dagster cannot read it."
+        " `and` selects what both sides have.",
+    ),
     "N336": error(
         "other partitions",
         "A run of the program has a partition of what it writes, or of its own `partitions`. The job must"

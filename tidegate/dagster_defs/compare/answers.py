@@ -1,7 +1,7 @@
 """Compares the programs of the YAML with the loaded locations, and answers for each of them.
 
-    the job ─► in one loaded location (N332, N333) ─┬─► its partitions (N336)
-                                                    └─► its config (V261)
+    the job, or the assets ─► in one loaded location (N332 to N335) ─┬─► its partitions (N336)
+                                                                     └─► its config (V261)
 
 A location that is not loaded may have the job: then nothing is said but that.
 
@@ -21,8 +21,19 @@ import msgspec
 from tidegate.dagster_defs.compare.config import config_faults
 from tidegate.dagster_defs.compare.loading import Loaded, load_locations
 from tidegate.dagster_defs.compare.partitions import partition_faults
-from tidegate.dagster_defs.compare.question import NO_LOCATION, Answer, Answers, Fault, Question, Request
+from tidegate.dagster_defs.compare.question import (
+    NO_LOCATION,
+    Answer,
+    Answers,
+    Fault,
+    Key,
+    Question,
+    Request,
+)
+from tidegate.dagster_defs.compare.selection import one_run_faults, selection_faults
 from tidegate.dagster_defs.existing.loaded import Target, configures_partitions, cut_of, targets
+from tidegate.dagster_defs.existing.request import Impossible
+from tidegate.dagster_defs.internals.remote_jobs import JobSubsetSelector
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import listed, shown
 
@@ -44,23 +55,28 @@ def _answer(question: Question, loaded: Loaded) -> Answer:
     found = [each for location in chosen for each in targets(location, wanted)]
     if len(found) > 1:
         return Answer(faults=(_several(question, found),))
-    if found:
-        return Answer(faults=tuple(_faults(question, found[0])))
     away = () if wanted.location else tuple(sorted(loaded.problems))
-    return Answer(away=away) if away else Answer(faults=(_no_job(question, loaded),))
+    if not found and away:
+        return Answer(away=away)
+    wrong = selection_faults(wanted.assets, chosen, found) if wanted.assets and not away else []
+    if not found:
+        return Answer(faults=tuple(wrong) or (_no_job(question, loaded),))
+    assets = sorted(key.to_user_string() for key in found[0].assets or ())
+    return Answer(faults=(*wrong, *_faults(question, found[0])), assets=tuple(assets))
 
 
 def _several(question: Question, found: list[Target]) -> Fault:
+    key: Key = "job" if question.existing.job else "assets"
     names = [each.location.name for each in found]
-    summary = f"one location has the job of a program, got {shown(question.existing.job)} in "
+    summary = f"one location has the {key} of a program, got {question.existing.title} in "
     if len(set(names)) == 1:
         repositories = [each.repository.name for each in found]
-        hint = "give the jobs names of their own"
+        hint = "give them names of their own"
         summary = f"{summary}{listed(repositories, 'and')} of {names[0]}"
     else:
         hint = f"write {listed([f'`location: {name}`' for name in names])}"
         summary = f"{summary}{listed(names, 'and')}"
-    return Fault(code="N333", key="job", summary=summary, hint=hint)
+    return Fault(code="N333", key=key, summary=summary, hint=hint)
 
 
 def _no_job(question: Question, loaded: Loaded) -> Fault:
@@ -87,13 +103,25 @@ HIDDEN = "__"
 
 
 def _faults(question: Question, found: Target) -> Iterator[Fault]:
-    cut, config = cut_of(found), question.existing.config
-    of_assets = bool(found.repository.get_asset_keys_in_job(found.job))
-    if question.schemes or config is None or of_assets or cut.definition is None:
+    try:
+        cut = cut_of(found)
+    except Impossible as error:
+        yield from one_run_faults(found, error.message, error.hint)
+        return
+    config = question.existing.config
+    if question.schemes or config is None or found.keys or cut.definition is None:
         # A job of ops that gets its whole config needs no partition.
         yield from partition_faults(question, cut.definition)
     if config is not None or not configures_partitions(found):
-        yield from config_faults(found.repository.get_full_job(found.job), config or {})
+        selector = JobSubsetSelector(
+            location_name=found.location.name,
+            repository_name=found.repository.name,
+            job_name=found.job,
+            op_selection=None,
+            asset_selection=None if found.assets is None else sorted(found.assets),
+            asset_check_selection=None,
+        )
+        yield from config_faults(found.location.get_job(selector), question.existing.title, config or {})
 
 
 def main() -> None:

@@ -42,8 +42,12 @@ KIND_WORDS: Mapping[ConfigTypeKind, str] = {
 }
 
 
-def config_faults(job: RemoteJob, config: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield what the schema of a job refuses of a config."""
+def config_faults(job: RemoteJob, title: str, config: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what the schema of a job refuses of a config.
+
+    Args:
+        title: how messages call the job.
+    """
     schema, root = job.config_schema_snapshot, job.root_config_key
     if root is None:
         return
@@ -53,9 +57,9 @@ def config_faults(job: RemoteJob, config: Mapping[str, Any]) -> Iterator[Fault]:
         undefined = _undefined(error)
         if undefined:
             known = _fields(schema, root, path)
-            yield from (_undefined_fault(job.name, (*path, name), name, known) for name in undefined)
+            yield from (_undefined_fault(title, (*path, name), name, known) for name in undefined)
         elif not (isinstance(value, str) and OPENING in value):
-            yield _fault(job.name, error, path, value, schema)
+            yield _fault(title, error, path, value, schema)
 
 
 def _path(error: EvaluationError) -> Path:
@@ -89,31 +93,31 @@ def _undefined(error: EvaluationError) -> Sequence[str]:
             return ()
 
 
-def _undefined_fault(job: str, path: Path, name: str, known: Sequence[str]) -> Fault:
+def _undefined_fault(title: str, path: Path, name: str, known: Sequence[str]) -> Fault:
     where = _where(path[:-1])
     hint = did_you_mean(name, known, "entries") if known else f"delete it: {where} has no entries"
-    summary = f"the config of job {job} has other entries in {where}, got {shown(name)}"
+    summary = f"the config of {title} has other entries in {where}, got {shown(name)}"
     return Fault(code="V261", key="config", path=path, of_key=True, summary=summary, hint=hint)
 
 
-def _fault(job: str, error: EvaluationError, path: Path, value: Any, schema: ConfigSchemaSnapshot) -> Fault:
+def _fault(title: str, error: EvaluationError, path: Path, value: Any, schema: ConfigSchemaSnapshot) -> Fault:
     data, where = error.error_data, _where(path)
     match data:
         case MissingFieldErrorData():
-            return _missing(job, path, {data.field_name: data.field_snap.type_key}, schema)
+            return _missing(title, path, {data.field_name: data.field_snap.type_key}, schema)
         case MissingFieldsErrorData():
             types = {snap.name: snap.type_key for snap in data.field_snaps if snap.name is not None}
-            return _missing(job, path, types, schema)
+            return _missing(title, path, types, schema)
         case RuntimeMismatchErrorData():
             expected = _expected(data.config_type_snap)
-            summary = f"{where} of job {job} is {expected}, got {shown(value)}"
+            summary = f"{where} of {title} is {expected}, got {shown(value)}"
             return Fault(code="V261", key="config", path=path, summary=summary, hint=f"write {expected}")
         case _:
-            summary = f"job {job} refuses its config, got {where}: {error.message}"
+            summary = f"{title} refuses its config, got {where}: {error.message}"
             return Fault(code="V261", key="config", path=path, summary=summary, hint="correct the config")
 
 
-def _missing(job: str, path: Path, types: Mapping[str, str], schema: ConfigSchemaSnapshot) -> Fault:
+def _missing(title: str, path: Path, types: Mapping[str, str], schema: ConfigSchemaSnapshot) -> Fault:
     names = listed([shown(name) for name in types], "and")
     example = {
         name: minimal_config_for_type_snap(schema, schema.get_config_snap(key)) for name, key in types.items()
@@ -123,7 +127,7 @@ def _missing(job: str, path: Path, types: Mapping[str, str], schema: ConfigSchem
         key="config",
         path=path,
         of_key=True,
-        summary=f"a run of job {job} needs {names} in {_where(path)}, got none",
+        summary=f"a run of {title} needs {names} in {_where(path)}, got none",
         hint=f"write for example {msgspec.json.encode(example).decode()}",
     )
 

@@ -25,21 +25,21 @@ KEYS_SHOWN = 3
 
 def partition_faults(question: Question, theirs: PartitionsDefinition | None) -> Iterator[Fault]:
     """Yield what is other between the partitions of a program and of its job."""
-    job = question.existing.job
+    title = question.existing.title
     if theirs is None:
         for scheme in question.schemes[:1]:
-            summary = f"job {job} has no partitions, got {described(partitions_of(scheme))}"
+            summary = f"{title} has no partitions, got {described(partitions_of(scheme))}"
             hint = "delete `partitions`, or write datasets without partitions"
             yield Fault(code="N336", key="partitions", summary=summary, hint=hint)
         return
     if not question.schemes:
-        summary = f"a run of job {job} has one of its partitions, {described(theirs)}, got none"
+        summary = f"a run of {title} has one of its partitions, {described(theirs)}, got none"
         yield Fault(code="N336", key="partitions", summary=summary, hint=_hint(question, theirs))
         return
     for scheme in question.schemes:
         ours = partitions_of(scheme)
         if not _has_all(theirs, ours):
-            summary = f"the partitions of job {job} are {described(theirs)}, got {described(ours)}"
+            summary = f"the partitions of {title} are {described(theirs)}, got {described(ours)}"
             yield Fault(code="N336", key="partitions", summary=summary, hint=_hint(question, theirs))
             return
 

@@ -12,7 +12,7 @@ from typing import Literal
 from tidegate.domain.model import ExistingJob, PartitionScheme
 from tidegate.domain.value import Value
 
-Key = Literal["job", "location", "config", "partitions"]
+Key = Literal["job", "assets", "location", "config", "partitions"]
 
 NO_LOCATION = ""
 """In place of the name of a location: no workspace was found at all."""
@@ -70,10 +70,12 @@ class Answer(Value, kw_only=True):
     Attributes:
         faults: what disagrees.
         away: the locations that are not loaded, and without which nothing more can be said.
+        assets: what a selection has now, by their keys.
     """
 
     faults: tuple[Fault, ...] = ()
     away: tuple[str, ...] = ()
+    assets: tuple[str, ...] = ()
 
 
 class Answers(Value, kw_only=True):

@@ -87,6 +87,18 @@ def test_a_location_that_does_not_load_is_a_note_and_an_error_where_it_is_requir
     assert "note[L480]: location broken" in project.run_with_errors("plan", "--locations", exit_code=2)
 
 
+def test_plan_prints_the_assets_that_a_selection_has(project: Project) -> None:
+    selected = "{assets: 'key:flat or key:\"raw/*\"', partitions: {cycle: day, start: 2026-01-01}}"
+    project.write("sales", f"app: sales\nprograms:\n  two: {selected}\n")
+    listed = listing(project.folder, acme=ACME / "definitions.py")
+
+    text = project.run("plan", "--locations", str(listed), exit_code=2)
+    value = project.json("plan", "--require-locations", exit_code=2)
+
+    assert "sales/two selects 2 assets: flat, raw/orders" in text
+    assert value["selections"] == {"sales/two": ["flat", "raw/orders"]}
+
+
 def test_a_location_that_hangs_is_reported_and_its_process_is_gone(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
