@@ -1,4 +1,4 @@
-"""The speed of `tidegate lint`: one file cold, ten thousand schedules, and hostile files.
+"""The speed of `tidegate lint`: one file cold, ten thousand schedules, templates, and hostile files.
 
 The reference, in the same run and over the same files, is PyYAML and `jsonschema` alone, without
 positions, references and semantic checks. Compare the ratios; seconds depend on the machine and
@@ -6,6 +6,7 @@ its load.
 """
 
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 
+from tidegate.cli.develop.plan import EXIT_CHANGES
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.schema import schema_text
 from tidegate.project.yaml_files import compile_paths
@@ -31,6 +33,9 @@ HOSTILE = ROOT / "tests" / "hostile"
 HOSTILE_LIMIT_SECONDS = 0.1
 HOSTILE_RUNS = 3
 UNKNOWN_NAMES = 2_000
+FEEDS, ROWS = 1_000, 100_000
+FEEDS_LINT_SECONDS, FEEDS_PLAN_SECONDS = 2.0, 3.0
+ROWS_LIMIT_MEGABYTES = 2_000
 
 _HEAD = """\
 # yaml-language-server: $schema=../compiler/schema/app.schema.json
@@ -62,6 +67,33 @@ _SCHEDULE = """\
     args: {{late_after_minutes: {n}}}
     status: active
 """
+_TEMPLATE = """\
+app: feeds
+templates:
+  feeds:
+    for: {rows: feeds.csv}
+    datasets:
+      raw_${each.n}: {partitions: {cycle: day, start: 2026-01-01}, path: "landing/raw_${each.n}"}
+      clean_${each.n}: {partitions: {cycle: day, start: 2026-01-01}, format: parquet}
+    programs:
+      clean_${each.n}: {run: jobs.clean, reads: ["raw_${each.n}"], writes: ["clean_${each.n}"]}
+    schedules:
+      clean_${each.n}_daily:
+        program: clean_${each.n}
+        for_each: day
+        trigger: {partitions: {dataset: "raw_${each.n}"}}
+        args: {city: "${each.city}"}
+defaults:
+  schedules: {owner: feeds, retries: 2, status: active}
+"""
+_SMALL_TEMPLATE = """\
+app: feeds
+templates:
+  feeds:
+    for: {rows: feeds.csv}
+    datasets:
+      raw_${each.n}: {partitions: {cycle: day, start: 2026-01-01}}
+"""
 _PLAIN_COLD = """\
 import json, sys, yaml
 from jsonschema import Draft202012Validator
@@ -89,7 +121,42 @@ def main() -> int:
             seconds = _timed(lambda loader=loader: _plain(files, loader))
             print(f"  {name:<11} + jsonschema      {seconds:6.2f} s   ratio {many / seconds:.1f}")
     hostile = _hostile()
-    return (cold > COLD_LIMIT_SECONDS) + (many > MANY_LIMIT_SECONDS) + hostile
+    return (cold > COLD_LIMIT_SECONDS) + (many > MANY_LIMIT_SECONDS) + hostile + _template()
+
+
+def _template() -> int:
+    """Measure `lint` and `plan` of a thousand feeds from one template, and a template of 100,000 rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder)
+        (project / "tidegate.toml").write_text("")
+        (project / "schedules").mkdir()
+        (project / "schedules" / "feeds.yaml").write_text(_TEMPLATE)
+        (project / "schedules" / "feeds.csv").write_text(_rows(FEEDS))
+        lint = min(_timed(lambda: _command(project, "lint")) for _ in range(COLD_RUNS))
+        plan = min(_timed(lambda: _command(project, "plan", "--no-imports")) for _ in range(COLD_RUNS))
+        (project / "schedules" / "feeds.yaml").write_text(_SMALL_TEMPLATE)
+        (project / "schedules" / "feeds.csv").write_text(_rows(ROWS))
+        many = _timed(lambda: _command(project, "lint"))
+    megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    count = f"{FEEDS:,} feeds of a template"
+    print(f"lint of {count:<24} {lint:6.2f} s   (promise: under {FEEDS_LINT_SECONDS} s)")
+    print(f"plan of {count:<24} {plan:6.2f} s   (promise: under {FEEDS_PLAN_SECONDS} s)")
+    print(
+        f"lint of {ROWS:,} rows            {many:6.2f} s   {megabytes:.0f} MB"
+        f"   (promise: under {ROWS_LIMIT_MEGABYTES:,} MB)"
+    )
+    broken = lint > FEEDS_LINT_SECONDS, plan > FEEDS_PLAN_SECONDS, megabytes > ROWS_LIMIT_MEGABYTES
+    return sum(broken)
+
+
+def _rows(number: int) -> str:
+    return "n,city\n" + "".join(f"{n},city {n}\n" for n in range(number))
+
+
+def _command(project: Path, *words: str) -> None:
+    command = [sys.executable, "-m", "tidegate.cli.main", *words]
+    found = subprocess.run(command, cwd=project, check=False, stdout=subprocess.DEVNULL)
+    assert found.returncode in (0, EXIT_CHANGES), words
 
 
 def _hostile() -> int:

@@ -31,6 +31,10 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "fmt": Entry(
             "tidegate.cli.develop.fmt:fmt", "Format the YAML: order of keys, indentation; keeps comments."
         ),
+        "render": Entry(
+            "tidegate.cli.develop.render:render",
+            "Print an app as YAML, with the parts that its templates and defaults make.",
+        ),
         "schema": Entry(
             "tidegate.cli.develop.reference:schema", "Print the JSON Schema of the YAML, for editors."
         ),

@@ -55,6 +55,11 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def escaped_variables(text: str) -> str:
+    """Return a text whose expansion is the text itself, whatever it looks like."""
+    return _REFERENCE.sub(lambda match: f"${match[0]}", text)
+
+
 def expanded(
     text: str, variables: Mapping[str, str], escape: Callable[[str, int], str] = lambda value, _: value
 ) -> str:

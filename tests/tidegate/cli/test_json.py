@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow  # whole commands
 WRITES = {
     ("init",),
     ("fmt",),
+    ("render",),
     ("apps", "hold"),
     ("apps", "release"),
     ("schedules", "suspend"),

@@ -45,6 +45,11 @@ def pieces_of(text: str) -> tuple[str, ...]:
     return (*found, literal + text[end:])
 
 
+def escaped_placeholders(text: str) -> str:
+    """Return a text such that reading it as YAML gives the text itself, whatever it looks like."""
+    return _PLACEHOLDER.sub(lambda match: f"${match[0]}", text)
+
+
 def names_of(pieces: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the placeholders of a text, as often as it has them."""
     return pieces[1::2]

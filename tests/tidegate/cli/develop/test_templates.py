@@ -166,3 +166,28 @@ def test_dev_sees_a_change_of_the_rows(shops: Project) -> None:
         replaced.write_text(ROWS + f"more,{count},\n")
         replaced.replace(elsewhere)
         assert any(next(seen) for _ in range(10))
+
+
+def test_render_prints_the_parts_which_lint_clean_and_change_nothing(shops: Project) -> None:
+    printed = shops.run("render", "shops")
+    assert (
+        printed
+        == """\
+app: shops
+
+programs:
+  load: {run: programs.make_report}
+
+schedules:
+  load_north: {program: load, trigger: {cron: "0 6 * * *"}, retries: 2}
+  load_south: {program: load, trigger: {cron: "0 6 * * *"}, retries: 3}
+"""
+    )
+    shops.run("deploy", "--no-imports")
+    shops.write("sales", printed)
+    assert shops.run("fmt", "--check") == "ok: 1 files are formatted\n"
+    assert shops.run("lint") == "ok: 1 app, 2 schedules\n"
+    assert shops.run("plan", "--no-imports").startswith("No changes.")
+    assert 'no app "shop"' in shops.refused("render", "shop").message
+    shops.write("sales", "app: [")
+    shops.run("render", "shops", exit_code=1)
