@@ -16,8 +16,9 @@ from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.dispatch.steps import FORCED_AT, end_stopped
 from tidegate.dagster_defs.run import program_op
 from tidegate.domain.published import PublishedPartition
+from tidegate.scheduler.commands.backfills.request import Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.tasks.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs

@@ -22,9 +22,10 @@ from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.run import program_op
+from tidegate.scheduler.commands.backfills.request import Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.by_hand.manual import resume
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.tasks.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.decision.instances.actions import Action, status_of
 from tidegate.scheduler.model.instance import Status

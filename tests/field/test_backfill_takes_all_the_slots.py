@@ -10,7 +10,8 @@ from tests.worlds.by import CLI
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import at
 from tidegate.domain.model import Priority
-from tidegate.scheduler.commands.tasks.backfills import Wanted, start_backfill
+from tidegate.scheduler.commands.backfills.request import Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.model.job import ACTIVE, Job
 
 DAILY = """

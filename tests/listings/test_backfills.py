@@ -11,7 +11,7 @@ from tests.server.shop import BACKFILLS, shop
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import at
 from tidegate.listings.queries.backfills import counted, state_of
-from tidegate.scheduler.commands.tasks.backfills import Backfill, Progress
+from tidegate.scheduler.commands.backfills.request import Backfill, Progress
 from tidegate.scheduler.model.instance import Status
 
 

@@ -4,7 +4,9 @@ from tests.worlds.by import CLI
 from tests.worlds.witness import Witness
 from tests.worlds.world import DATASETS, at, compiled_app
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.tasks.backfills import Wanted, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.backfills.cancel import cancel_backfill
+from tidegate.scheduler.commands.backfills.request import Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action

@@ -24,10 +24,11 @@ from tidegate.domain.model import Operation
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import Settings
+from tidegate.scheduler.commands.backfills.request import Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.by_hand.manual import trigger
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.maintain import run_by_hand
-from tidegate.scheduler.commands.tasks.backfills import Wanted, start_backfill
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import By

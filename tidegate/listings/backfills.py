@@ -1,7 +1,7 @@
-"""*Backfills*: tasks that are run for business dates of the past, and how far each is."""
+"""*Backfills*: tasks and schedules that are run for dates and keys of the past, and how far each is."""
 
 from tidegate.domain.value import Value
-from tidegate.domain.wording import plural
+from tidegate.domain.wording import first_of, plural
 from tidegate.listings.listing import Action, Column, Filter, Instant, Listing
 
 
@@ -10,17 +10,22 @@ class BackfillRequest(Value, kw_only=True):
 
     Attributes:
         number: of the backfill, from 1 in the order of the requests.
-        task: the task that was asked for; null for a whole app.
+        task: the task or schedule that was asked for; null for a whole app.
         app: its app.
-        tasks: all tasks ("app/name") that have instances in it.
-        disabled: tasks of the app, or upstream ones, that are left out because they are disabled.
-        from_: the first business date.
+        tasks: all tasks and schedules ("app/name") that have instances in it.
+        disabled: tasks of the app, or upstream ones, that are left out because they are disabled, and
+            upstream schedules that have no keys.
+        from_: the first business date or key.
         to: the last one, included.
-        lot: how many business dates run at once.
+        keys: those that were named in place of a range.
+        which: those of them that were chosen: missing, failed, stale or all.
+        lot: how many dates run at once.
         priority: of its instances among all ready jobs; null comes after all others.
         by: who asked for it.
         requested_at: when.
-        cancelled_at: when it was cancelled; null if it was not.
+        quiet_downstream: what it publishes starts no schedule.
+        cancelled_at: when it was cancelled; null if it was not, or was resumed since.
+        resumed: how often it was resumed.
     """
 
     number: int
@@ -30,11 +35,15 @@ class BackfillRequest(Value, kw_only=True):
     disabled: tuple[str, ...]
     from_: str
     to: str
+    keys: tuple[str, ...]
+    which: str
     lot: int
     priority: str | None
+    quiet_downstream: bool
     by: str
     requested_at: Instant
     cancelled_at: Instant | None
+    resumed: int
 
 
 class BackfillProgress(Value, kw_only=True):
@@ -75,8 +84,10 @@ class BackfillProgress(Value, kw_only=True):
 
     @property
     def dates(self) -> str:
-        """Its business dates, in words."""
-        return f"{self.backfill.from_} to {self.backfill.to}"
+        """Its dates or keys, in words."""
+        one = self.backfill
+        several = first_of(one.keys, KEYS_SHOWN) if one.keys else f"{one.from_} to {one.to}"
+        return several if one.which == "all" else f"{several}, {one.which}"
 
     @property
     def lot(self) -> int:
@@ -106,7 +117,10 @@ class ShownBackfill(BackfillProgress, kw_only=True):
     by_date: dict[str, dict[str, int]]
 
 
-COMMANDS = "tidegate.scheduler.commands.tasks.backfills"
+COMMANDS = "tidegate.scheduler.commands.backfills.cancel"
+
+KEYS_SHOWN = 3
+"""So many of the keys that were named are shown in a list."""
 
 BACKFILLS = Listing(
     name="backfills",
@@ -136,6 +150,12 @@ BACKFILLS = Listing(
             f"{COMMANDS}:cancel_backfill",
             f"{COMMANDS}:check_cancel",
             "Discards its instances that do not run yet; what runs or is done stays.",
+        ),
+        Action(
+            "resume",
+            f"{COMMANDS}:resume_backfill",
+            f"{COMMANDS}:check_resume",
+            "Makes the instances again that its cancel has discarded.",
         ),
     ),
 )

@@ -67,7 +67,7 @@ class Event(CollectedEvent, kw_only=True):
         number: of the fires in a row that it is of.
         first_at: of several fires the first; `time` is the last.
         origin: the event that it repeats; null for a fact of its own.
-        only_for: the only schedule that receives it; null for all that listen to its key.
+        only_for: the only schedule that receives it; null for all that listen to its key, "" for none.
         routed: whether a tick has looked for the schedules that listen to it.
         refused: why the report was refused; null for an event.
         withheld: what withholds a materialisation from `checks: passed`; null for what is not.

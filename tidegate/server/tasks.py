@@ -4,7 +4,7 @@ from tidegate.domain.error import UserError
 from tidegate.domain.part_name import SEPARATOR, Ref, app_of, namespace_of, without_namespace
 from tidegate.domain.tasks.key import TaskKeyError, parse_scheduled
 from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
-from tidegate.scheduler.explain.names import find_task
+from tidegate.scheduler.explain.names import find_schedule, find_task
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import UnknownName
@@ -30,10 +30,15 @@ def whole_ref(service: Service, name: str) -> str:
     return ref
 
 
-def task_of(service: Service, reader: EngineReader, caller: Caller, name: str) -> ScheduleState:
+def task_of(
+    service: Service, reader: EngineReader, caller: Caller, name: str, *, or_schedule: bool = False
+) -> ScheduleState:
     """Return a deployed task of the namespace.
 
     A token for one app has only the tasks of that app to choose from.
+
+    Args:
+        or_schedule: a schedule will do as well.
 
     Raises:
         Problem: 404 for an unknown one, 409 for a name of several, 403 for one of another app than the
@@ -47,10 +52,11 @@ def task_of(service: Service, reader: EngineReader, caller: Caller, name: str) -
     own = {each for each in apps if caller.sees(each)}
     with named():
         try:
-            return find_task(reader, ref, own)
+            return (find_schedule if or_schedule else find_task)(reader, ref, own)
         except UnknownName as error:
             for other in reader.schedules() if own != apps else ():
-                if other.app in apps and other.spec.task is not None and other.name == ref:
+                fits = or_schedule or other.spec.task is not None
+                if other.app in apps and fits and other.name == ref:
                     caller.check_app(other.app)
             raise Problem(404, error.message, hint=error.hint, code="E-TASK") from error
 
@@ -62,7 +68,8 @@ def instance_of(reader: EngineReader, state: ScheduleState, name: InstanceName) 
         Problem: 404 for an unknown one, 400 for a key that is malformed or names no time of the zone.
     """
     try:
-        parse_scheduled(state.spec.as_task, name.scheduled or "")
+        if state.spec.task is not None:
+            parse_scheduled(state.spec.task, name.scheduled or "")
     except TaskKeyError as error:
         raise Problem(400, str(error), code="E-TIME") from error
     try:

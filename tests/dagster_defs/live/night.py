@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import tidegate.read
 from tests.dagster_defs.live.project import LiveApp, LiveProject
 from tests.worlds.by import CLI
-from tidegate.scheduler.commands.tasks.backfills import Wanted, start_backfill
+from tidegate.scheduler.commands.backfills.request import Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action, status_of

@@ -10,8 +10,9 @@ from tests.worlds.overriding import Hands
 from tests.worlds.tasks import tasks_of
 from tests.worlds.world import World, at
 from tidegate.compiler.render.diff_text import diff_text
+from tidegate.scheduler.commands.backfills.request import Wanted, backfills
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.deployment.live import difference
-from tidegate.scheduler.commands.tasks.backfills import Wanted, backfills, start_backfill
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.job import JobState

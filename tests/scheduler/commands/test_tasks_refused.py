@@ -12,11 +12,14 @@ from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App, TaskTrigger
 from tidegate.domain.tasks.grid import business_slots
+from tidegate.scheduler.commands.backfills import points, start
+from tidegate.scheduler.commands.backfills.cancel import cancel_backfill
+from tidegate.scheduler.commands.backfills.request import Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.by_hand.manual import cancel, trigger
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
-from tidegate.scheduler.commands.tasks import backfills, reports
-from tidegate.scheduler.commands.tasks.backfills import Wanted, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.tasks import reports
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
@@ -68,8 +71,8 @@ def wanted(**fields: object) -> Wanted:
         ({"lot": 0}, "E-RANGE", "at least one business date"),
         ({"from_": "2026-01-01", "to": "2026-01-02"}, "E-RANGE", "no task has an instance"),
         ({"app": "empty", "task": None}, "E-TASK", "app empty has no tasks"),
-        ({"task": "plain"}, "E-TASK", "no task a/plain"),
-        ({"task": "none"}, "E-TASK", "no task a/none"),
+        ({"task": "plain"}, "E-RANGE", "a/plain has no keys"),
+        ({"task": "none"}, "E-TASK", "no task or schedule a/none"),
     ],
 )
 def test_a_backfill_is_refused(
@@ -85,7 +88,7 @@ def test_a_backfill_is_refused(
 def test_a_backfill_of_too_many_instances_is_refused(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backfills, "INSTANCES_MAX", 1)
+    monkeypatch.setattr(start, "INSTANCES_MAX", 1)
     with pytest.raises(InstanceRefused, match="at most 1 instances"), store.transaction() as transaction:
         start_backfill(transaction, wanted(from_="2026-03-07"), NOON, BY)
 
@@ -93,14 +96,14 @@ def test_a_backfill_of_too_many_instances_is_refused(
 def test_a_range_that_is_far_too_long_is_refused_before_all_its_instances_are_built(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backfills, "INSTANCES_MAX", 10)
+    monkeypatch.setattr(start, "INSTANCES_MAX", 10)
     built: list[str] = []
 
     def counted(task: TaskTrigger, first: str, last: str) -> Any:
         built.append(first)
         return business_slots(task, first, last)
 
-    monkeypatch.setattr(backfills, "business_slots", counted)
+    monkeypatch.setattr(points, "business_slots", counted)
     with pytest.raises(InstanceRefused, match="at most 10 instances"), store.transaction() as transaction:
         start_backfill(transaction, wanted(task="gate", from_="1990-01-01"), NOON, BY)
     assert built == ["1990-01-01"]

@@ -14,7 +14,9 @@ from tests.simulation.tasks.live import Live, identity, of
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.grid import Slot, slot_at, slots_of_day
 from tidegate.domain.tasks.key import TaskKeyError, local_day, parse_scheduled, scheduled_key
-from tidegate.scheduler.commands.tasks.backfills import Wanted, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.backfills.cancel import cancel_backfill
+from tidegate.scheduler.commands.backfills.request import Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Reported, Times, report
 from tidegate.scheduler.decision.instances.actions import Action

@@ -22,8 +22,10 @@ from tests.simulation.long_scenario import (
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
+from tidegate.scheduler.commands.backfills.cancel import cancel_backfill
+from tidegate.scheduler.commands.backfills.request import NEWEST, Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
-from tidegate.scheduler.commands.tasks.backfills import NEWEST, Wanted, cancel_backfill, start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action

@@ -18,7 +18,7 @@ from tests.simulation.tasks.oracle import judge_quiet, judge_tables
 from tidegate.domain.model import Priority
 from tidegate.domain.tasks.grid import slot_at
 from tidegate.domain.tasks.key import scheduled_key
-from tidegate.scheduler.commands.tasks.backfills import Wanted, backfills
+from tidegate.scheduler.commands.backfills.request import Wanted, backfills
 from tidegate.scheduler.commands.tasks.reports import Times
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.launch.outbox import LaunchRequest

@@ -13,7 +13,7 @@ from tests.worlds.by import CLI
 from tidegate.cli import followed
 from tidegate.cli.followed import Step
 from tidegate.project.settings.settings import load_settings
-from tidegate.scheduler.commands.tasks.backfills import cancel_backfill
+from tidegate.scheduler.commands.backfills.cancel import cancel_backfill
 from tidegate.scheduler.model.maintenance import Ending
 from tidegate.scheduler.store.open import open_store
 

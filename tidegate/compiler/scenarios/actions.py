@@ -46,6 +46,7 @@ from tidegate.compiler.scenarios.model.tasks import (
     ActOnInstance,
     CancelBackfill,
     ReportInstances,
+    ResumeBackfill,
     StartBackfill,
 )
 from tidegate.compiler.scenarios.scope import ExampleScope, read_fields, text_of, texts
@@ -120,11 +121,16 @@ def report(node: MappingNode, scope: ExampleScope) -> Action | None:
 
 
 def backfill(node: MappingNode, scope: ExampleScope) -> Action | None:
-    """Return the start of a backfill of a task, or of the whole app."""
+    """Return the start of a backfill of a schedule or a task, or of the whole app."""
     if not _own_app(node, scope):
         return None
     only = tuple(name_in(scope.app.name, name) for name in texts(node, "only"))
-    return read_fields(StartBackfill, node, scope, {**_task(node, scope), "only": only})
+    keys = texts(node, "keys")
+    if bool(keys) == (node.get("from") is not None):
+        summary = "a backfill is about a range, `from` and `to`, or about single `keys`"
+        scope.findings.add("S103", node, summary, "write for example keys: [2026-03-01]")
+        return None
+    return read_fields(StartBackfill, node, scope, {**_task(node, scope), "only": only, "keys": keys})
 
 
 def cancel_backfill(node: MappingNode, scope: ExampleScope) -> Action | None:
@@ -132,8 +138,14 @@ def cancel_backfill(node: MappingNode, scope: ExampleScope) -> Action | None:
     return read_fields(CancelBackfill, node, scope, _task(node, scope)) if _own_app(node, scope) else None
 
 
+def resume_backfill(node: MappingNode, scope: ExampleScope) -> Action | None:
+    """Return the resuming of a backfill."""
+    return read_fields(ResumeBackfill, node, scope, _task(node, scope)) if _own_app(node, scope) else None
+
+
 def _task(node: MappingNode, scope: ExampleScope) -> dict[str, Any]:
-    task = node.get("task")
+    """Return what an action is about as `task`, a schedule too: both share one set of names."""
+    task = node.get("task") or node.get("schedule")
     return {} if task is None else {"task": name_in(scope.app.name, text_of(task))}
 
 
@@ -275,6 +287,7 @@ ACTIONS: dict[str, Callable[[Any, ExampleScope], Action | None]] = {
     "report": report,
     "backfill": backfill,
     "cancel_backfill": cancel_backfill,
+    "resume_backfill": resume_backfill,
     "table": table,
     "operation_ends": operation_ends,
     "maintain": maintain,

@@ -70,7 +70,8 @@ def _expected(kind: str, node: MappingNode, scope: ExampleScope) -> Expected | N
     of_table = kind == "discarded" and _is_of_table(node)
     struct = ExpectDiscardedOperation if of_table else EXPECTATIONS[kind]
     subject = struct.__struct_fields__[0]
-    read: dict[str, Any] = {subject: _SUBJECTS[subject](scope, node.values[kind])}
+    read_subject = ExampleScope.with_instances if kind == "instance" else _SUBJECTS[subject]
+    read: dict[str, Any] = {subject: read_subject(scope, node.values[kind])}
     if kind in ("instance", "instances") and not _is_sound_instance(kind, node, scope):
         return None
     if "policy" in node.values:

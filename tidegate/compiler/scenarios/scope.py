@@ -113,6 +113,11 @@ class ExampleScope:
         found = name_in(self.app.name, text_of(node))
         return found if is_of_other(found) else self.name(node, "task")
 
+    def with_instances(self, node: Node) -> str | None:
+        """Return the name of a task, or of a schedule, which has instances in backfills."""
+        found = name_in(self.app.name, text_of(node))
+        return found if found in self._declared["schedules"] else self.task(node)
+
     def table(self, node: Node) -> str | None:
         """Return the name of a table: as "app/dataset" if it is named as a dataset, else as it is written."""
         found = self.any_table(node)

@@ -8,12 +8,7 @@ from msgspec.structs import asdict
 from tidegate.domain.part_name import app_of
 from tidegate.listings.backfills import BackfillProgress, BackfillRequest, ShownBackfill
 from tidegate.listings.read import Asked
-from tidegate.scheduler.commands.tasks.backfills import (
-    Backfill,
-    Progress,
-    newest_backfills,
-    progress_of,
-)
+from tidegate.scheduler.commands.backfills.request import Backfill, Progress, newest_backfills, progress_of
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -73,7 +68,7 @@ def counted(jobs: Sequence[Job], by_task: bool) -> dict[str, dict[str, int]]:
     for job in jobs:
         if job.instance is None or job.instance.empty:
             continue
-        part = found.setdefault(job.schedule if by_task else job.instance.business_date[:10], {})
+        part = found.setdefault(job.schedule if by_task else job.instance.date, {})
         status = str(status_of(job))
         part[status] = part.get(status, 0) + 1
     return dict(sorted(found.items()))

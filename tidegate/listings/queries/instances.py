@@ -1,12 +1,14 @@
 """Instances of tasks as all faces show them, and the list of them."""
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import date, datetime
 from enum import StrEnum
 
+from tidegate.domain.model import TaskTrigger
 from tidegate.domain.tasks.key import local_day
 from tidegate.listings.instances import RUNNING_DAY, TaskInstance
 from tidegate.listings.read import Asked
-from tidegate.scheduler.commands.tasks.backfills import backfill_of
+from tidegate.scheduler.commands.backfills.request import backfill_of
 from tidegate.scheduler.decision.instances.actions import status_in, status_of
 from tidegate.scheduler.explain.instances.awaited import status_since
 from tidegate.scheduler.explain.instances.day_matrix import instances_of_day
@@ -71,24 +73,47 @@ def list_instances(asked: Asked) -> list[TaskInstance]:
     reader, wanted = asked.reader, asked.wanted
     day, statuses, number = wanted.get("day"), wanted.get("status", tuple(Listed)), wanted.get("backfill")
     refs = [wanted["task"]] if "task" in wanted else None
+    if number:
+        return _of_backfill(asked, number, refs)
     states = reader.schedules(refs=refs, kind=TASK_KIND)
     tasks = {state.ref: state.spec.as_task for state in states if asked.sees(state.app)}
-    if number:
-        backfill_of(reader, number)
-        jobs = [
-            job
-            for job in reader.instances(backfill=number)
-            if job.schedule in tasks
-            and (day is None or local_day(tasks[job.schedule], job.of_task.scheduled) == day)
-        ]
-    elif day is not None:
+    if day is not None:
         now = asked.source.now
         jobs = instances_of_day(reader, tasks, None if day is RUNNING_DAY else day, now)
     else:
         of_status = [state for state in JobState if status_in(state) in statuses]
         jobs = list(reader.jobs(schedules=tasks, states=of_status)) if tasks else []
+    return _shown(asked, jobs)
+
+
+def _of_backfill(asked: Asked, number: int, refs: list[str] | None) -> list[TaskInstance]:
+    """Return the instances of a backfill that match, of tasks and of schedules."""
+    reader, day = asked.reader, asked.wanted.get("day")
+    backfill_of(reader, number)
+    jobs = reader.instances(backfill=number)
+    states = {state.ref: state for state in reader.schedules(refs={job.schedule for job in jobs})}
+    found = [
+        job
+        for job in jobs
+        if job.schedule in states and asked.sees(job.app) and (refs is None or job.schedule in refs)
+    ]
+    if day is not None:
+        found = [job for job in found if _is_on(job, states[job.schedule].spec.task, day)]
+    return _shown(asked, found)
+
+
+def _is_on(job: Job, task: TaskTrigger | None, day: date) -> bool:
+    """Return whether an instance is on a day: by its scheduled time, or by the date of its key."""
+    if task is None:
+        return job.of_task.date == day.isoformat()
+    return local_day(task, job.of_task.scheduled) == day
+
+
+def _shown(asked: Asked, jobs: Iterable[Job]) -> list[TaskInstance]:
+    wanted = asked.wanted
+    statuses = wanted.get("status", tuple(Listed))
     return [
-        shown_now(reader, job)
+        shown_now(asked.reader, job)
         for job in jobs
         if job.instance is not None
         and status_of(job) in statuses

@@ -220,7 +220,7 @@ class _Outcomes:
         late = {event.id: event for event in reader.unrouted_events(MAX_EVENTS) if event.id in held}
         self.unrouted = frozenset(late)
         for event in late.values():
-            if event.only_for is not None:
+            if event.only_for:
                 self._pending.setdefault(event.only_for, set()).add(event.id)
 
     def collected(self, ref: str, *, again: bool) -> set[str]:

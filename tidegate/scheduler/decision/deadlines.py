@@ -7,7 +7,7 @@
     deadline: {after: start, within: 2h}   two hours after the start of the run
 
 A time of the day is that of the schedule's zone; one in a gap is the first instant after it, a doubled one
-the first. A job that has failed or was discarded is over, not late.
+the first. A job that has failed or was discarded is over, not late. One of a backfill of a schedule never is.
 """
 
 import re
@@ -29,7 +29,7 @@ _DAY = timedelta(days=1)
 def due_at(schedule: Schedule, job: Job) -> datetime | None:
     """Return when a job has to have succeeded; None without a deadline, and while it does not count yet."""
     deadline = schedule.deadline
-    if deadline is None:
+    if deadline is None or (job.instance is not None and job.instance.keyed):
         return None
     if deadline.by is not None:
         possible = _possible_at(schedule, job)

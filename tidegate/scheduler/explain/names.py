@@ -139,6 +139,15 @@ def find_task(reader: EngineReader, name: str, apps: Collection[str] | None = No
     raise UnknownName(f'task "{name}" is not deployed', did_you_mean(name, known, "tasks"))
 
 
+def find_instance_of(reader: EngineReader, name: str, backfill: int) -> ScheduleState:
+    """Return the deployed task of a name, and of an instance of a backfill (by its number) also the schedule.
+
+    Raises:
+        UnknownName, AmbiguousName: as `find_task`.
+    """
+    return find_schedule(reader, name) if backfill else find_task(reader, name)
+
+
 def find_dataset(reader: EngineReader, name: str, apps: Collection[str] | None = None) -> str:
     """Return "app/dataset" of the deployed dataset of a name.
 

@@ -128,7 +128,7 @@ def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str,
         upstream = as_success(upstream)
     if seen.status not in ENDED or seen.status is run.status:
         # A source whose clock is ahead must not delay its events.
-        transaction.add_events(run_events(upstream, seen.at, min(seen.at, now)))
+        transaction.add_events(run_events(upstream, seen.at, min(seen.at, now), job))
 
 
 def _with_error(transaction: EngineTransaction, job: Job, seen: RunObservation, now: datetime) -> Job:

@@ -19,6 +19,9 @@ from tidegate.scheduler.model.kind import Kind
 
 DIGEST_DIGITS = 32
 
+NO_SCHEDULE = ""
+"""`Event.only_for` of what a backfill with `quiet_downstream` does."""
+
 PARTITION_KEY = "partition:"
 """Prefix of a dataset's whole name."""
 
@@ -54,7 +57,8 @@ class Event(Value, kw_only=True):
         number: of the fires in a row that it is of; more than one only if they are expired.
         first_at: of several fires the first; `time` is the last.
         origin: id of the event that this one repeats; None for a fact of its own.
-        only_for: the only schedule ("app/name") that receives it; None for all that listen to its key.
+        only_for: the only schedule ("app/name") that receives it; None for all that listen to its key, and
+            `NO_SCHEDULE` for none.
         detail: a line for people, for example who reported the event.
     """
 

@@ -1,7 +1,8 @@
 """The instance of a cycle task: what makes a job one, its status, and its recorded upstream instances.
 
 An instance is a job with a scheduled time, which is its identity, a start time, before which it never runs,
-and a business date, for which it writes (docs/cycles.md). Its status is the state of its job:
+and a business date, for which it writes (docs/cycles.md). In a backfill of a schedule it has a key of the
+schedule in place of a scheduled time, and collects no events. Its status is the state of its job:
 
     NOT_RUN     PENDING_TRIGGER                      SUCCESSFUL  SUCCEEDED
     WAITING     PENDING_CONSTRAINT, PENDING_LAUNCH   FAILED      FAILED
@@ -14,6 +15,8 @@ from enum import StrEnum
 from tidegate.domain.model import Priority
 from tidegate.domain.tasks.holes import Hole
 from tidegate.domain.value import Value
+
+DATE_CHARACTERS = len("2026-03-10")
 
 
 class InstanceKind(StrEnum):
@@ -87,9 +90,12 @@ class Instance(Value, kw_only=True):
         start: its start time.
         business: the instant at which its business date begins.
         business_date: its business date, as a key in the task's zone.
+        keyed: whether it is of a schedule, by a key of it; `scheduled` and `business` are when the period of
+            the key begins, and `business_date` is the date of the key.
         number: of the backfill that it belongs to, from 1; 0 for none.
         lot: its lot in that backfill, from 0.
         priority: that the backfill was started with; without one it comes after every other ready job.
+        quiet: of a backfill: what it publishes, and its end, start no schedule.
         began: of a backfill: when its lot began; None while the lots before are not successful.
         empty: on an off day: it runs nothing and is successful at its start time.
         marked: a person has marked it as successful.
@@ -106,9 +112,11 @@ class Instance(Value, kw_only=True):
     business: datetime
     business_date: str
     kind: InstanceKind = InstanceKind.PERIODIC
+    keyed: bool = False
     number: int = 0
     lot: int = 0
     priority: Priority | None = None
+    quiet: bool = False
     began: datetime | None = None
     empty: bool = False
     marked: bool = False
@@ -116,6 +124,11 @@ class Instance(Value, kw_only=True):
     counts_from: datetime | None = None
     upstream: tuple[Edge, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def date(self) -> str:
+        """The date under which a backfill counts it: the business day, or the date of the key."""
+        return self.business_date if self.keyed else self.business_date[:DATE_CHARACTERS]
 
 
 def instance_resource(job: str) -> str:

@@ -4,6 +4,7 @@ A run is observed, never assumed. An observation may arrive twice, late or out o
 `scheduler.intake.observe` folds observations into these records and is idempotent.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 
@@ -134,6 +135,20 @@ def program_resource(program: str) -> str:
 def gauge_resource(gauge: str) -> str:
     """Return the resource that jobs waiting for a gauge are blocked on; it has no slots."""
     return f"gauge:{gauge}"
+
+
+KEY, KEY_OF_BACKFILL = "key:", "key of a backfill:"
+"""Prefixes of the resources of a schedule's keys."""
+
+
+def keys_held(ref: str, keys: Iterable[str]) -> tuple[str, ...]:
+    """Return the resources of keys of a schedule ("app/name"), which each job about them holds."""
+    return tuple(f"{KEY}{ref}:{key}" for key in keys)
+
+
+def keys_of_backfill(ref: str, keys: Iterable[str]) -> tuple[str, ...]:
+    """Return the resources of keys of a schedule that jobs of backfills hold; each holds that of "" too."""
+    return tuple(f"{KEY_OF_BACKFILL}{ref}:{key}" for key in keys)
 
 
 def group_resource(group: str) -> str:

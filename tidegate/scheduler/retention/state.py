@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.tasks.backfills import NEWEST
+from tidegate.scheduler.commands.backfills.request import NEWEST
 from tidegate.scheduler.decision.retention import AROUND, longest_rate
 from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState, noted
 from tidegate.scheduler.model.event import Delivery

@@ -30,6 +30,7 @@ from tidegate.compiler.scenarios.model.tasks import (
     ActOnInstance,
     CancelBackfill,
     ReportInstances,
+    ResumeBackfill,
     StartBackfill,
 )
 from tidegate.domain.duration import duration_text
@@ -108,9 +109,11 @@ def describe(given: Given) -> tuple[str, str]:
             times = ", ".join(reported.scheduled) or f"{reported.from_} to {reported.to}"
             return task, f"{times} reported as {reported.status}"
         case StartBackfill(task=task) as wanted:
-            return task or "", f"backfill of {wanted.from_} to {wanted.to}"
+            return task or "", f"backfill of {', '.join(wanted.keys) or f'{wanted.from_} to {wanted.to}'}"
         case CancelBackfill(task=task):
             return task or "", "backfill cancelled"
+        case ResumeBackfill(task=task):
+            return task or "", "backfill resumed"
         case TableWritten(table=table) as written:
             return table, _table(written)
         case OperationEnds(table=table, operation=operation):

@@ -36,6 +36,7 @@ from tidegate.compiler.scenarios.model.tasks import (
     ExpectInstance,
     ExpectInstances,
     ReportInstances,
+    ResumeBackfill,
     StartBackfill,
 )
 from tidegate.domain.model import At
@@ -61,6 +62,7 @@ _OF_THEM = (
     ReportInstances,
     StartBackfill,
     CancelBackfill,
+    ResumeBackfill,
     TableWritten,
     OperationEnds,
     MaintainByHand,

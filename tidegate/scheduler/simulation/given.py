@@ -40,6 +40,7 @@ from tidegate.compiler.scenarios.model.tasks import (
     ActOnInstance,
     CancelBackfill,
     ReportInstances,
+    ResumeBackfill,
     StartBackfill,
 )
 from tidegate.compiler.scope.formats import Formats, deployed_formats
@@ -166,7 +167,7 @@ class ActionRunner:
                 simulation.go_down(now + duration)
             case FailLaunch(schedule=schedule, times=times):
                 simulation.world.fail_next(self._ref(schedule), times)
-            case ActOnInstance() | ReportInstances() | StartBackfill() | CancelBackfill():
+            case ActOnInstance() | ReportInstances() | StartBackfill() | CancelBackfill() | ResumeBackfill():
                 with simulation.store.transaction() as transaction:
                     act_on_tasks(transaction, self._app, action, now)
             case DisablePolicy(policy=policy):

@@ -13,11 +13,13 @@ from tidegate.compiler.scenarios.model.scenario import Behaviour
 from tidegate.domain.model import App
 from tidegate.domain.partition_key import validate_key
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.fold.run_events import heard_by
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.launch.outbox import LaunchRequest, reject
 from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import Store
@@ -35,6 +37,7 @@ class SimulatedRun(Value, kw_only=True):
     ends_at: datetime
     ends: RunStatus
     died: bool = False
+    instance: Instance | None = None
 
     @property
     def program(self) -> str:
@@ -108,6 +111,7 @@ class Launcher:
             ends_at=now + takes,
             ends=RunStatus.FAILED if end == "died" else RunStatus(end),
             died=end == "died",
+            instance=request.instance,
         )
 
 
@@ -130,6 +134,7 @@ def written(run: SimulatedRun, app: App) -> list[Event]:
                         arrived=run.ends_at,
                         partition=key,
                         run_id=run.run_id,
+                        only_for=heard_by(run.instance),
                     )
                 )
     return found

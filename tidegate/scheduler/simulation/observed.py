@@ -76,7 +76,7 @@ def observe_instance(reader: EngineReader, app: str, expected: ExpectInstance) -
         business_date=expected.business_date,
         number=number_of(expected.scheduled, expected.number),
     )
-    if state is None or state.spec.task is None:
+    if state is None or (state.spec.task is None and not name.number):
         return ObservedInstance(status="absent")
     try:
         job = instance_named(reader, state, name)

@@ -182,7 +182,10 @@ class Simulation:
         keys = sorted({key for found in run.launch.manifest.values() for key in found if key})
         if not keys and not self._is_of_partitions(job):
             keys = list(run.launch.dates)
-        keys = keys if keys and job.instance is None else list(run.launch.partitions)
+        instance = job.instance
+        collects = instance is None or instance.keyed
+        keys = keys if keys and collects else list(run.launch.partitions)
+        about = instance.business_date if instance is not None and instance.keyed else None
         self.moments.append(
             Moment(
                 when=self.now,
@@ -191,8 +194,8 @@ class Simulation:
                 key=job.key,
                 job=job.id,
                 partitions=tuple(keys),
-                business_date=run.launch.business_date,
-                number=0 if job.instance is None else job.instance.number,
+                business_date=run.launch.business_date or about,
+                number=0 if instance is None else instance.number,
                 args=run.launch.args,
             )
         )

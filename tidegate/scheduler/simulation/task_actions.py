@@ -8,15 +8,13 @@ from tidegate.compiler.scenarios.model.tasks import (
     CancelBackfill,
     InstanceDo,
     ReportInstances,
+    ResumeBackfill,
     StartBackfill,
 )
 from tidegate.domain.part_name import whole_name
-from tidegate.scheduler.commands.tasks.backfills import (
-    Wanted,
-    cancel_backfill,
-    newest_backfills,
-    start_backfill,
-)
+from tidegate.scheduler.commands.backfills.cancel import cancel_backfill, resume_backfill
+from tidegate.scheduler.commands.backfills.request import Wanted, newest_backfills
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.commands.tasks.instances import InstanceName, act
 from tidegate.scheduler.commands.tasks.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
@@ -25,7 +23,7 @@ from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 
-TaskAction = ActOnInstance | ReportInstances | StartBackfill | CancelBackfill
+TaskAction = ActOnInstance | ReportInstances | StartBackfill | CancelBackfill | ResumeBackfill
 
 BY = By(actor="example")
 """The actor of what an example does."""
@@ -58,14 +56,19 @@ def act_on_tasks(transaction: EngineTransaction, app: str, action: TaskAction, n
                 task=action.task,
                 from_=action.from_,
                 to=action.to,
+                keys=action.keys,
+                which=action.which,
                 lot=action.lot,
                 upstream=action.upstream,
                 only=action.only,
                 priority=action.priority,
+                quiet_downstream=action.quiet_downstream,
             )
             start_backfill(transaction, wanted, now, BY)
         case CancelBackfill(task=task, number=number):
             cancel_backfill(transaction, number or _newest(transaction, app, task), now, BY)
+        case ResumeBackfill(task=task, number=number):
+            resume_backfill(transaction, number or _newest(transaction, app, task), now, BY)
         case _:
             assert_never(action)
 

@@ -46,6 +46,8 @@ class EngineReader(InstanceRows, MaintenanceRows, RecordRows, TallyRows, Protoco
         self,
         *,
         key_prefix: str = "",
+        key: str | None = None,
+        partitions: Collection[str] | None = None,
         ids: Collection[str] | None = None,
         after: datetime | None = None,
         limit: int | None = 1000,

@@ -3,62 +3,37 @@
 It decides nothing: decisions come from `scheduler.decision.decide`, launch plans from
 `scheduler.decision.launch.plan`. An error in the decision about one job postpones only that job.
 
-Inputs: the upstream instances of an instance that is about to be launched, read by their ids. Part of the
-shell. They are loaded at a launch only: an instance that waits for its constraints may have thousands of
-upstream instances. `scheduler.decision.instances.inputs` says which partitions they are about.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
 import msgspec
 
 from tidegate.domain.duration import is_never
-from tidegate.domain.part_name import app_of
 from tidegate.scheduler.decision.decide import decide, decide_again
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.end_job import discard_entry, end_job, reported_entry
 from tidegate.scheduler.decision.instances.decide import began_at
-from tidegate.scheduler.decision.instances.inputs import Inputs, datasets_of_sources
 from tidegate.scheduler.decision.launch.dates import date_of_job
+from tidegate.scheduler.decision.launch.existing import with_reads
 from tidegate.scheduler.decision.launch.input import with_input
-from tidegate.scheduler.decision.launch.plan import plan_launch
+from tidegate.scheduler.decision.launch.plan import keys_of_plan, plan_launch
 from tidegate.scheduler.decision.leave import leaving, open_for
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of, edges_of
-from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.event import Delivery
-from tidegate.scheduler.model.instance import Instance, instance_resource
+from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.run import Launched
-from tidegate.scheduler.store.engine_rows import RecordRows
+from tidegate.scheduler.model.run import Launched, keys_held
 from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.tick.inputs import load_existing, load_inputs
 from tidegate.scheduler.tick.working_set import WorkingSet
-
-
-class Rows(RecordRows, Protocol):
-    """The rows that are read; see `scheduler.store.protocol.Reader` for each method."""
-
-    def schedules(self, *, refs: Collection[str]) -> Sequence[ScheduleState]: ...
-
-    def jobs(self, *, ids: Collection[str]) -> Sequence[Job]: ...
-
-
-def load_inputs(rows: Rows, view: JobView, instance: Instance) -> Inputs:
-    """Return the upstream instances: those that were recorded, or have just been picked."""
-    jobs = [job for each in view.upstream if each.recorded for job in each.picked]
-    if instance.upstream:
-        jobs = list(rows.jobs(ids={edge.job for edge in instance.upstream}))
-    tasks = {state.ref: state for state in rows.schedules(refs={job.schedule for job in jobs})}
-    names = {job.app for job in jobs} | {app_of(each) for each in datasets_of_sources(tasks.values())}
-    apps = {deployed.name: deployed.app for deployed in rows.records(APPS, name=names)} if names else {}
-    return Inputs(jobs=tuple(jobs), tasks=tasks, apps=apps)
-
 
 RETRY_AFTER_ERROR = timedelta(minutes=5)
 """A job whose decision raised an error (a bug) is decided again after this time."""
@@ -127,12 +102,21 @@ class Applier:
         if decision.satisfied_at is not None:
             job = msgspec.structs.replace(view.job, key=date_of_job(view, decision.satisfied_at))
             view = msgspec.structs.replace(view, job=job)
+        if view.job.instance is not None and view.job.instance.keyed:
+            return self._plan_of_key(view, decision)
         if view.job.instance is None:
             plan = plan_launch(view, decision.satisfied_at)
         else:
             inputs = load_inputs(self._work, view, view.job.instance)
             plan = plan_launch(view, decision.satisfied_at, inputs)
         return with_input(plan, view, self._now)
+
+    def _plan_of_key(self, view: JobView, decision: Decision) -> LaunchPlan:
+        """Plan the launch of a job of a backfill of a schedule: its manifest is what exists for its key."""
+        exists = load_existing(self._work, view)
+        collected = msgspec.structs.replace(view, deliveries=exists.deliveries)
+        plan = with_input(plan_launch(collected, decision.satisfied_at), collected, self._now)
+        return with_reads(plan, exists, view.app.name)
 
     def decide_again(self, view: JobView) -> bool:
         """Let a job whose launch is decided take again the slots that it gave back, or wait for them.
@@ -235,11 +219,11 @@ class Applier:
         return msgspec.structs.replace(job, first_event_at=min(kept, default=None))
 
     def _launch(self, job: Job, view: JobView, overridden: Sequence[Reason]) -> None:
-        resources = view.resources
-        program = f"{job.app}/{view.schedule.program}"
+        program, plan = f"{job.app}/{view.schedule.program}", self._plans[job.id]
+        keys = keys_of_plan(view.schedule, plan) if job.instance is None else ()
+        resources = (*view.resources, *keys_held(job.schedule, keys))
         # The slots and the state change in one transaction: no other scheduler can take the last slot.
         self._take_slots(job, program, resources)
-        plan = self._plans[job.id]
         entry = self._entry(
             job,
             EntryKind.LAUNCH,

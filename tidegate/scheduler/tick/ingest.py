@@ -6,7 +6,14 @@ from datetime import datetime
 from tidegate.scheduler.decision.fires import after_fires, due_fires, postponed, programs_timed, with_timer
 from tidegate.scheduler.decision.route import Router, leaf_at
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.event import PARTITION_KEY, Event, EventKind, Subscription, event_facts
+from tidegate.scheduler.model.event import (
+    NO_SCHEDULE,
+    PARTITION_KEY,
+    Event,
+    EventKind,
+    Subscription,
+    event_facts,
+)
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import program_resource
@@ -75,7 +82,9 @@ def _start_timers(work: WorkingSet, events: Sequence[Event], instant: datetime) 
     for event in events:
         for listener in listeners[event.key]:
             state = work.schedule(listener.schedule)
-            if event.origin is not None or not _starts_timer(event, listener, state):
+            if event.origin is not None or event.only_for == NO_SCHEDULE:
+                continue
+            if not _starts_timer(event, listener, state):
                 continue
             if not (state.active or state.holding):
                 continue

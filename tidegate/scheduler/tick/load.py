@@ -12,12 +12,13 @@ import msgspec
 
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import others_of_schedules, with_others
+from tidegate.scheduler.decision.launch.plan import keys_of_job
 from tidegate.scheduler.decision.view.job_view import JobView, resources_read
 from tidegate.scheduler.model.deployed import APPS, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.obstacle import Obstacle, obstacles_cursor, obstacles_of
-from tidegate.scheduler.model.run import GAUGES, Gauge, ProgramHistory
+from tidegate.scheduler.model.run import GAUGES, Gauge, ProgramHistory, keys_of_backfill
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.engine_rows import InstanceRows, RecordRows, record
 from tidegate.scheduler.tick.upstream import load_upstream
@@ -76,6 +77,8 @@ class Held(Protocol):
 
     def view(self, view: JobView, now: datetime) -> JobView: ...
 
+    def whole_view(self, view: JobView) -> JobView: ...
+
 
 class DeliveryRows(Protocol):
     """The events of jobs; see `scheduler.store.protocol.Reader`."""
@@ -97,6 +100,10 @@ class AllEvents:
     def view(self, view: JobView, now: datetime) -> JobView:
         """Return the view of a job with all its events."""
         return msgspec.structs.replace(view, deliveries=self._found[view.job.id])
+
+    def whole_view(self, view: JobView) -> JobView:
+        """Return the view of a job, which has all its events."""
+        return view
 
 
 def load_job_views(
@@ -139,7 +146,28 @@ def load_job_views(
         )
         for job in kept
     ]
-    return [held.view(view, now) for view in views], orphans
+    return _with_keys(rows, [held.view(view, now) for view in views], now, held), orphans
+
+
+def _with_keys(rows: Rows, views: Sequence[JobView], now: datetime, held: Held) -> list[JobView]:
+    """Return the views with the keys that their jobs are about, while jobs of backfills run for some."""
+    found: dict[str, tuple[str, ...]] = {}
+    for view in views:
+        (runs,) = keys_of_backfill(view.job.schedule, [""])
+        if view.job.instance is None and view.slots.get(runs, 0):
+            found[view.job.id] = keys_of_job(held.whole_view(view), now)
+    if not found:
+        return list(views)
+    named = {view.job.id: keys_of_backfill(view.job.schedule, found.get(view.job.id, ())) for view in views}
+    taken = rows.slots({resource for each in named.values() for resource in each})
+    return [
+        msgspec.structs.replace(
+            view,
+            keys=found.get(view.job.id, ()),
+            slots={**view.slots, **{resource: taken[resource] for resource in named[view.job.id]}},
+        )
+        for view in views
+    ]
 
 
 def _holds(state: ScheduleState, job: Job) -> bool:

@@ -41,7 +41,8 @@ def load_upstream(
     """Return what the dependencies of instances have picked, by job.
 
     Args:
-        jobs: any jobs; jobs of other schedules, and empty runs, are left out.
+        jobs: any jobs; empty runs, and those that are not instances, are left out. Those of a schedule in a
+            backfill wait for the lots before only.
         states: the schedules of the jobs, by ref.
         now: for a decision at an instant: nothing is picked where instances are still to be made.
     """
@@ -53,6 +54,7 @@ def load_upstream(
         and job.schedule in states
         and states[job.schedule].spec.task is not None
     ]
+    keyed = [job for job in jobs if job.instance is not None and job.instance.keyed]
     named = {ref for each in asking for ref in each.upstream()}
     tasks = {state.ref: state for state in rows.schedules(refs=named)} if named else {}
     questions = _questions(rows, asking, tasks, now)
@@ -61,7 +63,7 @@ def load_upstream(
     for each in asking:
         picked = [_picked(rows, each, dependency, questions, answers) for dependency in each.dependencies]
         found[each.job.id] = (*lots.before(each.instance), *(one for one in picked if one is not None))
-    return found
+    return found | {job.id: lots.before(job.of_task) for job in keyed}
 
 
 class _Asking:

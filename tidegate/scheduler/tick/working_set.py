@@ -235,6 +235,10 @@ class WorkingSet:
         """Return the jobs with these ids."""
         return self._flushed.jobs(ids=ids)
 
+    def events(self, *, key: str, partitions: Collection[str], limit: int | None) -> tuple[Event, ...]:
+        """Return the events of some partitions of one key."""
+        return self._transaction.events(key=key, partitions=partitions, limit=limit)
+
     def instances(
         self,
         tasks: Collection[str] | None = None,

@@ -7,7 +7,7 @@ from tidegate.listings.backfills import ShownBackfill
 from tidegate.listings.instances import INSTANCES, TaskInstance
 from tidegate.listings.queries.backfills import shown_backfill
 from tidegate.project.local_time import common_zone
-from tidegate.scheduler.commands.tasks.backfills import backfill_of, progress
+from tidegate.scheduler.commands.backfills.request import backfill_of, progress
 from tidegate.scheduler.model.instance import Status
 from tidegate.server.access import READ, Called
 from tidegate.server.board.actions import Offered, offered

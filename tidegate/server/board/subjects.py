@@ -17,8 +17,8 @@ from tidegate.listings.jobs import JOBS
 from tidegate.listings.listing import Action
 from tidegate.listings.schedules import APP_ACTIONS, SCHEDULES
 from tidegate.listings.tables import TABLES
+from tidegate.scheduler.commands.backfills.request import Backfill, backfill_of
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
-from tidegate.scheduler.commands.tasks.backfills import Backfill, backfill_of
 from tidegate.scheduler.explain.effect import Effect
 from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.job import Job
@@ -47,22 +47,48 @@ Names = Mapping[str, Any]
 
 PRIORITIES = (("", "behind all others"), ("low", "low"), ("normal", "normal"), ("high", "high"))
 
+WHICH = (
+    ("all", "all"),
+    ("missing", "those without a success"),
+    ("failed", "those that failed last"),
+    ("stale", "those with newer inputs"),
+)
+
 START = Action(
     "start",
     "",
     "",
-    "Runs a task, or all tasks of an app, for business dates of the past.",
-    takes=("task", "app", "from", "to", "lot", "priority", "upstream", "reason"),
+    "Runs a schedule or a task, or all tasks of an app, for dates or keys of the past.",
+    takes=(
+        "name",
+        "app",
+        "from",
+        "to",
+        "keys",
+        "which",
+        "lot",
+        "priority",
+        "upstream",
+        "quiet_downstream",
+        "reason",
+    ),
 )
 
 _FIELDS = (
-    Field(name="task", label="Task", placeholder="shop.revenue", help="Or an app with all its tasks."),
+    Field(
+        name="name", label="Schedule or task", placeholder="shop.revenue", help="Or an app with its tasks."
+    ),
     Field(name="app", label="App"),
-    Field(name="from", label="From", placeholder="2026-03-01", required=True),
-    Field(name="to", label="To", placeholder="2026-03-03", required=True, help="The last date, included."),
+    Field(name="from", label="From", placeholder="2026-03-01"),
+    Field(name="to", label="To", placeholder="2026-03-03", help="The last date or key, included."),
+    Field(
+        name="keys", label="Or single keys", placeholder="2026-03-01, 2026-03-05", help="In place of a range."
+    ),
+    Field(name="which", label="Of these", choices=WHICH),
     Field(name="lot", label="Dates at once", value="1"),
     Field(name="priority", label="Priority", choices=PRIORITIES),
-    Field(name="upstream", label="with all upstream tasks", kind="checkbox"),
+    Field(name="upstream", label="with all upstream tasks and schedules", kind="checkbox"),
+    Field(name="quiet_downstream", label="what it publishes starts no schedule", kind="checkbox"),
 )
 
 
@@ -194,7 +220,7 @@ def _find_backfills(
         actions=(START,),
         home=started,
         fields={each.name: each for each in _FIELDS},
-        asks={"from": True, "to": True},
+        asks={"name": False},
         do=start,
     )
 
@@ -202,13 +228,16 @@ def _find_backfills(
 def _asked(given: Given) -> dict[str, Any]:
     """Return the body of a call that asks for the same as a form."""
     found = {name: value.strip() for name, value in given.items() if value.strip()}
-    names = ("task", "app", "from", "to", "priority", "reason")
+    names = ("name", "task", "app", "from", "to", "which", "priority", "reason")
     body: dict[str, Any] = {name: found[name] for name in names if name in found}
+    if "keys" in found:
+        body["keys"] = [each for each in re.split(r"[\s,]+", found["keys"]) if each]
     try:
         lot = msgspec.convert(found.get("lot", "1"), int, strict=False)
     except msgspec.ValidationError as error:
         raise Problem(400, f"a lot is a whole number of business dates, got {found['lot']!r:.100}") from error
-    return {**body, "lot": lot, "upstream": found.get("upstream") == "on"}
+    chosen = {name: found.get(name) == "on" for name in ("upstream", "quiet_downstream")}
+    return {**body, "lot": lot, **chosen}
 
 
 def _find_table(

@@ -1,4 +1,4 @@
-"""Backfills: start one, see how far it is, and cancel it."""
+"""Backfills: start one, see how far it is, cancel it, and resume it."""
 
 from typing import Annotated, Any
 
@@ -10,14 +10,9 @@ from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
 from tidegate.listings.backfills import ShownBackfill
 from tidegate.listings.queries.backfills import shown_backfill
-from tidegate.scheduler.commands.tasks.backfills import (
-    Backfill,
-    Wanted,
-    backfill_of,
-    cancel_backfill,
-    progress,
-    start_backfill_once,
-)
+from tidegate.scheduler.commands.backfills.cancel import cancel_backfill, resume_backfill
+from tidegate.scheduler.commands.backfills.request import Backfill, Wanted, Which, backfill_of, progress
+from tidegate.scheduler.commands.backfills.start import start_backfill_once
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.server.access import OPERATE, READ, Called, Caller
@@ -39,29 +34,39 @@ Number = Annotated[int, WholeNumber, Path(ge=1, le=NUMBER_MAX, description="The 
 
 Lot = Annotated[int, msgspec.Meta(le=1_000_000)]
 
+Keys = Annotated[tuple[str, ...], msgspec.Meta(max_length=10_000)]
+
 
 class BackfillBody(Value, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """The body of a backfill.
 
     Attributes:
-        task: a task; or `app`, all tasks of an app.
-        from_: the first business date.
+        name: a schedule or a task; `task` means the same. Without it all tasks of `app`.
+        app: the app of the name.
+        from_: the first business date or key of a range.
         to: the last one, included.
-        lot: how many business dates run at once.
-        upstream: run all upstream tasks for these dates too.
+        keys: in place of a range, single dates or keys.
+        which: only those that are missing, failed or stale; `all` by default.
+        lot: how many dates run at once.
+        upstream: run all upstream tasks and schedules for these dates too.
         only: the only tasks of them.
         priority: the place of its instances among all ready jobs; without it behind every other one.
+        quiet_downstream: what it publishes starts no schedule.
         request: a key of the caller's: a second call with it starts nothing.
     """
 
+    name: str | None = None
     task: str | None = None
     app: str | None = None
-    from_: str
-    to: str
+    from_: str | None = None
+    to: str | None = None
+    keys: Keys = ()
+    which: Which = "all"
     lot: Lot = 1
     upstream: bool = False
     only: tuple[str, ...] = ()
     priority: Priority | None = None
+    quiet_downstream: bool = False
     request: Request | None = None
     reason: str = ""
 
@@ -98,7 +103,7 @@ EXAMPLE = {
     ),
 )
 def start(service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_object)]) -> Response:
-    """Start a backfill of a task, or of all tasks of an app, for some business dates.
+    """Start a backfill of a schedule or a task, or of all tasks of an app, for some dates or keys.
 
     The same `request` again starts nothing, and answers how far the backfill is.
     """
@@ -125,16 +130,24 @@ def start_within(
     Raises:
         Problem: see there.
     """
-    if (asked.task is None) == (asked.app is None):
-        raise Problem(400, "name either a `task` or an `app`")
+    name = asked.name if asked.task is None else asked.task
+    if (name is None and asked.app is None) or (asked.name is not None and asked.task is not None):
+        raise Problem(400, "name a schedule or a task as `name`, or an `app`")
+    if bool(asked.keys) == (asked.from_ is not None or asked.to is not None):
+        raise Problem(400, "name a range with `from` and `to`, or single `keys`")
+    if not asked.keys and (asked.from_ is None or asked.to is None):
+        raise Problem(400, "a range needs both `from` and `to`")
     wanted = Wanted(
-        **_target(service, transaction, caller, asked),
+        **_target(service, transaction, caller, name, asked.app),
         from_=asked.from_,
         to=asked.to,
+        keys=asked.keys,
+        which=asked.which,
         lot=asked.lot,
         upstream=asked.upstream,
         only=tuple(whole_ref(service, name) for name in asked.only),
         priority=asked.priority,
+        quiet_downstream=asked.quiet_downstream,
     )
     with refused_as(409):
         now, by = service.clock(), caller.by(asked.reason)
@@ -170,16 +183,40 @@ def cancel(
         return json_answer(shown_backfill(transaction, left))
 
 
-def _target(service: Service, reader: EngineReader, caller: Caller, asked: BackfillBody) -> dict[str, str]:
-    if asked.task is not None:
-        state = task_of(service, reader, caller, asked.task)
-        return {"app": state.app, "task": state.name}
-    app = asked.app or ""
-    check_name(app)
-    caller.check_app(app)
-    if app not in own_apps(service, reader):
-        raise Problem(404, f'there is no app "{app}"', code="E-TASK")
-    return {"app": app}
+@router.post(
+    "/{id}/resume",
+    dependencies=[OPERATE],
+    **contract(
+        ShownBackfill, body=Reasoned, optional=True, errors=(409,), example={"reason": "the dates were right"}
+    ),
+)
+def resume(
+    id: Number, service: Here, caller: Called, body: Annotated[dict[str, Any], Depends(read_optional)]
+) -> Response:
+    """Make again exactly the instances that the cancel of a backfill has discarded."""
+    by = caller.by(as_form(body, Reasoned).reason)
+    with service.store.transaction() as transaction:
+        check_backfill(service, transaction, caller, id)
+        with refused_as(409):
+            left = resume_backfill(transaction, id, service.clock(), by)
+        return json_answer(shown_backfill(transaction, left))
+
+
+def _target(
+    service: Service, reader: EngineReader, caller: Caller, name: str | None, app: str | None
+) -> dict[str, str]:
+    if app is not None:
+        check_name(app)
+        caller.check_app(app)
+        if app not in own_apps(service, reader):
+            raise Problem(404, f'there is no app "{app}"', code="E-TASK")
+    if name is None:
+        return {"app": app or ""}
+    whole = name if app is None or "/" in name or "." in name else f"{app}/{name}"
+    state = task_of(service, reader, caller, whole, or_schedule=True)
+    if app is not None and state.app != app:
+        raise Problem(404, f'app {app} has no schedule "{name}"', code="E-TASK")
+    return {"app": state.app, "task": state.name}
 
 
 def check_backfill(service: Service, reader: EngineReader, caller: Caller, number: int) -> None:

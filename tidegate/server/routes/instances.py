@@ -35,7 +35,7 @@ def show_instance(
 ) -> Response:
     """Show an instance: its times, upstream instances, consumers, partitions, attempts and history."""
     with service.store.reading() as reader:
-        state = task_of(service, reader, caller, task)
+        state = task_of(service, reader, caller, task, or_schedule=backfill > 0)
         job = instance_of(reader, state, InstanceName(scheduled=scheduled, number=backfill))
         return json_answer(shown_instance(reader, job))
 
@@ -65,7 +65,7 @@ def act_on_instance(
         found = find_action(INSTANCES.actions, action)
     by = caller.by(as_form(body, Reasoned).reason)
     with service.store.transaction() as transaction:
-        state = task_of(service, transaction, caller, task)
+        state = task_of(service, transaction, caller, task, or_schedule=backfill > 0)
         name = InstanceName(scheduled=scheduled, number=backfill)
         job = instance_of(transaction, state, name)
         with refused_as(409):

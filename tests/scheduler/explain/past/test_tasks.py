@@ -3,7 +3,7 @@
 from tests.scheduler.explain.past.test_past import assert_recalled
 from tests.worlds.tasks import FEED, TaskWorld
 from tests.worlds.world import at
-from tidegate.scheduler.commands.tasks.backfills import progress
+from tidegate.scheduler.commands.backfills.request import progress
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs

@@ -1,4 +1,4 @@
-"""`tidegate backfill`: run tasks for business dates of the past, in lots, and follow how far they are."""
+"""`tidegate backfill`: run tasks and schedules for dates and keys of the past, in lots, and follow them."""
 
 import inspect
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tidegate.scheduler.store.engine_reader import EngineReader
 
 
-app = typer.Typer(no_args_is_help=True, help="Run tasks for business dates of the past.")
+app = typer.Typer(no_args_is_help=True, help="Run tasks and schedules for dates and keys of the past.")
 
 FollowOption = Annotated[
     bool,
@@ -52,15 +52,33 @@ class Urgency(StrEnum):
     LOW = "low"
 
 
+class Chosen(StrEnum):
+    """Which of the dates and keys are run."""
+
+    MISSING = "missing"
+    FAILED = "failed"
+    STALE = "stale"
+    ALL = "all"
+
+
 @app.command("start")
 def start(
-    from_: Annotated[str, typer.Option("--from", help="The first business date.", metavar="DATE")],
-    to: Annotated[str, typer.Option("--to", help="The last business date, included.", metavar="DATE")],
-    task: Annotated[str | None, typer.Argument(help='The task, as "app/task" or alone.')] = None,
-    app: Annotated[str | None, typer.Option(help="In place of a task: all tasks of this app.")] = None,
-    lot: Annotated[int, typer.Option(min=1, max=NUMBER_MAX, help="How many business dates run at once.")] = 1,
+    name: Annotated[str | None, typer.Argument(help='The schedule or task, as "app/name" or alone.')] = None,
+    from_: Annotated[
+        str | None, typer.Option("--from", help="The first date or key of a range.", metavar="KEY")
+    ] = None,
+    to: Annotated[str | None, typer.Option("--to", help="The last one, included.", metavar="KEY")] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option("--key", help="In place of a range, one date or key; may be repeated.", metavar="KEY"),
+    ] = None,
+    which: Annotated[
+        Chosen, typer.Option(help="Only those without a success, or whose newest job failed or is stale.")
+    ] = Chosen.ALL,
+    app: Annotated[str | None, typer.Option(help="The app of the name; alone: all its tasks.")] = None,
+    lot: Annotated[int, typer.Option(min=1, max=NUMBER_MAX, help="How many dates run at once.")] = 1,
     upstream: Annotated[
-        bool, typer.Option("--upstream", help="Run all upstream tasks for these dates too.")
+        bool, typer.Option("--upstream", help="Run all upstream tasks and schedules for these dates too.")
     ] = False,
     only: Annotated[
         list[str] | None, typer.Option(help="Only this task of them; may be repeated.", show_default=False)
@@ -72,31 +90,37 @@ def start(
         Urgency | None,
         typer.Option(help="Its place among all ready jobs; without it behind every other one."),
     ] = None,
+    quiet_downstream: Annotated[
+        bool, typer.Option("--quiet-downstream", help="What it publishes starts no schedule.")
+    ] = False,
     reason: ReasonOption = "",
     follow: FollowOption = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Start a backfill of a task, or of an app, for some business dates."""
+    """Start a backfill of a schedule or task, or of the tasks of an app, for some dates or keys."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.domain.model import Priority
     from tidegate.listings.queries.backfills import public_backfill
-    from tidegate.scheduler.commands.tasks.backfills import Wanted, progress, start_backfill_once
-    from tidegate.scheduler.explain.names import find_app, find_task
+    from tidegate.scheduler.commands.backfills.request import Wanted, progress
+    from tidegate.scheduler.commands.backfills.start import start_backfill_once
+    from tidegate.scheduler.explain.names import find_app, find_schedule
 
-    if (task is None) == (app is None):
-        raise typer.BadParameter("name a task, or an app with --app")
+    _check_usage(name, app, keys, from_, to)
     with opened_store() as store, store.transaction() as transaction:
         app = find_app(transaction, app)
-        state = None if task is None else find_task(transaction, task)
+        state = None if name is None else find_schedule(transaction, name, None if app is None else {app})
         wanted = Wanted(
             app=app or ("" if state is None else state.app),
             task=None if state is None else state.name,
             from_=from_,
             to=to,
+            keys=tuple(keys or ()),
+            which=which.value,
             lot=lot,
             upstream=upstream,
             only=tuple(only or ()),
             priority=None if priority is None else Priority(priority),
+            quiet_downstream=quiet_downstream,
         )
         by = by_hand(reason)
         started, _ = start_backfill_once(transaction, wanted, datetime.now(UTC), by, request)
@@ -110,11 +134,21 @@ def start(
         _follow(found.id, format)
 
 
+def _check_usage(
+    name: str | None, app: str | None, keys: Sequence[str] | None, from_: str | None, to: str | None
+) -> None:
+    """Refuse a start that names nothing, or neither a whole range nor single keys."""
+    if name is None and app is None:
+        raise typer.BadParameter("name a schedule or a task, or an app with --app")
+    if bool(keys) == (from_ is not None and to is not None) or (keys and (from_ or to)):
+        raise typer.BadParameter("name a range with --from and --to, or single keys with --key")
+
+
 def _follow(number: int, format: Format) -> None:
     """Show the progress of a backfill until it ends; for tools also the backfill, once it has ended."""
     from tidegate.cli.followed import Step, follow
     from tidegate.listings.queries.backfills import public_backfill
-    from tidegate.scheduler.commands.tasks.backfills import progress
+    from tidegate.scheduler.commands.backfills.request import progress
 
     ended: list[BackfillProgress] = []
 
@@ -139,7 +173,7 @@ def _follow(number: int, format: Format) -> None:
 _listed = list_command(
     BACKFILLS,
     lambda given, _: Parts(
-        [Part("", given)], "No backfills; start one with: tidegate backfill start TASK --from DATE --to DATE"
+        [Part("", given)], "No backfills; start one with: tidegate backfill start NAME --from KEY --to KEY"
     ),
     limit=NUMBER_MAX,
     oldest_first=True,
@@ -150,14 +184,16 @@ def _status(
     number: Annotated[
         int | None, typer.Argument(min=1, max=NUMBER_MAX, help="One backfill. Default: list all.")
     ] = None,
-    by: Annotated[Rows, typer.Option(help="A row for each business date, or for each task.")] = Rows.DATE,
+    by: Annotated[
+        Rows, typer.Option(help="A row for each date or key, or for each task and schedule.")
+    ] = Rows.DATE,
     follow: FollowOption = False,
     **options: Any,
 ) -> None:
-    """Show how far the backfills are, or one of them by business date or task."""
+    """Show how far the backfills are, or one of them by date or task."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.listings.queries.backfills import counted, public_backfill
-    from tidegate.scheduler.commands.tasks.backfills import progress
+    from tidegate.scheduler.commands.backfills.request import progress
 
     if number is None:
         if follow:
@@ -188,7 +224,7 @@ def cancel(number: NumberArgument, reason: ReasonOption = "", format: FormatOpti
     """Cancel a backfill: what does not run yet is discarded, what runs or is done stays."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.listings.queries.backfills import public_backfill
-    from tidegate.scheduler.commands.tasks.backfills import cancel_backfill
+    from tidegate.scheduler.commands.backfills.cancel import cancel_backfill
 
     with opened_store() as store, store.transaction() as transaction:
         left = public_backfill(cancel_backfill(transaction, number, datetime.now(UTC), by_hand(reason)))
@@ -199,6 +235,23 @@ def cancel(number: NumberArgument, reason: ReasonOption = "", format: FormatOpti
         f"backfill {number} is cancelled: {left.counts['successful']} instances are done, "
         f"{left.counts['failed']} failed, {left.counts['running']} still run"
     )
+
+
+@app.command("resume")
+def resume(number: NumberArgument, reason: ReasonOption = "", format: FormatOption = Format.TEXT) -> None:
+    """Resume a cancelled backfill: exactly what its cancel has discarded is made again."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.listings.queries.backfills import public_backfill
+    from tidegate.scheduler.commands.backfills.cancel import resume_backfill
+
+    with opened_store() as store, store.transaction() as transaction:
+        found = public_backfill(resume_backfill(transaction, number, datetime.now(UTC), by_hand(reason)))
+    if format is Format.JSON:
+        print_json(found)
+        return
+    left = sum(found.counts[status] for status in ("not_run", "waiting"))
+    print_line(f"backfill {number} is resumed: {left} of {found.total} instances are to run")
+    print_line(f"follow it with: tidegate backfill status {number} --follow")
 
 
 COUNTS = ("all", "done", "running", "failed", "waiting", "paused")
@@ -246,7 +299,7 @@ def _place(backfill: BackfillRequest) -> str:
 
 def _print_disabled(backfill: BackfillRequest) -> None:
     for task in backfill.disabled:
-        print_line(f"{task} is disabled: it has no instances here, and no other task waits for it")
+        print_line(f"{task} is left out: it is disabled, or has no keys, and nothing here waits for it")
 
 
 def print_progress(progress: BackfillProgress, parts: dict[str, dict[str, int]], of: str) -> None:

@@ -24,6 +24,7 @@ from tidegate.compiler.scenarios.model.tasks import (
     ExpectInstance,
     ExpectInstances,
     ReportInstances,
+    ResumeBackfill,
     StartBackfill,
 )
 from tidegate.domain.model import At
@@ -177,6 +178,7 @@ Action = (
     | ReportInstances
     | StartBackfill
     | CancelBackfill
+    | ResumeBackfill
     | TableWritten
     | OperationEnds
     | MaintainByHand

@@ -35,19 +35,29 @@ class ReportInstances(Value, kw_only=True):
 
 
 class StartBackfill(Value, kw_only=True):
-    """A person starts a backfill of a task, or of the whole app where `task` is None."""
+    """A person starts a backfill of a task or schedule, or of the whole app where `task` is None."""
 
     task: str | None = None
-    from_: str
-    to: str
+    from_: str | None = None
+    to: str | None = None
+    keys: tuple[str, ...] = ()
+    which: Literal["missing", "failed", "stale", "all"] = "all"
     lot: int = 1
     upstream: bool = False
     only: tuple[str, ...] = ()
     priority: Priority | None = None
+    quiet_downstream: bool = False
 
 
 class CancelBackfill(Value, kw_only=True):
     """A person cancels a backfill of a task or, without `task`, of the app; without `number` the newest."""
+
+    task: str | None = None
+    number: int | None = None
+
+
+class ResumeBackfill(Value, kw_only=True):
+    """A person resumes a cancelled backfill, which is named as in `CancelBackfill`."""
 
     task: str | None = None
     number: int | None = None

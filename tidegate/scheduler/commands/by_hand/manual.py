@@ -11,11 +11,12 @@ import msgspec
 from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
 from tidegate.domain.nearest_key import WrongKey, read_key
 from tidegate.domain.partition_key import WrittenKey, first_key, latest_keys, not_begun, written_key
+from tidegate.domain.schedule_keys import dates_written, output_scheme
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.statuses import schedule_state, switch
 from tidegate.scheduler.decision.fold.after import opened, record
 from tidegate.scheduler.decision.fold.end_job import discard_entry
-from tidegate.scheduler.decision.launch.dates import date_of_moment, dates_written, output_scheme
+from tidegate.scheduler.decision.launch.dates import date_of_moment
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -150,7 +151,8 @@ def trigger(
         # What is wrong with a text names the text; a mapping may be one of too many dimensions.
         shown = "" if isinstance(written, str) else f", {msgspec.json.encode(written).decode()}"
         raise Refused(f"schedule {ref} has no such key{shown}: {wrong.summary}", wrong.hint)
-    waiting = [job for job in transaction.jobs(schedules=[ref], states=WAITING) if job.key == key]
+    every = transaction.jobs(schedules=[ref], states=WAITING)
+    waiting = [job for job in every if job.key == key and job.instance is None]
     # A job that still collects comes before full jobs that wait for their constraints.
     found = min(waiting, key=lambda job: job.closed, default=None)
     new_id = job_id(ref, key, f"manual:{now.isoformat()}")

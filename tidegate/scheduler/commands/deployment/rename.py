@@ -22,8 +22,8 @@ from tidegate.compiler.plan.renames import Renames, find_renames, moved_places, 
 from tidegate.domain.model import App, leaves
 from tidegate.domain.part_name import app_of, name_in, name_of, whole_name
 from tidegate.domain.value import Value
+from tidegate.scheduler.commands.backfills.request import backfills
 from tidegate.scheduler.commands.by_hand.held_apps import rename_held
-from tidegate.scheduler.commands.tasks.backfills import backfills
 from tidegate.scheduler.decision.changes.renamed import (
     renamed_delivery,
     renamed_job,

@@ -72,8 +72,16 @@ def reset_schedules(
     transaction: EngineTransaction, replacements: Sequence[Replacement], now: datetime
 ) -> list[ScheduleState]:
     """Discard the jobs of schedules, and create the schedules again."""
-    change_jobs(transaction, Change.RESET, [each.before for each in replacements], now)
-    return create_schedules(transaction, [each.again(now) for each in replacements], now)
+    after = {each.before.ref: each.again(now) for each in replacements}
+    change_jobs(transaction, Change.RESET, [each.before for each in replacements], now, after)
+    _judge_again(transaction, list(after), now)
+    return create_schedules(transaction, list(after.values()), now)
+
+
+def _judge_again(transaction: EngineTransaction, refs: Sequence[str], now: datetime) -> None:
+    """Let the jobs of backfills, which go on, be decided by the changed schedules."""
+    jobs = [job for job in transaction.jobs(schedules=refs, states=WAITING) if job.instance is not None]
+    transaction.put_jobs([msgspec.structs.replace(job, next_check_at=now, blocked_on=None) for job in jobs])
 
 
 def carry_schedules(

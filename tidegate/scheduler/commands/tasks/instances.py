@@ -64,7 +64,7 @@ def act(
         InstanceRefused: the task or the instance does not exist, or its status does not allow the action.
     """
     advance_before(transaction, now)
-    state = task_state(transaction, ref)
+    state = instance_state(transaction, ref, name)
     job = instance_named(transaction, state, name)
     status = status_of(job)
     if status not in ALLOWED[action]:
@@ -108,7 +108,7 @@ def check_act(reader: EngineReader, job: Job, _now: datetime, *, action: str, do
         InstanceRefused: its task is not deployed, or its status does not allow the action.
     """
     name, wanted = _name_of(job), Action(action)
-    state = task_state(reader, job.schedule)
+    state = instance_state(reader, job.schedule, name)
     if status_of(job) not in ALLOWED[wanted]:
         raise _not_allowed(state, name, wanted, status_of(job))
 
@@ -120,6 +120,16 @@ def _name_of(job: Job) -> InstanceName:
             "`tidegate jobs retry` runs a job again, `tidegate jobs cancel` ends one",
         )
     return InstanceName(scheduled=job.instance.key, number=job.instance.number)
+
+
+def instance_state(reader: EngineReader, ref: str, name: InstanceName) -> ScheduleState:
+    """Return a deployed task, or of an instance of a backfill also a schedule.
+
+    Raises:
+        InstanceRefused: nothing of that name is deployed.
+    """
+    state = next(iter(reader.schedules(refs=(ref,))), None)
+    return state if state is not None and name.number else task_state(reader, ref)
 
 
 def task_state(reader: EngineReader, ref: str) -> ScheduleState:
@@ -140,6 +150,8 @@ def instance_named(reader: EngineReader, state: ScheduleState, name: InstanceNam
     Raises:
         InstanceRefused: the time is malformed or impossible, or has no instance.
     """
+    if state.spec.task is None:
+        return _keyed(reader, state, name)
     task = state.spec.as_task
     try:
         if name.scheduled is not None:
@@ -156,6 +168,20 @@ def instance_named(reader: EngineReader, state: ScheduleState, name: InstanceNam
             "E-TIME", f"{state.ref} has no instance {name}", "`tidegate instances list` shows the instances"
         )
     return found
+
+
+def _keyed(reader: EngineReader, state: ScheduleState, name: InstanceName) -> Job:
+    """Return the instance of a schedule in a backfill, by its key."""
+    key = name.scheduled or name.business_date
+    jobs = reader.instances(backfill=name.number) if name.number else ()
+    for job in jobs:
+        if job.schedule == state.ref and job.key == key:
+            return job
+    raise InstanceRefused(
+        "E-TIME",
+        f"{state.ref} has no instance {name}",
+        "`tidegate instances list --backfill N` shows the instances of a backfill",
+    )
 
 
 def _not_allowed(state: ScheduleState, name: InstanceName, action: Action, status: Status) -> InstanceRefused:

@@ -59,6 +59,8 @@ def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: A
     """
     if job.failed_run is not None:
         return _between_attempts(job, deliveries, state, now)
+    if job.instance is not None:
+        return Carried(job=_due_again(job, state, now))
     by_event: dict[str, list[Delivery]] = {}
     for delivery in deliveries:
         by_event.setdefault(delivery.event.id, []).append(delivery)
@@ -102,10 +104,14 @@ def _between_attempts(
     """Carry a job whose run failed: its launch plan is fixed, so it keeps all events if the program stays."""
     if job.launch is None or job.launch.program != state.spec.program:
         return Carried(job=None)
-    renewed = msgspec.structs.replace(
+    return Carried(job=_due_again(job, state, now), kept=tuple(deliveries))
+
+
+def _due_again(job: Job, state: ScheduleState, now: datetime) -> Job:
+    """Return a job that keeps what it is about, to be judged by the changed schedule."""
+    return msgspec.structs.replace(
         job, fingerprint=state.fingerprint, priority=state.spec.priority, next_check_at=now, blocked_on=None
     )
-    return Carried(job=renewed, kept=tuple(deliveries))
 
 
 def _collects(state: ScheduleState, leaf: Leaf, event: Event) -> bool:

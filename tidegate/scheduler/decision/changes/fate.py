@@ -4,6 +4,8 @@
     carried           ──► discarded if it keeps no event; else by the new `on_suspend`
     suspended         ──► discarded, kept (`drain`) or held (`hold`, `backlog`), by `on_suspend`
     resumed           ──► released, if it was held
+    of a backfill     ──► goes on with its key under the changed schedule, unless that has other keys; while
+                          the schedule is suspended it is held, but for `drain`
 
 This is the only place that decides it: commands write it, `plan` counts it, `why --at` folds it. Pure.
 """
@@ -12,6 +14,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, assert_never
 
+from tidegate.domain.model import Schedule
+from tidegate.domain.schedule_keys import has_cron
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.timeout import hold, release
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -59,6 +63,8 @@ def fate(
     launched = not job.waiting and (job.state is not JobState.PENDING_LAUNCH or job.run_id is not None)
     if launched:
         return STAYS
+    if job.instance is not None and job.instance.keyed and change is not Change.DELETED:
+        return _of_backfill(job, change, before, after)
     match change:
         case Change.DELETED:
             return _discarded(Reason.D_DELETED)
@@ -77,6 +83,22 @@ def fate(
             return _held_or_not(job, after)
         case _:
             assert_never(change)
+
+
+def _of_backfill(job: Job, change: Change, before: ScheduleState, after: ScheduleState) -> Fate:
+    """Return what becomes of a job of a backfill of a schedule that goes on."""
+    if keys_differ(before.spec, after.spec):
+        return _discarded(Reason.D_UPDATED)
+    if change is Change.RESET or not job.waiting:
+        return STAYS
+    if not after.active and after.spec.on_suspend != "drain":
+        return HELD if job.held_at is None else STAYS
+    return STAYS if job.held_at is None else RELEASED
+
+
+def keys_differ(before: Schedule, after: Schedule) -> bool:
+    """Return whether a changed schedule has other keys: those of another `for_each`, or no dates any more."""
+    return before.for_each != after.for_each or (after.for_each is None and not has_cron(after))
 
 
 def after_fate(job: Job, job_fate: Fate, state: ScheduleState, now: datetime) -> Job:

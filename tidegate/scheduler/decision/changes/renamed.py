@@ -14,7 +14,7 @@ from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.records.override import Override
-from tidegate.scheduler.model.run import program_resource
+from tidegate.scheduler.model.run import KEY, KEY_OF_BACKFILL, program_resource
 
 
 def renamed_event_key(key: str, names: Renames) -> str:
@@ -29,7 +29,7 @@ def renamed_event_key(key: str, names: Renames) -> str:
 
 def renamed_event(event: Event, names: Renames) -> Event:
     """Return the event under the new names."""
-    only_for = None if event.only_for is None else names.schedule(event.only_for)
+    only_for = names.schedule(event.only_for) if event.only_for else event.only_for
     return msgspec.structs.replace(event, key=renamed_event_key(event.key, names), only_for=only_for)
 
 
@@ -72,11 +72,20 @@ def renamed_override(override: Override, names: Renames) -> Override:
     return msgspec.structs.replace(override, ref=ref, spec=spec)
 
 
+def renamed_key(resource: str, names: Renames) -> str:
+    """Return the resource under the new names, if it is that of a key of a schedule."""
+    for prefix in (KEY, KEY_OF_BACKFILL):
+        if resource.startswith(prefix):
+            ref, _, key = resource.removeprefix(prefix).partition(":")
+            return f"{prefix}{names.schedule(ref)}:{key}"
+    return resource
+
+
 def _resource(resource: str, names: Renames) -> str:
     for old, new in names.programs.items():
         if resource == program_resource(old):
             return program_resource(new)
-    return resource
+    return renamed_key(resource, names)
 
 
 def _instance(instance: Instance, names: Renames) -> Instance:

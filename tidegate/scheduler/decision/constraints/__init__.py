@@ -95,12 +95,10 @@ def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
     if in_the_way is not None:
         slots = next((i for i, each in enumerate(verdicts) if each.kind == "concurrency"), len(verdicts))
         verdicts.insert(slots, in_the_way)
-    again, holding = retry.check(view, now), held.check(view)
+    again, holding, apart = retry.check(view, now), held.check(view), partition.check(view)
     if view.job.instance is not None:
-        return tuple(
-            e for e in (again, holding, *verdicts, partition.check(view, view.job.instance)) if e is not None
-        )
-    return tuple(each for each in (again, *verdicts, holding) if each is not None)
+        return tuple(each for each in (again, holding, *verdicts, apart) if each is not None)
+    return tuple(each for each in (again, *verdicts, apart, holding) if each is not None)
 
 
 def needs_of(view: JobView, *, forced: bool, skips: bool = False) -> Needs:

@@ -122,6 +122,8 @@ def instance_job(
         # A task holds what it makes while it is suspended.
         held_at=None if state.active else at,
         reason=Reason.W_TIME if instance.start > at else None,
+        # No event joins what a backfill runs again.
+        closed=instance.keyed,
         instance=instance,
     )
 

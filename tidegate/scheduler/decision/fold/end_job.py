@@ -72,7 +72,7 @@ def _events(job: Job, entry: Entry) -> tuple[Event, ...]:
     if job.failed_run is None or entry.kind is EntryKind.RUN:
         return ()
     run = as_success(job.failed_run) if entry.kind is EntryKind.RECOVERED else job.failed_run
-    return run_events(run, entry.at, entry.at)
+    return run_events(run, entry.at, entry.at, job)
 
 
 def discard_entry(job: Job, reason: str, at: datetime, by: By | None = None) -> Entry:

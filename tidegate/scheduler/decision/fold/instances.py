@@ -88,7 +88,7 @@ def _stopped(job: Job, **changes: Any) -> Job:
         attempt=job.attempt + 1 if launched else job.attempt,
         commit=job.commit + 1 if launched else job.commit,
         launch=None,
-        closed=False,
+        closed=job.of_task.keyed,
         retried=0,
         retry_at=None,
         failed_run=None,

@@ -9,17 +9,20 @@ from typing import assert_never
 
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.part_name import Ref
-from tidegate.scheduler.model.event import Event, EventKind, run_event_key
+from tidegate.scheduler.model.event import NO_SCHEDULE, Event, EventKind, run_event_key
+from tidegate.scheduler.model.instance import Instance
+from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import RunStatus
 
 
-def run_events(run: UpstreamRun, at: datetime, arrived: datetime) -> tuple[Event, ...]:
+def run_events(run: UpstreamRun, at: datetime, arrived: datetime, job: Job | None) -> tuple[Event, ...]:
     """Return the events of a run's new status, the same for every call with the run and the status.
 
     Args:
         run: with its new status.
         at: when it happened.
         arrived: when it counts.
+        job: that the run is of; None for an external run.
     """
     status = RunStatus(run.status)
     app, program = Ref.of(run.program)
@@ -33,9 +36,15 @@ def run_events(run: UpstreamRun, at: datetime, arrived: datetime) -> tuple[Event
             run_id=run.id,
             status=status,
             run=run,
+            only_for=None if job is None else heard_by(job.instance),
         )
         for word in words(status)
     )
+
+
+def heard_by(instance: Instance | None) -> str | None:
+    """Return `Event.only_for` of what an instance, or any other job, does."""
+    return NO_SCHEDULE if instance is not None and instance.quiet else None
 
 
 def words(status: RunStatus) -> tuple[str, ...]:

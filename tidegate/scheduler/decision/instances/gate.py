@@ -25,19 +25,19 @@ BEHIND_AGAIN_AFTER = timedelta(minutes=1)
 """An instance whose upstream task is behind looks again after this time, unless it is woken before."""
 
 
-def task_of(view: JobView) -> tuple[TaskTrigger, Instance]:
-    """Return the task and the instance of a job view.
+def task_of(view: JobView) -> tuple[TaskTrigger | None, Instance]:
+    """Return the task, None for a schedule, and the instance of a job view.
 
     Raises:
-        ValueError: the job belongs to another schedule.
+        ValueError: the job is not an instance.
     """
-    return view.schedule.as_task, view.job.of_task
+    return view.schedule.task, view.job.of_task
 
 
 def launches(view: JobView) -> bool:
     """Return whether the instance runs its program; others are successful as soon as the gate is open."""
     task, instance = task_of(view)
-    return task.launches and not instance.empty
+    return task is None or (task.launches and not instance.empty)
 
 
 def gate(view: JobView, now: datetime) -> Verdict:
@@ -46,7 +46,8 @@ def gate(view: JobView, now: datetime) -> Verdict:
     if is_landed(view):
         return _landed(view, instance, now)
     parts = [_time(instance, now)]
-    if task.reported and not instance.empty and instance.kind is not InstanceKind.BACKFILL:
+    reported = task is not None and task.reported
+    if reported and not instance.empty and instance.kind is not InstanceKind.BACKFILL:
         parts.append(_report())
     if not instance.empty:
         parts += [part for each in view.upstream for part in _upstream(each, now)]
@@ -61,7 +62,7 @@ def gate(view: JobView, now: datetime) -> Verdict:
         blocked_on=None if met else next((part.blocked_on for part in unmet if part.blocked_on), None),
         needs=None if met else unmet[0].needs,
         reason=None if met else unmet[0].reason,
-        at=task.at,
+        at=view.schedule.trigger.at,
         parts=tuple(parts),
     )
 
@@ -69,6 +70,8 @@ def gate(view: JobView, now: datetime) -> Verdict:
 def is_landed(view: JobView) -> bool:
     """Return whether the events of an instance report it, at its scheduled time at the latest."""
     task, _ = task_of(view)
+    if task is None:
+        return False
     dataset = view.app.datasets.get(task.dataset_collected or "")
     scheme = None if dataset is None else dataset.partitions
     if view.job.first_event_at is None or scheme is None or not is_reported_by(task, scheme):

@@ -69,9 +69,14 @@ def _dating(task: TaskTrigger) -> TaskTrigger:
     )
 
 
-def make(state: ScheduleState, instance: Instance, now: datetime) -> tuple[Job, Entry]:
-    """Return the job of a new instance, and the entry that makes it."""
+def make(state: ScheduleState, instance: Instance, now: datetime, again: int = 0) -> tuple[Job, Entry]:
+    """Return the job of a new instance, and the entry that makes it.
+
+    Args:
+        again: how often its backfill was resumed.
+    """
     kind = instance.kind if instance.kind is not InstanceKind.BACKFILL else f"backfill {instance.number}"
+    kind = f"{kind} again {again}" if again else kind
     entry = Entry(
         at=now,
         kind=EntryKind.INSTANCE,

@@ -10,15 +10,13 @@ from contextlib import suppress
 from datetime import date, datetime
 
 from tidegate.domain.business_date import business_date, is_by_the_clock
-from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension, WallClock, leaves
+from tidegate.domain.model import App, Schedule, WallClock, leaves
+from tidegate.domain.schedule_keys import output_scheme
 from tidegate.domain.time.calendar import previous_business_day
 from tidegate.domain.time.fire_times import day_that_runs
 from tidegate.domain.time.wall_clock import wall_time
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, Event, fire_event_key
-
-FIRST_DAY = "1970-01-01"
-"""No business date is earlier where outputs have no periods of their own."""
 
 
 def is_dated(schedule: Schedule) -> bool:
@@ -105,17 +103,3 @@ def has_fires(view: JobView) -> bool:
         return any(each.event.scheduled_for is not None for each in view.deliveries)
     clocks = (leaf for leaf in leaves(view.schedule.trigger) if leaf.trigger.wall_clock is not None)
     return any(leaf.path in view.tally.leaves for leaf in clocks)
-
-
-def dates_written(app: App, schedule: Schedule) -> PartitionScheme:
-    """Return the partitions whose keys are the business dates of a schedule: of its outputs, or days."""
-    outputs = output_scheme(app, schedule.program)
-    if outputs is not None and outputs.time is not None:
-        return PartitionScheme(time=outputs.time)
-    days = TimeDimension(name="day", cycle="day", start=FIRST_DAY, timezone=schedule.timezone)
-    return PartitionScheme(time=days)
-
-
-def output_scheme(app: App, program: str) -> PartitionScheme | None:
-    """Return the partition scheme of a program's runs; lint checks that its outputs agree."""
-    return next(iter(app.programs[program].schemes(app.datasets)), None)

@@ -70,14 +70,14 @@ def with_input(plan: LaunchPlan, view: JobView, now: datetime) -> LaunchPlan:
         plan,
         key=view.job.key,
         now=now,
-        sizes=_sizes(events, view.app.name),
+        sizes=sizes_of(events, view.app.name),
         fired=tuple(_fired(view)),
         first_event_time=min(times, default=None),
         last_event_time=max(times, default=None),
     )
 
 
-def _sizes(events: Iterable[Event], app: str) -> dict[str, dict[str, PartitionInput]]:
+def sizes_of(events: Iterable[Event], app: str) -> dict[str, dict[str, PartitionInput]]:
     """Return what is known of each collected partition, by dataset and key, both sorted."""
     found: dict[str, dict[str, PartitionInput]] = {}
     for event in events:

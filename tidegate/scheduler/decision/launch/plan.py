@@ -15,12 +15,12 @@ import msgspec
 from tidegate.compiler import template
 from tidegate.domain.model import App, PartitionScheme, Schedule
 from tidegate.domain.partition_key import period_before, same_partitions
+from tidegate.domain.schedule_keys import has_cron, output_scheme
 from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
 from tidegate.scheduler.decision.launch.dates import (
     date_of_moment,
     dates_of_fires,
     is_dated,
-    output_scheme,
 )
 from tidegate.scheduler.decision.launch.input import manifest_of, upstream_of
 from tidegate.scheduler.decision.launch.references import Values, values_of, with_arguments
@@ -40,7 +40,7 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
             counts from there.
         inputs: the upstream instances of an instance of a task.
     """
-    if view.job.instance is not None:
+    if view.job.instance is not None and not view.job.instance.keyed:
         return _of_instance(view, view.job.instance, inputs)
     scheduled = max(
         (d.event.scheduled_for for d in view.deliveries if d.event.scheduled_for is not None), default=None
@@ -81,6 +81,23 @@ def _of_instance(view: JobView, instance: Instance, inputs: Inputs) -> LaunchPla
         business_dates=(instance.business_date,),
     )
     return _with_values(view, plan, values_of(plan, (), "", None))
+
+
+def keys_of_plan(schedule: Schedule, plan: LaunchPlan) -> tuple[str, ...]:
+    """Return the keys of its schedule about which a job is: that of `for_each`, or its business dates."""
+    if schedule.for_each is None and not has_cron(schedule):
+        return ()
+    return (plan.key,) if plan.key else plan.dates
+
+
+def keys_of_job(view: JobView, now: datetime) -> tuple[str, ...]:
+    """Return the keys of its schedule about which a waiting job would be if it were launched now."""
+    if view.job.launch is not None:
+        return keys_of_plan(view.schedule, view.job.launch)
+    satisfied_at = view.job.satisfied_at or now
+    dates = () if view.job.key else business_dates(view, satisfied_at)
+    plan = LaunchPlan(program=view.schedule.program, key=view.job.key, business_dates=dates)
+    return keys_of_plan(view.schedule, plan)
 
 
 def business_dates(view: JobView, satisfied_at: datetime | None) -> tuple[str, ...]:

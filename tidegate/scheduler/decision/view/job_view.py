@@ -15,7 +15,14 @@ from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.obstacle import Obstacle
 from tidegate.scheduler.model.records.tally import Tally
-from tidegate.scheduler.model.run import ALL_RUNS, Gauge, ProgramHistory, group_resource, program_resource
+from tidegate.scheduler.model.run import (
+    ALL_RUNS,
+    Gauge,
+    ProgramHistory,
+    group_resource,
+    keys_of_backfill,
+    program_resource,
+)
 
 
 class Leaving(Value, kw_only=True):
@@ -55,6 +62,7 @@ class JobView(Value, kw_only=True):
         held: whether the schedule is suspended and holds its jobs.
         obstacle: why the run of an existing job cannot be created now; None if nothing is noted.
         upstream: of an instance of a task that is Not Run: what each of its dependencies has picked.
+        keys: of its schedule, about which it is, while jobs of a backfill run for some of them.
     """
 
     app: App
@@ -70,6 +78,7 @@ class JobView(Value, kw_only=True):
     held: bool = False
     obstacle: Obstacle | None = None
     upstream: tuple[Upstream, ...] = ()
+    keys: tuple[str, ...] = ()
 
     @property
     def events(self) -> int:
@@ -132,6 +141,11 @@ def resources_of_job(app: App, schedule: Schedule, job: Job) -> tuple[str, ...]:
 
 
 def resources_read(app: App, schedule: Schedule, job: Job) -> tuple[str, ...]:
-    """Return the resources whose slots decide about a job: what it takes, and the partitions it waits for."""
+    """Return the resources whose slots decide about a job: what it takes, and the partitions it waits for.
+
+    That of the key "" says whether a job of a backfill runs for any key of the schedule.
+    """
     own = resources_of_job(app, schedule, job)
-    return own if job.instance is None else (*own, *partitions_awaited(app, schedule, job.instance))
+    if job.instance is None:
+        return (*own, *keys_of_backfill(job.schedule, [""]))
+    return (*own, *partitions_awaited(app, schedule, job.instance))

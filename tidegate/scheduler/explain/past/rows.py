@@ -6,8 +6,8 @@ from datetime import datetime
 import msgspec
 
 from tidegate.scheduler.commands.activation import stop_clocks, takes_events
+from tidegate.scheduler.commands.backfills.request import NEWEST
 from tidegate.scheduler.commands.overrides import override_of, place_of
-from tidegate.scheduler.commands.tasks.backfills import NEWEST
 from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.decision.fold.after import instance_job
 from tidegate.scheduler.model.deployed import APPS, DeployedApp, ScheduleState

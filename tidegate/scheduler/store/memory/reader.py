@@ -103,6 +103,8 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
         self,
         *,
         key_prefix: str = "",
+        key: str | None = None,
+        partitions: Collection[str] | None = None,
         ids: Collection[str] | None = None,
         after: datetime | None = None,
         limit: int | None = 1000,
@@ -111,6 +113,8 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
             event
             for event in self._tables.events.values()
             if event.key.startswith(key_prefix)
+            and key in (None, event.key)
+            and (partitions is None or event.partition in partitions)
             and (ids is None or event.id in ids)
             and (after is None or event.arrived > after)
         )

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.scheduler.decision.changes.renamed import renamed_event, renamed_owner
+from tidegate.scheduler.decision.changes.renamed import renamed_event, renamed_key, renamed_owner
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import SUBSCRIPTIONS, Delivery, Event
 from tidegate.scheduler.model.job import Job
@@ -241,7 +241,10 @@ def rename_tables(tables: Tables, names: Renames) -> None:
         for entry in tables.journal
     ]
     tables.own("slots", "operation_runs")
-    tables.slots = {renamed_resource(resource, names): holders for resource, holders in tables.slots.items()}
+    tables.slots = {
+        renamed_key(renamed_resource(resource, names), names): holders
+        for resource, holders in tables.slots.items()
+    }
     tables.operation_runs = {job: renamed_run(run, names) for job, run in tables.operation_runs.items()}
 
 

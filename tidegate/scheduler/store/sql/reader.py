@@ -155,7 +155,8 @@ ALL_RUNS = every(RUNS)
 EVENTS_WANTED = Filters(
     query=every(EVENTS),
     value=EVENTS.value,
-    lists={"ids": tables.events.c.id},
+    lists={"ids": tables.events.c.id, "partitions": tables.events.c.partition},
+    equals={"key": tables.events.c.key},
     bounds={
         "key_prefix": tables.events.c.key.between(bindparam("key_prefix"), bindparam("key_prefix_id")),
         "after": tables.events.c.arrived > bindparam("after"),
@@ -247,14 +248,16 @@ class SqlReader(
         self,
         *,
         key_prefix: str = "",
+        key: str | None = None,
+        partitions: Collection[str] | None = None,
         ids: Collection[str] | None = None,
         after: datetime | None = None,
         limit: int | None = 1000,
     ) -> tuple[Event, ...]:
         # A range: an index serves it, and unlike LIKE it has no wildcards.
         begins = (key_prefix, key_prefix + LAST_CODE_POINT) if key_prefix else None
-        wanted = {"ids": ids, "key_prefix": begins, "after": after, "limit": limit}
-        found = self._wanted(EVENTS_WANTED, wanted)
+        among = {"ids": ids, "key": key, "partitions": partitions}
+        found = self._wanted(EVENTS_WANTED, {**among, "key_prefix": begins, "after": after, "limit": limit})
         return tuple(sorted(found, key=lambda event: (event.arrived, event.id), reverse=True))
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:

@@ -20,6 +20,7 @@ from tidegate.domain.part_name import app_of, name_of
 from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.model.maintenance import table_resource
 from tidegate.scheduler.model.retention import LedgerSum
+from tidegate.scheduler.model.run import KEY, KEY_OF_BACKFILL
 from tidegate.scheduler.store.answers import of_event_key
 from tidegate.scheduler.store.renamed import renamed_operation
 from tidegate.scheduler.store.sql import tables
@@ -74,6 +75,8 @@ def rename_rows(connection: Connection, names: Renames) -> None:
             tables.jobs.c.late_of,
         ):
             move_prefix(connection, column, f"{old}/", f"{new}/")
+        for prefix in (KEY, KEY_OF_BACKFILL):
+            move_prefix(connection, slots.c.resource, f"{prefix}{old}/", f"{prefix}{new}/")
         move(connection, tables.jobs.c.app, old, new)
     rename_maintenance(connection, names)
     rename_sums(connection, names)
@@ -104,6 +107,8 @@ def _schedules(connection: Connection, names: Renames) -> None:
             .values(schedule=new, app=app_of(new))
         )
         move_prefix(connection, tables.cursors.c.name, f"report:{old}:", f"report:{new}:")
+        for prefix in (KEY, KEY_OF_BACKFILL):
+            move_prefix(connection, slots.c.resource, f"{prefix}{old}:", f"{prefix}{new}:")
 
 
 def _watermarks(connection: Connection, names: Renames) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.tidegate.tasks import TaskProject
-from tidegate.scheduler.commands.tasks import backfills, reports
+from tidegate.scheduler.commands.backfills import start
+from tidegate.scheduler.commands.tasks import reports
 from tidegate.scheduler.tick.tick import tick
 
 pytestmark = pytest.mark.slow  # whole commands
@@ -61,7 +62,14 @@ def test_what_is_marked_is_done_and_the_rest_is_cancelled(tasks: TaskProject) ->
 
 @pytest.mark.parametrize(
     "arguments",
-    [("revenue",), DATES, ("revenue", "--app", "shop", *DATES), ("revenue", *DATES, "--lot", "0")],
+    [
+        ("revenue",),
+        DATES,
+        ("revenue", *DATES[:2]),
+        ("revenue", *DATES, "--key", "2026-03-01"),
+        ("revenue", *DATES, "--lot", "0"),
+        ("revenue", *DATES, "--which", "some"),
+    ],
 )
 def test_wrong_usage_ends_with_64(tasks: TaskProject, arguments: tuple[str, ...]) -> None:
     tasks.project.run("backfill", "start", *arguments, exit_code=64)
@@ -99,7 +107,7 @@ def test_a_finished_backfill_cannot_be_cancelled(tasks: TaskProject) -> None:
 def test_a_backfill_has_as_many_instances_as_the_limit_allows(
     tasks: TaskProject, monkeypatch: pytest.MonkeyPatch, most: int, refused: bool
 ) -> None:
-    monkeypatch.setattr(backfills, "INSTANCES_MAX", most)
+    monkeypatch.setattr(start, "INSTANCES_MAX", most)
     if not refused:
         assert tasks.project.json("backfill", "start", "feed", *DATES)["total"] == 9
         return
@@ -125,7 +133,7 @@ def test_a_report_has_as_many_instances_as_the_limit_allows(
 def test_the_page_names_the_limits() -> None:
     text = " ".join(PAGE.read_text("utf-8").split())
     assert f"the range has more than {reports.INSTANCES_MAX:,} instances" in text
-    assert f"it would have more than {backfills.INSTANCES_MAX:,} instances" in text
+    assert f"it would have more than {start.INSTANCES_MAX:,} instances" in text
 
 
 def test_a_repeated_request_starts_nothing_more(tasks: TaskProject) -> None:
