@@ -126,9 +126,9 @@ def backfill(node: MappingNode, scope: ExampleScope) -> Action | None:
         return None
     only = tuple(name_in(scope.app.name, name) for name in texts(node, "only"))
     keys = texts(node, "keys")
-    if bool(keys) == (node.get("from") is not None):
-        summary = "a backfill is about a range, `from` and `to`, or about single `keys`"
-        scope.findings.add("S103", node, summary, "write for example keys: [2026-03-01]")
+    if keys and ("from" in node.values or "to" in node.values):
+        summary = "a backfill is about a range or about single keys, got `keys` beside `from` or `to`"
+        scope.findings.add("S110", node.keys["keys"], summary, "leave one of them out")
         return None
     return read_fields(StartBackfill, node, scope, {**_task(node, scope), "only": only, "keys": keys})
 

@@ -68,9 +68,9 @@ REASON_TEXTS: dict[Reason, CodeText] = {
         remedy="the end of one of the runs that `why` names",
     ),
     Reason.W_PARTITION: CodeText(
-        cause="another instance writes the same partition of the same dataset: one of a backfill and"
-        " one that is not never run at once",
-        remedy="the end of that instance",
+        cause="another instance writes the same partition of the same dataset, or another job of the schedule"
+        " has the same key: one of a backfill and one that is not never run at once",
+        remedy="the end of that instance or job",
     ),
     Reason.W_HELD: CodeText(
         cause="its schedule is suspended and holds its jobs (`on_suspend: hold` or `backlog`)",

@@ -41,7 +41,8 @@ class BackfillBody(Value, kw_only=True, forbid_unknown_fields=True, rename={"fro
     """The body of a backfill.
 
     Attributes:
-        name: a schedule or a task; `task` means the same. Without it all tasks of `app`.
+        name: a schedule or a task. Without it all tasks of `app`.
+        task: the same, without `app`.
         app: the app of the name.
         from_: the first business date or key of a range.
         to: the last one, included.
@@ -131,7 +132,8 @@ def start_within(
         Problem: see there.
     """
     name = asked.name if asked.task is None else asked.task
-    if (name is None and asked.app is None) or (asked.name is not None and asked.task is not None):
+    several = asked.task is not None and (asked.name is not None or asked.app is not None)
+    if several or (name is None and asked.app is None):
         raise Problem(400, "name a schedule or a task as `name`, or an `app`")
     if bool(asked.keys) == (asked.from_ is not None or asked.to is not None):
         raise Problem(400, "name a range with `from` and `to`, or single `keys`")
