@@ -1,8 +1,7 @@
 """The given actions of a scenario, carried out by the same functions that the commands use.
 
-Partitions and runs are reported, manual actions use `scheduler.commands.by_hand.manual`, and `update`,
-`delete`, `deploy` and `disable` are deployments. A refused action becomes a moment with the codes of its
-diagnostics, so that a scenario can expect it.
+Partitions and runs are reported, people act by `scheduler.commands.by_hand.manual`, and `update`, `delete`,
+`deploy` and `disable` are deployments. A refused action becomes a moment that a scenario can expect.
 """
 
 from collections.abc import Callable, Mapping
