@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.worlds.by import CLI
 from tests.worlds.witness import Witness
-from tests.worlds.world import DATASETS, app_of, at
+from tests.worlds.world import DATASETS, World, app_of, at
 from tidegate.scheduler.commands.backfills.cancel import cancel_backfill, resume_backfill
 from tidegate.scheduler.commands.backfills.request import Progress, Wanted, progress
 from tidegate.scheduler.commands.backfills.start import start_backfill
@@ -22,8 +22,8 @@ HEAD = DATASETS.replace(
 ).replace("schedules:", "  h: {run: programs.h, writes: [hourly]}\n  c: {run: programs.c}\nschedules:")
 
 
-class FilledWorld(Witness):
-    """An app `a` of schedules in a store, with what people do to backfills."""
+class Filling(World):
+    """What people do to the backfills of schedules of an app `a`."""
 
     compiled = staticmethod(lambda schedules: app_of(schedules, HEAD))
 
@@ -79,3 +79,7 @@ class FilledWorld(Witness):
         for job in running:
             assert job.launch is not None
             self.run(clock, job.launch.program, status, job.run_id or "", job.id, job.attempt)
+
+
+class FilledWorld(Filling, Witness):
+    """An app `a` of schedules in a store, with a witness."""
