@@ -66,7 +66,7 @@ def read(server: int, port: int) -> list[float]:
     from dagster._core.remote_representation.code_location import GrpcServerCodeLocation
 
     from tidegate.dagster_defs.internals.origins import GrpcServerCodeLocationOrigin
-    from tidegate.processes.dagster import code_state
+    from tidegate.processes.code_servers import code_state
 
     ends = time.monotonic() + READY_SECONDS
     while not code_state(port)[0] and time.monotonic() < ends:

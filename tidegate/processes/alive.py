@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tidegate.processes.dagster import code_state
+from tidegate.processes.code_servers import code_state
 from tidegate.processes.home import HOME_VARIABLE, SETTINGS_NAME, home_in_use, workspace_files
 from tidegate.project.create import STARTER
 

@@ -1,12 +1,15 @@
-"""Dagster's three processes for one project, code server, daemon and webserver, and our host and server.
+"""Dagster's processes for one project, code servers, daemon and webserver, and our host and server.
 
 Each runs in its own process group, writes to a log file, and is stopped together with its child
 processes, at the latest when this Python process ends. `tidegate dev`, the demo and the
 end-to-end tests use it; it does not depend on what is deployed.
 
-    code server ◄── daemon        the workspace file that is written here has its address
-         ▲───────── webserver
-         ▲───────── host
+    code servers ◄── daemon        the workspace file that is written here has their addresses
+         ▲────────── webserver
+         ▲────────── host
+
+A project has a code server of its own, or is part of the code location of others (`Site.merged`). The
+locations of others are served beside it; one that cannot be loaded does not stop the rest.
 """
 
 import atexit
@@ -25,17 +28,20 @@ from types import TracebackType
 
 import yaml
 
+from tidegate.processes.code_servers import (
+    HOST,
+    READY_SECONDS,
+    Served,
+    code_state,
+    inner_has_ended,
+    load_problem,
+    reload_by_grpc,
+)
 from tidegate.processes.interrupts import heeding_interrupts
-from tidegate.processes.others import other_locations
 from tidegate.project.environment import LOCATION_NAME, MODULE
-
-HOST = "127.0.0.1"
 
 CHECKOUT = Path(__file__).parents[2]
 """The folder of the package: a checkout, or site-packages, which is in every process's path."""
-
-READY_SECONDS = 120
-"""Maximum time until a process answers. Loading a large plan on a busy machine takes a minute."""
 
 STOP_SECONDS = 15
 """Time between SIGTERM and SIGKILL."""
@@ -62,6 +68,9 @@ class Site:
     Attributes:
         project: working directory of all processes; its modules can be imported.
         environment: further environment variables of the processes.
+        location_name: of our code location.
+        others: the code locations of others beside it.
+        merged: whether the project is part of one of them, and has no code location of its own.
     """
 
     project: Path
@@ -71,6 +80,15 @@ class Site:
     web_port: int = field(default_factory=free_port)
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     module: str = MODULE
+    location_name: str = LOCATION_NAME
+    others: tuple[Served, ...] = ()
+    merged: bool = False
+
+    @property
+    def served(self) -> tuple[Served, ...]:
+        """Each code location, ours first."""
+        ours = Served(name=self.location_name, host=HOST, port=self.code_port)
+        return self.others if self.merged else (ours, *self.others)
 
     @property
     def workspace(self) -> Path:
@@ -86,8 +104,7 @@ class Site:
         """Create the folders and write the workspace file."""
         self.home.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(parents=True, exist_ok=True)
-        ours = {"grpc_server": {"host": HOST, "port": self.code_port, "location_name": LOCATION_NAME}}
-        entries = [ours, *other_locations(self.project)]
+        entries = [each.entry for each in self.served]
         listed = indent(yaml.safe_dump(entries, sort_keys=False), "  ")
         self.workspace.write_text(f"load_from:\n{listed}")
 
@@ -206,10 +223,30 @@ class DagsterProcesses:
         """
         site = self.site
         command = ["-m", "dagster", "code-server", "start", "-h", HOST, "-p", str(site.code_port)]
-        where = ["-m", site.module, "-d", str(site.project), "--location-name", LOCATION_NAME]
+        where = ["-m", site.module, "-d", str(site.project), "--location-name", site.location_name]
         process = self._start("code-server", [sys.executable, *command, *where])
         process.wait_until(lambda: self._code_loaded(process))
         return process
+
+    def start_others(self) -> tuple[str, ...]:
+        """Start the code servers of others, wait until each is loaded, and return what is wrong with them."""
+        started = [each for each in self.site.others if each.command]
+        for other in started:
+            self._serve(other)
+        return tuple(problem for other in started if (problem := self._problem_of(other)))
+
+    def _serve(self, other: Served) -> None:
+        where = ("-h", other.host, "-p", str(other.port), "--location-name", other.name)
+        self._start(other.process, [*other.command, *where])
+
+    def _problem_of(self, other: Served) -> str:
+        """Wait until a location of others is loaded; return why it is not, or ""."""
+        try:
+            self._running[other.process].wait_until(lambda: load_problem(other) is not None)
+        except ProcessFailed as error:
+            return str(error)
+        problem = load_problem(other)
+        return f"the code location {other.name} is not loaded: {problem}" if problem else ""
 
     def start_daemon(self) -> ManagedProcess:
         """Start the daemon without waiting for its first tick."""
@@ -248,32 +285,45 @@ class DagsterProcesses:
         """
         from tidegate.processes.graphql import reload_location
 
-        if "webserver" in self._running:
-            problem = reload_location(self.site.url, LOCATION_NAME)
-        else:
-            problem = _reload_by_grpc(self.site.code_port)
-        if problem is not None:
-            raise ProcessFailed(f"the code location could not be reloaded: {problem}")
+        site = self.site
+        for each in site.others if site.merged else site.served[:1]:
+            if "webserver" in self._running:
+                problem = reload_location(site.url, each.name)
+            else:
+                problem = None if each.port is None else reload_by_grpc(each.port)
+            if problem is not None:
+                raise ProcessFailed(f"the code location could not be reloaded: {problem}")
 
     def revive_code_server(self) -> bool:
-        """Let the code server start its inner process again if that has ended; return whether it had.
+        """Let a code server start its inner process again if that has ended; return whether one had.
 
         The inner process has the definitions. Runs are processes of their own and continue.
 
         Raises:
             ProcessFailed: the definitions cannot be loaded again.
         """
-        port = self.site.code_port
-        if not _inner_has_ended(port):
-            return False
-        problem = _reload_by_grpc(port)
-        if problem is not None:
-            raise ProcessFailed(f"the code server could not start again: {problem}")
-        return True
+        revived = False
+        for each in self.site.others:
+            if each.command and not self._running[each.process].alive:
+                self._serve(each)
+                revived = True
+        started = [each for each in self.site.served if each.command or each.port == self.site.code_port]
+        for port in (each.port for each in started if each.port is not None):
+            if not inner_has_ended(port):
+                continue
+            problem = reload_by_grpc(port)
+            if problem is not None:
+                raise ProcessFailed(f"the code server could not start again: {problem}")
+            revived = True
+        return revived
 
     def dead(self) -> ManagedProcess | None:
-        """Return a process that has ended by itself, if any."""
-        return next((process for process in self._running.values() if not process.alive), None)
+        """Return a process that has ended by itself, if any; a code server of others is started again."""
+        others = {each.process for each in self.site.others}
+        return next(
+            (process for name, process in self._running.items() if name not in others and not process.alive),
+            None,
+        )
 
     def stop(self) -> None:
         """Stop all processes at once, those that started last first, and then the runs that they launched."""
@@ -296,43 +346,3 @@ class DagsterProcesses:
         if problem is not None:
             raise process.failed(f"cannot load the definitions: {problem}")
         return loaded
-
-
-def code_state(port: int, host: str = HOST) -> tuple[bool, str | None]:
-    """Return whether the code server at a port has loaded its definitions, and its load error."""
-    from dagster import deserialize_value
-
-    from tidegate.dagster_defs.internals.code_server import DagsterGrpcClient, ListRepositoriesResponse
-    from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError, SerializableErrorInfo
-
-    try:
-        answer = DagsterGrpcClient(port=port, host=host).list_repositories()
-    except DagsterUserCodeUnreachableError:
-        return False, None
-    found = deserialize_value(answer, (ListRepositoriesResponse, SerializableErrorInfo))
-    return (False, found.to_string()) if isinstance(found, SerializableErrorInfo) else (True, None)
-
-
-def _inner_has_ended(port: int) -> bool:
-    """Return whether the code server answers, but the process behind it that has the definitions does not."""
-    from tidegate.dagster_defs.internals.code_server import DagsterGrpcClient
-    from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
-
-    try:
-        DagsterGrpcClient(port=port, host=HOST).ping("")
-    except DagsterUserCodeUnreachableError as error:
-        # The code server passes on what it met; a slow process behind it would be DEADLINE_EXCEEDED.
-        return "UNAVAILABLE" in str(error.__cause__ or error)
-    return False
-
-
-def _reload_by_grpc(port: int) -> str | None:
-    """Reload without a webserver and return the load error, if any."""
-    from tidegate.dagster_defs.internals.code_server import DagsterGrpcClient
-    from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
-
-    # After the reload the code server shuts the process before down, which may have ended already.
-    with contextlib.suppress(DagsterUserCodeUnreachableError):
-        DagsterGrpcClient(port=port, host=HOST).reload_code(timeout=READY_SECONDS)
-    loaded, problem = code_state(port)
-    return problem or (None if loaded else "its definitions are not loaded")

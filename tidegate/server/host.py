@@ -2,8 +2,9 @@
 
     server ──starts, and starts again──► python -m tidegate.server.host ──► `dagster_defs.host`
 
-    code location   that of `tidegate dev` while it runs on the project, else that of a workspace file of the
-                    project, else one of its own: a process that Dagster starts, and that ends with this one
+    code locations  those of `tidegate dev` while it runs on the project, else those of its workspace.yaml or
+                    pyproject.toml, else one of its own: a process that Dagster starts, and that ends with
+                    this one
     a deployment    has the code location loaded again, so that new programs can be launched
 
 So nothing that callers do to the server stops the engine. A host that fails to begin (no Dagster home,
@@ -153,14 +154,16 @@ class ServersHost:
 
     def _target(self, home: Path) -> "WorkspaceLoadTarget":
         from tidegate.dagster_defs.internals.workspace import ModuleTarget, WorkspaceFileTarget
+        from tidegate.processes.locations import target_of
         from tidegate.project.environment import LOCATION_NAME, MODULE
 
         project = self._settings.project
-        own, of_home = project / WORKSPACE_NAME, home / WORKSPACE_NAME
+        of_home = home / WORKSPACE_NAME
         if of_home.is_file() and address_in_use(project):
             return WorkspaceFileTarget([str(of_home)])
-        if own.is_file():
-            return WorkspaceFileTarget([str(own)])
+        own = target_of(project)
+        if own is not None:
+            return own
         if of_home.is_file() and self._home_is_given:
             return WorkspaceFileTarget([str(of_home)])
         return ModuleTarget(

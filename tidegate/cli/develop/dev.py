@@ -1,7 +1,7 @@
 """`tidegate dev`: Dagster on the project, and a redeployment whenever the YAML changes.
 
-Starts a code server, the daemon, the host, `tidegate serve` and the UI, each a process with its log in
-`.tidegate/logs`.
+Starts the code servers, the daemon, the host, `tidegate serve` and the UI, each a process with its log in
+`.tidegate/logs`. The code locations of others beside ours are those of workspace.yaml or pyproject.toml.
 A file saved with a mistake is reported and not deployed: the previous deployment remains. So it does if the
 change would discard waiting jobs or their events, unless a person at the terminal agrees.
 The code server keeps the definitions in a process of its own; if only that ends, it is started again.
@@ -84,18 +84,22 @@ def _foreign(settings: "Settings") -> UserError:
 def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
     from tidegate.processes.dagster import HOST, DagsterProcesses, ProcessFailed, free_port
     from tidegate.processes.home import site_of
+    from tidegate.processes.locations import with_locations
 
     if not redeploy(settings) and not _anything_deployed(settings):
         raise UserError(
             "the YAML has errors, and no earlier deployment exists to run", "fix the errors above"
         )
-    site = site_of(settings, port)
+    site = with_locations(site_of(settings, port))
     lock.say(site.url)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with DagsterProcesses(site) as processes:
             typer.echo("starting Dagster ...")
-            processes.start_code_server()
+            if not site.merged:
+                processes.start_code_server()
+            for problem in processes.start_others():
+                typer.echo(f"warning: {problem}", err=True)
             processes.start_daemon()
             processes.start_host()
             server_port = SERVER_PORT if _is_free(SERVER_PORT) else free_port()

@@ -13,6 +13,7 @@ from tidegate.cli.printing import print_line
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
+    from tidegate.dagster_defs.internals.workspace import WorkspaceLoadTarget
     from tidegate.project.settings.settings import Settings
 
 
@@ -21,7 +22,7 @@ def host(
         Path | None,
         typer.Option(
             help="Dagster's workspace file with the address of the code server; default: that of"
-            " `tidegate dev`, else workspace.yaml of the project."
+            " `tidegate dev`, else workspace.yaml or pyproject.toml of the project."
         ),
     ] = None,
 ) -> None:
@@ -37,26 +38,31 @@ def host(
             f"set {HOME_VARIABLE} to the folder of the daemon, or start `tidegate dev` once",
         )
     check_home(settings, home)
-    _run(settings, home, _workspace_file(settings, home, workspace))
+    _run(settings, home, _target(settings, home, workspace))
 
 
-def _workspace_file(settings: "Settings", home: Path, wanted: Path | None) -> Path:
+def _target(settings: "Settings", home: Path, wanted: Path | None) -> "WorkspaceLoadTarget":
+    from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget
     from tidegate.processes.home import workspace_files
+    from tidegate.processes.locations import target_of
 
     candidates = (wanted,) if wanted is not None else workspace_files(settings, home)
     found = next((each for each in candidates if each.is_file()), None)
-    if found is None:
+    if found is not None:
+        return WorkspaceFileTarget([str(found)])
+    of_project = target_of(settings.project) if wanted is None else None
+    if of_project is None:
         raise UserError(
             f"there is no workspace file at {' or '.join(map(str, candidates))}",
             "name it with --workspace: the host creates runs in the code location that it lists",
         )
-    return found
+    return of_project
 
 
-def _run(settings: "Settings", home: Path, workspace: Path) -> None:
+def _run(settings: "Settings", home: Path, target: "WorkspaceLoadTarget") -> None:
     from tidegate.dagster_defs.host.host import Host
     from tidegate.dagster_defs.host.instance import host_instance
-    from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
+    from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
     from tidegate.project.location import location_of
     from tidegate.spark_jobs.commit.process import this_process
 
@@ -67,7 +73,6 @@ def _run(settings: "Settings", home: Path, workspace: Path) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    target = WorkspaceFileTarget([str(workspace)])
     with (
         host_instance(home) as instance,
         WorkspaceProcessContext(instance, target) as context,

@@ -1,0 +1,150 @@
+"""The project in the code location of acme, or beside it: `tidegate dev` serves both, and runs jobs of acme."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from dagster import DagsterInstance, DagsterRun
+
+from tests import tally
+from tidegate.processes.dagster import CHECKOUT
+
+pytestmark = [pytest.mark.dagster, pytest.mark.slow]
+
+T = TypeVar("T")
+
+ACME = Path(__file__).parent / "acme" / "definitions.py"
+WAIT_SECONDS = 300
+END_SECONDS = 60
+
+APP = """\
+app: core
+programs:
+  load:
+    job: load_region
+    config: {ops: {load: {config: {region: "{{ args.region }}"}}}}
+schedules:
+  load: {program: load, trigger: {cron: "0 0 1 1 *"}, args: {region: eu}, status: active}
+"""
+MERGED = """\
+import tidegate
+from dagster import Definitions
+
+from their_definitions import defs as theirs
+
+defs = Definitions.merge(theirs, tidegate.project_definitions(project="."))
+"""
+MODULES = {
+    "merged": '[tool.dagster]\nmodule_name = "merged"\n',
+    "beside": "[tool.dagster]\nmodules = ["
+    '{type = "module", name = "their_definitions"}, {type = "module", name = "tidegate.definitions"}]\n',
+}
+LOCATIONS = {"merged": ["merged"], "beside": ["tidegate.definitions", "their_definitions"]}
+
+
+class Place:
+    """A project of acme that has ours, as `tidegate dev` runs it."""
+
+    def __init__(self, folder: Path, shape: str) -> None:
+        self.folder = folder
+        self.notes = folder / "notes"
+        self.notes.mkdir()
+        (folder / "their_definitions.py").write_text(ACME.read_text())
+        (folder / "merged.py").write_text(MERGED)
+        (folder / "pyproject.toml").write_text(MODULES[shape])
+        (folder / "tidegate.toml").write_text('[project]\nname = "core"\n')
+        (folder / "schedules").mkdir()
+        (folder / "schedules" / "core.yaml").write_text(APP)
+        self.home = folder / ".tidegate" / "dagster"
+        self.log = folder / "dev.log"
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("TIDEGATE_")},
+            "PYTHONPATH": str(CHECKOUT),
+            "ACME_NOTES": str(self.notes),
+        }
+
+    @contextmanager
+    def dev(self) -> Iterator[None]:
+        """Run `tidegate dev` until the block ends."""
+        with self.log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tidegate.cli.main", "dev"],
+                cwd=self.folder,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        tally.take_part("Dagster")
+        try:
+            self.until("the UI", lambda: "Dagster UI" in self.log.read_text() or process.poll() is not None)
+            assert process.poll() is None, self.log.read_text()
+            yield
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(END_SECONDS)
+
+    def tidegate(self, *command: str) -> str:
+        found = subprocess.run(
+            [sys.executable, "-m", "tidegate.cli.main", *command],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+        )
+        assert found.returncode == 0, found.stdout + found.stderr
+        return found.stdout
+
+    def until(self, what: str, look: Callable[[], T]) -> T:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not (found := look()):
+            assert time.monotonic() < deadline, f"{what}: {self.log.read_text()}"
+            time.sleep(0.5)
+        return found
+
+    def jobs(self) -> list[dict[str, str]]:
+        return json.loads(self.tidegate("jobs", "list", "--all", "--format", "json"))["items"]
+
+
+@pytest.mark.parametrize("shape", ["merged", "beside"])
+def test_a_job_of_theirs_is_launched_and_what_is_theirs_is_left_alone(tmp_path: Path, shape: str) -> None:
+    place = Place(tmp_path, shape)
+
+    with place.dev():
+        place.tidegate("schedules", "trigger", "core/load")
+        place.until(
+            "the end of the job", lambda: [job for job in place.jobs() if job["state"] == "SUCCEEDED"]
+        )
+        with DagsterInstance.from_config(str(place.home)) as instance:
+            runs = instance.get_runs()
+            states = {each.name: each for each in instance.all_instigator_state()}
+
+    assert [(run.job_name, location_of(run)) for run in runs] == [("load_region", LOCATIONS[shape][-1])]
+    assert (place.notes / "loaded").read_text().split()[0] == "eu"
+    assert not states.keys() & {"every_morning", "when_asked"}, "no switch of theirs has a row"
+    (dispatcher,) = (each for name, each in states.items() if name == "tidegate_dispatcher")
+    origin = dispatcher.origin.repository_origin.code_location_origin
+    assert origin.location_name == LOCATIONS[shape][0]
+
+
+def location_of(run: DagsterRun) -> str:
+    assert run.remote_job_origin is not None
+    return run.remote_job_origin.location_name
+
+
+def test_a_location_of_theirs_that_cannot_be_loaded_does_not_stop_ours(tmp_path: Path) -> None:
+    place = Place(tmp_path, "beside")
+    (tmp_path / "their_definitions.py").write_text("import nothing_of_this_name\n")
+
+    with place.dev():
+        said = place.log.read_text()
+
+    assert "the code location their_definitions is not loaded: ModuleNotFoundError" in said
