@@ -1,4 +1,4 @@
-"""The project in the code location of acme, or beside it: `tidegate dev` serves both, and runs jobs of acme."""
+"""The project in the code location of acme, or beside it: `tidegate dev` serves both, and their jobs run."""
 
 import json
 import os
@@ -35,12 +35,11 @@ schedules:
   load: {program: load, trigger: {cron: "0 0 1 1 *"}, args: {region: eu}, status: active}
 """
 MERGED = """\
+import their_definitions
 import tidegate
 from dagster import Definitions
 
-from their_definitions import defs as theirs
-
-defs = Definitions.merge(theirs, tidegate.project_definitions(project="."))
+defs = Definitions.merge(their_definitions.defs, tidegate.project_definitions(project="."))
 """
 MODULES = {
     "merged": '[tool.dagster]\nmodule_name = "merged"\n',
@@ -111,7 +110,7 @@ class Place:
         return found
 
     def jobs(self) -> list[dict[str, str]]:
-        return json.loads(self.tidegate("jobs", "list", "--all", "--format", "json"))["items"]
+        return json.loads(self.tidegate("jobs", "list", "--all", "--format", "json"))
 
 
 @pytest.mark.parametrize("shape", ["merged", "beside"])

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dagster import DagsterError
-
 from tidegate.dagster_defs.internals.workspace import (
     CodeLocationOrigin,
     GrpcServerCodeLocationOrigin,
@@ -51,6 +49,17 @@ class PyprojectTarget(WorkspaceLoadTarget):
         ]
 
 
+class Listed(WorkspaceLoadTarget):
+    """Some locations of a project."""
+
+    def __init__(self, origins: Sequence[CodeLocationOrigin]) -> None:
+        self._origins = origins
+
+    def create_origins(self) -> Sequence[CodeLocationOrigin]:
+        """Return them."""
+        return self._origins
+
+
 def target_of(project: Path) -> WorkspaceLoadTarget | None:
     """Return what names the locations of a project; None where nothing does.
 
@@ -78,7 +87,7 @@ def origins_of(target: WorkspaceLoadTarget, file: Path) -> list[CodeLocationOrig
     """
     try:
         return list(target.create_origins())
-    except (DagsterError, ValueError, OSError, KeyError) as error:
+    except Exception as error:  # noqa: BLE001 -- Dagster's own checks of a file have no common base
         text = f"the code locations in {file} cannot be read: {error}"
         raise UserError(text, "correct the file") from error
 
@@ -89,8 +98,8 @@ def with_locations(site: Site) -> Site:
     if target is None:
         return site
     origins = origins_of(target, file_of(site.project))
-    ours = [each.location_name for each in origins if _is_ours(each)]
-    others = tuple(_served(each) for each in origins if not _is_ours(each))
+    ours = [each.location_name for each in origins if is_ours(each)]
+    others = tuple(_served(each) for each in origins if not is_ours(each))
     return replace(
         site,
         location_name=ours[0] if ours else LOCATION_NAME,
@@ -99,7 +108,7 @@ def with_locations(site: Site) -> Site:
     )
 
 
-def _is_ours(origin: CodeLocationOrigin) -> bool:
+def is_ours(origin: CodeLocationOrigin) -> bool:
     """Return whether a location is ours: of our module, or a server of our name, as in production."""
     managed = isinstance(origin, ManagedGrpcPythonEnvCodeLocationOrigin)
     return origin.location_name == LOCATION_NAME or (

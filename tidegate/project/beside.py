@@ -1,8 +1,8 @@
 """Our code location beside those of an existing Dagster project: what changes in its files, and what is left.
 
+    a project of dg                           ─► defs.yaml with our component, among their definitions
     [tool.dagster] with `module_name` alone   ─► `modules` with both, in their pyproject.toml
     another [tool.dagster]                    ─► workspace.yaml with both: their block has one name for all
-    [tool.dg.project]                         ─► nothing; what to write is printed
     none of them                              ─► workspace.yaml
 
 A location of theirs keeps its name, because its switches and cursors belong to it. Each change is read again
@@ -10,8 +10,10 @@ before it is written: where the file would say anything else than before and our
 """
 
 import json
+import os
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -21,7 +23,11 @@ from tidegate.domain.error import UserError
 from tidegate.project.environment import LOCATION_NAME, MODULE
 
 PYPROJECT = "pyproject.toml"
+DG_SETTINGS = "dg.toml"
 WORKSPACE = "workspace.yaml"
+
+COMPONENT = "tidegate.components.TidegateProject"
+DEFS = "defs.yaml"
 
 WITH_WORKSPACE = f"start Dagster by `dagster dev -w {WORKSPACE}`: without -w it takes {PYPROJECT} alone"
 
@@ -48,11 +54,14 @@ def location_beside(folder: Path) -> Beside:
     Raises:
         UserError: a file of theirs cannot be read.
     """
-    text, read = _pyproject(folder)
+    text, read = _toml(folder / PYPROJECT)
     tool = read.get("tool", {})
     block: dict[str, Any] = tool.get("dagster", {})
     if MODULE in _modules(block):
         return Beside({}, ())
+    dg = _toml(folder / DG_SETTINGS)[1].get("project") or tool.get("dg", {}).get("project")
+    if dg:
+        return _with_component(folder, dg)
     if set(block) == {"module_name"}:
         changed = _with_both_modules(text, read)
         if changed is not None:
@@ -61,19 +70,33 @@ def location_beside(folder: Path) -> Beside:
         return Beside({}, (f"in [tool.dagster] of {PYPROJECT}, write in place of module_name: {modules}",))
     if _modules(block):
         return _with_workspace(folder, _entries(block), (WITH_WORKSPACE,))
-    if tool.get("dg", {}).get("project"):
-        return Beside(
-            {},
-            (
-                f"this is a project of dg, which has one location: write a {WORKSPACE} with that one and"
-                f" with ours, {json.dumps(_OURS)}, and {WITH_WORKSPACE}",
-            ),
-        )
     return _with_workspace(folder, [], ())
 
 
-def _pyproject(folder: Path) -> tuple[str, dict[str, Any]]:
-    file = folder / PYPROJECT
+def _with_component(folder: Path, dg: Mapping[str, Any]) -> Beside:
+    """Return the change of a project of dg: our component among its definitions, which are one location."""
+    defs = str(dg.get("defs_module") or f"{dg.get('root_module')}.defs").replace(".", "/")
+    found = next((path for path in (f"src/{defs}", defs) if (folder / path).is_dir()), None)
+    if found is None:
+        return Beside({}, (f"call `dg scaffold defs {COMPONENT} tidegate`: there is no folder {defs}",))
+    if any(COMPONENT in text_of(file) for file in (folder / found).rglob(DEFS)):
+        return Beside({}, ())
+    target = Path(found, "tidegate", DEFS)
+    content = f"type: {COMPONENT}\n\nattributes:\n  project: {os.path.relpath('.', target.parent)}\n"
+    if (folder / target).exists():
+        return Beside({}, (f"add a {DEFS} below {found}: {json.dumps(content)}",))
+    return Beside({target.as_posix(): content.encode()}, ())
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a file of theirs, as far as it can be read."""
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _toml(file: Path) -> tuple[str, dict[str, Any]]:
     try:
         text = file.read_bytes().decode() if file.is_file() else ""
         return text, tomllib.loads(text)

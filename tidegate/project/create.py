@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tidegate.domain.error import UserError
-from tidegate.project.beside import PYPROJECT, location_beside
+from tidegate.project.beside import PYPROJECT, location_beside, text_of
 
 STARTER = Path(__file__).parent / "starter"
 APP_FILE = "schedules/shop.yaml"
@@ -98,18 +98,11 @@ def create_beside(folder: Path, version: str, iceberg: bool) -> tuple[tuple[str,
 
 def _left_to_people(folder: Path, version: str) -> Iterator[str]:
     """Yield what their files lack, and people add."""
-    if ".tidegate" not in _text(folder / ".gitignore"):
+    if ".tidegate" not in text_of(folder / ".gitignore"):
         yield "add to .gitignore: /.tidegate/ and /warehouse/"
-    declared = (_text(folder / name) for name in (PYPROJECT, REQUIREMENTS_FILE, "setup.py", "setup.cfg"))
+    declared = (text_of(folder / name) for name in (PYPROJECT, REQUIREMENTS_FILE, "setup.py", "setup.cfg"))
     if not any(re.search(r"\btidegate\b(?!\.)", text) for text in declared):
         yield f"add to the dependencies of the project: tidegate=={version}"
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(errors="replace")
-    except OSError:
-        return ""
 
 
 def write_new(files: Mapping[Path, bytes]) -> tuple[Path, ...]:

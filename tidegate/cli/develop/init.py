@@ -23,7 +23,8 @@ def init(
         bool,
         typer.Option(
             "--beside",
-            help="In an existing Dagster project: write only what is missing, and add our code location.",
+            help="In an existing Dagster project: write only what is missing, add our code location, and"
+            " a first schedule over one of its jobs.",
         ),
     ] = False,
     yes: Annotated[
@@ -58,19 +59,25 @@ def _join(folder: Path) -> None:
     """Make a project of an existing Dagster project, and say what is left to its people."""
     from importlib.metadata import version
 
+    from tidegate.processes.their_jobs import write_first
     from tidegate.project.create import create_beside
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
     written, to_do = create_beside(folder, version("tidegate"), runtime_jar() is not None)
     for name in written:
         typer.echo(f"  {folder / name}")
-    if not written:
+    typer.echo("looking for a job in your code locations ...", err=True)
+    first, more = write_first(folder)
+    for path in first:
+        typer.echo(f"  {folder / path}")
+    if not (written or first):
         typer.echo("nothing is missing")
+    to_do = (*to_do, *more)
     if to_do:
         typer.echo("\nTo do by hand:")
     for each in to_do:
         typer.echo(f"  - {each}")
-    _say_next(folder, NEXT_OF_EMPTY)
+    _say_next(folder, NEXT_BESIDE)
 
 
 def _say_next(folder: Path, commands: tuple[tuple[str, str], ...]) -> None:
@@ -109,6 +116,13 @@ NEXT_OF_EMPTY = (
     ("tidegate lint", "check the YAML"),
 )
 """Those of a project without an app."""
+
+NEXT_BESIDE = (
+    ("tidegate lint", "check the YAML"),
+    ("tidegate dev", "run Dagster with its UI on your code and on the schedules"),
+    ("tidegate docs existing-dagster", "read on: a schedule over a job of yours, and why it waits"),
+)
+"""Those of a project beside an existing one."""
 
 NEXT = (
     ("tidegate lint", "check the YAML"),

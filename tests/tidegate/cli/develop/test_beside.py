@@ -11,6 +11,11 @@ from typer.testing import CliRunner, Result
 
 from tidegate.cli.main import application
 from tidegate.domain.error import UserError
+from tidegate.processes import their_jobs
+from tidegate.processes.their_jobs import BY_HAND
+from tidegate.project.first_schedule import TheirJobs
+
+UNASKED = ("not asked in this test",)
 
 pytestmark = pytest.mark.dagster
 
@@ -46,6 +51,8 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a Dagster project of others; it is the working folder."""
     monkeypatch.delenv("TIDEGATE_PROJECT", raising=False)
     monkeypatch.chdir(tmp_path)
+    # Their code is asked for jobs in test_their_jobs.py.
+    monkeypatch.setattr(their_jobs, "ask", lambda _folder: TheirJobs(problems=UNASKED))
     (tmp_path / "jobs.py").write_text("mine")
     (tmp_path / ".gitignore").write_text("/.tidegate/\n")
     return tmp_path
@@ -66,8 +73,11 @@ def of_workspace(folder: Path) -> list[str]:
 
 
 def by_hand(result: Result) -> str:
-    """What is left to people, in one line."""
-    return " ".join(result.stdout.partition("To do by hand:")[2].partition("Next:")[0].split())
+    """What is left to people, in one line, without the YAML."""
+    lines = result.stdout.partition("To do by hand:")[2].partition("Next:")[0].splitlines()
+    return " ".join(
+        " ".join(line for line in lines if UNASKED[0] not in line and BY_HAND not in line).split()
+    )
 
 
 def test_a_module_alone_becomes_modules_with_both(acme: Path) -> None:
@@ -121,15 +131,52 @@ def test_a_block_that_names_all_its_modules_stays_and_a_workspace_has_both(
     assert "`dagster dev -w workspace.yaml`" in by_hand(result)
 
 
-def test_a_project_of_dg_is_not_changed_and_what_to_write_is_printed(acme: Path) -> None:
+@pytest.mark.parametrize("folder", ["src/acme", "acme"])
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pyproject.toml", OF_DG),
+        ("dg.toml", 'directory_type = "project"\n[project]\nroot_module = "acme"\n'),
+        ("pyproject.toml", OF_DG + '[tool.dagster]\nmodule_name = "acme.definitions"\n'),
+    ],
+)
+def test_a_project_of_dg_gets_a_component_among_its_definitions(
+    acme: Path, folder: str, file: str, text: str
+) -> None:
+    (acme / "pyproject.toml").write_text('[project]\ndependencies = ["tidegate"]\n')
+    (acme / file).write_text(text)
+    (acme / folder / "defs").mkdir(parents=True)
+
+    result = beside()
+
+    (written,) = acme.rglob("defs.yaml")
+    read = yaml.safe_load(written.read_text())
+    assert (by_hand(result), (acme / file).read_text()) == ("", text)
+    assert (written.parent / read.pop("attributes")["project"]).resolve() == acme
+    assert read == {"type": "tidegate.components.TidegateProject"}
+    assert not (acme / "workspace.yaml").exists()
+    assert "nothing is missing" in beside().stdout
+
+
+def test_a_project_of_dg_without_a_folder_of_definitions_is_told_what_to_call(acme: Path) -> None:
     (acme / "pyproject.toml").write_text(OF_DG)
 
     result = beside()
 
     assert (acme / "pyproject.toml").read_text() == OF_DG
-    assert not (acme / "workspace.yaml").exists()
-    assert '"module_name": "tidegate.definitions"' in by_hand(result)
-    assert "`dagster dev -w workspace.yaml`" in by_hand(result)
+    assert "`dg scaffold defs tidegate.components.TidegateProject tidegate`" in by_hand(result)
+
+
+def test_a_file_of_theirs_where_the_component_would_be_stays(acme: Path) -> None:
+    (acme / "pyproject.toml").write_text(OF_DG)
+    theirs = acme / "acme" / "defs" / "tidegate" / "defs.yaml"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("type: acme.Other\n")
+
+    result = beside()
+
+    assert theirs.read_text() == "type: acme.Other\n"
+    assert "add a defs.yaml below acme/defs" in by_hand(result)
 
 
 def test_without_a_block_our_entry_is_at_the_end_of_the_workspace(acme: Path) -> None:
