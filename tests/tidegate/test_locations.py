@@ -1,4 +1,4 @@
-"""The code locations of a project, which `tidegate dev` serves beside its own, and `host` and `serve` take."""
+"""The code locations of a project: `tidegate dev` serves them beside ours, `host` and `serve` take them."""
 
 import sys
 from pathlib import Path
@@ -31,7 +31,7 @@ def site_with(folder: Path, file: str, text: str) -> Site:
             "workspace.yaml",
             f"load_from:\n  - {OURS}\n  - python_module: {{module_name: acme.all, location_name: acme}}",
             "tidegate",
-            {"acme": "-m acme.all -d PROJECT"},
+            {"acme": "-m acme.all"},
         ),
         (
             "workspace.yaml",
@@ -74,7 +74,7 @@ def test_each_location_has_a_server_and_keeps_its_name(
     }
     assert pointers == found
     assert {each.command[:1] for each in site.others} <= {(sys.executable,), ()}
-    assert (None if site.merged else site.location_name) == name
+    assert (site.location_name if site.listed or not found else None) == name
     assert (target_of(tmp_path) is None) == (file == "README.md" or "[project]" in text)
 
 

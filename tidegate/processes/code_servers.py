@@ -6,6 +6,7 @@ function here starts one (`processes.dagster`). Dagster is imported only when on
 
 import contextlib
 import re
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,13 @@ HOST = "127.0.0.1"
 
 READY_SECONDS = 120
 """Maximum time until a process answers. Loading a large plan on a busy machine takes a minute."""
+
+
+def free_port() -> int:
+    """Return a free port of the loopback interface."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +62,32 @@ def code_state(port: int, host: str = HOST) -> tuple[bool, str | None]:
 
 def load_problem(served: Served) -> str | None:
     """Return why a code server has not loaded its location, in one line; "" if it has, None before that."""
-    from tidegate.dagster_defs.host.questions import innermost
+    from tidegate.dagster_defs.existing.creation import innermost
 
     loaded, error = (False, None) if served.port is None else _asked(served.port, served.host)
     if error is not None:
         return innermost(error)
     return "" if loaded else None
+
+
+def has_ours(served: Served) -> bool:
+    """Return whether the location of a code server has our sensor, loaded or waiting for a deployment."""
+    from dagster import deserialize_value
+
+    from tidegate.dagster_defs.deployed.names import DISPATCHER, NOTHING_DEPLOYED
+    from tidegate.dagster_defs.internals.code_server import DagsterGrpcClient, ListRepositoriesResponse
+    from tidegate.dagster_defs.internals.origins import GrpcServerCodeLocationOrigin, RemoteRepositoryOrigin
+
+    if load_problem(served) != "":
+        return False
+    client = DagsterGrpcClient(port=served.port, host=served.host)
+    listed = deserialize_value(client.list_repositories(), ListRepositoriesResponse)
+    origin = GrpcServerCodeLocationOrigin(host=served.host, port=served.port, location_name=served.name)
+    texts = (
+        client.external_repository(RemoteRepositoryOrigin(origin, each.repository_name), defer_snapshots=True)
+        for each in listed.repository_symbols
+    )
+    return any(f'"{name}"' in text for text in texts for name in (DISPATCHER, NOTHING_DEPLOYED))
 
 
 def _asked(port: int, host: str) -> "tuple[bool, SerializableErrorInfo | None]":

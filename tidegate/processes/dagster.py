@@ -8,19 +8,17 @@ end-to-end tests use it; it does not depend on what is deployed.
          ▲────────── webserver
          ▲────────── host
 
-A project has a code server of its own, or is part of the code location of others (`Site.merged`). The
-locations of others are served beside it; one that cannot be loaded does not stop the rest.
+A project has a code server of its own beside those of others, or is part of one of them (`Site.merged`).
 """
 
 import atexit
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import indent
 from time import monotonic
@@ -33,6 +31,8 @@ from tidegate.processes.code_servers import (
     READY_SECONDS,
     Served,
     code_state,
+    free_port,
+    has_ours,
     inner_has_ended,
     load_problem,
     reload_by_grpc,
@@ -54,13 +54,6 @@ class ProcessFailed(Exception):
     """A process ended or did not become ready; the message has the end of its log."""
 
 
-def free_port() -> int:
-    """Return a free port of the loopback interface."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return probe.getsockname()[1]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Site:
     """The folders, ports and environment of a project's Dagster processes.
@@ -70,7 +63,8 @@ class Site:
         environment: further environment variables of the processes.
         location_name: of our code location.
         others: the code locations of others beside it.
-        merged: whether the project is part of one of them, and has no code location of its own.
+        listed: whether the files of the project name ours.
+        merged: whether the project is part of one of the others, and has no code location of its own.
     """
 
     project: Path
@@ -82,6 +76,7 @@ class Site:
     module: str = MODULE
     location_name: str = LOCATION_NAME
     others: tuple[Served, ...] = ()
+    listed: bool = True
     merged: bool = False
 
     @property
@@ -229,11 +224,18 @@ class DagsterProcesses:
         return process
 
     def start_others(self) -> tuple[str, ...]:
-        """Start the code servers of others, wait until each is loaded, and return what is wrong with them."""
+        """Start the code servers of others, wait until each is loaded, and return what is wrong with them.
+
+        Where no file names ours, one of them may have the project merged into it.
+        """
         started = [each for each in self.site.others if each.command]
         for other in started:
             self._serve(other)
-        return tuple(problem for other in started if (problem := self._problem_of(other)))
+        problems = tuple(problem for other in started if (problem := self._problem_of(other)))
+        if not self.site.listed and any(has_ours(each) for each in self.site.others):
+            self.site = replace(self.site, merged=True)
+            self.site.prepare()
+        return problems
 
     def _serve(self, other: Served) -> None:
         where = ("-h", other.host, "-p", str(other.port), "--location-name", other.name)
@@ -307,7 +309,7 @@ class DagsterProcesses:
             if each.command and not self._running[each.process].alive:
                 self._serve(each)
                 revived = True
-        started = [each for each in self.site.served if each.command or each.port == self.site.code_port]
+        started = (each for each in self.site.served if each.command or each.port == self.site.code_port)
         for port in (each.port for each in started if each.port is not None):
             if not inner_has_ended(port):
                 continue

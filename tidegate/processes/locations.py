@@ -5,7 +5,7 @@
     neither                             ours alone
 
 `tidegate dev` serves each of them from a process of its own. A project that is merged into a location of
-others (`tidegate.project_definitions`, or the component of `dg`) has none of its own: then no entry is ours.
+others (`tidegate.project_definitions`, or the component of `dg`) has none of its own.
 """
 
 import sys
@@ -87,7 +87,7 @@ def origins_of(target: WorkspaceLoadTarget, file: Path) -> list[CodeLocationOrig
     """
     try:
         return list(target.create_origins())
-    except Exception as error:  # noqa: BLE001 -- Dagster's own checks of a file have no common base
+    except Exception as error:
         text = f"the code locations in {file} cannot be read: {error}"
         raise UserError(text, "correct the file") from error
 
@@ -104,7 +104,7 @@ def with_locations(site: Site) -> Site:
         site,
         location_name=ours[0] if ours else LOCATION_NAME,
         others=others,
-        merged=bool(others) and not ours,
+        listed=bool(ours),
     )
 
 

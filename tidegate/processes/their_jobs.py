@@ -104,7 +104,7 @@ def their_jobs(folder: Path) -> TheirJobs:
     """Load the code locations of others in a project, and return what they have."""
     from dagster import DagsterInstance
 
-    from tidegate.dagster_defs.host.questions import innermost
+    from tidegate.dagster_defs.existing.creation import innermost
     from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
 
     target = target_of(folder)

@@ -5,7 +5,6 @@ from datetime import timedelta
 import msgspec
 import pytest
 from dagster import DagsterInstance
-from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster._scheduler import scheduler
 
 from tests.dagster_defs.sample import NOW
@@ -31,6 +30,7 @@ from tidegate.dagster_defs.internals.instigators import (
     SensorInstigatorData,
 )
 from tidegate.dagster_defs.internals.origins import InProcessCodeLocationOrigin, RemoteRepositoryOrigin
+from tidegate.dagster_defs.internals.workspace import LoadableTargetOrigin
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.model.journal import EntryKind

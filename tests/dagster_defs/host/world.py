@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance, DagsterRun
-from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 from dagster._core.workspace.load_target import InProcessWorkspaceLoadTarget
 
 from tests.dagster_defs.instance import report_day
@@ -22,6 +21,7 @@ from tidegate.dagster_defs.host.host import Host
 from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext
 from tidegate.dagster_defs.internals.origins import InProcessCodeLocationOrigin
 from tidegate.dagster_defs.internals.workspace import (
+    LoadableTargetOrigin,
     WorkspaceFileTarget,
     WorkspaceLoadTarget,
     WorkspaceProcessContext,

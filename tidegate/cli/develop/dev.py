@@ -96,10 +96,10 @@ def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
     try:
         with DagsterProcesses(site) as processes:
             typer.echo("starting Dagster ...")
-            if not site.merged:
-                processes.start_code_server()
             for problem in processes.start_others():
                 typer.echo(f"warning: {problem}", err=True)
+            if not processes.site.merged:
+                processes.start_code_server()
             processes.start_daemon()
             processes.start_host()
             server_port = SERVER_PORT if _is_free(SERVER_PORT) else free_port()

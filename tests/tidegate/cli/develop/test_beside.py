@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 from dagster._core.workspace.load import location_origins_from_yaml_paths
-from dagster._core.workspace.load_target import get_origins_from_toml
 from typer.testing import CliRunner, Result
 
 from tidegate.cli.main import application
+from tidegate.dagster_defs.internals.workspace import get_origins_from_toml
 from tidegate.domain.error import UserError
 from tidegate.processes import their_jobs
 from tidegate.processes.their_jobs import BY_HAND

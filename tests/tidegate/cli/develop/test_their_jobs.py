@@ -1,4 +1,4 @@
-"""The first YAML of `tidegate init --beside`: over which job of theirs it is, and what happens without one."""
+"""The first YAML of `tidegate init --beside`: which job of theirs it is over, and what is without one."""
 
 from pathlib import Path
 
