@@ -19,7 +19,7 @@ from docs.site.pages import DOCS, SOURCES, Pages
 from docs.site.reference import commands_page, keys_page, rest_page
 
 NAVIGATION: dict[str, tuple[str, ...]] = {
-    "Begin": ("getting-started", "import", "concepts", "programs", "sql", "watching"),
+    "Begin": ("getting-started", "existing-dagster", "import", "concepts", "programs", "sql", "watching"),
     "Recipes": ("recipes",),
     "Language": ("language", "cycles", "scenarios", "rules", "reference/keys", "diagnostics", "reasons"),
     "Operate": (

@@ -76,7 +76,7 @@ class Reader:
         deadline = time.monotonic() + WAIT_SECONDS
         wait, longest = POLL_SECONDS
         while True:
-            output = self._log.read_text() if step.background else self._run(step.commands)
+            output = self._log.read_text() if step.background else self.run(step.commands)
             lacking = missing(output, step.expected)
             if not lacking:
                 return output
@@ -84,7 +84,7 @@ class Reader:
             time.sleep(wait)
             wait = wait if step.background else min(2 * wait, longest)
 
-    def _run(self, commands: str) -> str:
+    def run(self, commands: str) -> str:
         keep = f'export -p >"{self._state}"; printf "cd %q\\n" "$PWD" >>"{self._state}"'
         script = f'set -e; . "{self._state}"\n{commands}\n{keep}'
         found = subprocess.run(
