@@ -42,6 +42,8 @@ ROWS = [
 @pytest.mark.parametrize(("returned", "message", "hint"), ROWS, ids=[row[1] for row in ROWS])
 def test_what_was_returned_and_what_is_expected(returned, message, hint):
     with pytest.raises(ProgramError) as caught:
-        outputs_of(Program(name="p", run="j.p", writes=("a",)), returned)
+        outputs_of(
+            Program(name="p", run="j.p", writes=("a",)), returned, lambda *_: pytest.fail("not a stream")
+        )
     assert caught.value.message == f"program {message}"
     assert hint in caught.value.hint

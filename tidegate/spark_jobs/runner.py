@@ -30,6 +30,7 @@ from tidegate.spark_jobs.datasets.row_refusal import refused_rows
 from tidegate.spark_jobs.errors import OutputError, ProgramError
 from tidegate.spark_jobs.incremental.lost_rows import refuse_lost_rows
 from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
+from tidegate.spark_jobs.programs.arrow_frames import ArrowFrames
 from tidegate.spark_jobs.programs.loading import load_program
 from tidegate.spark_jobs.programs.own_session import (
     frame_in,
@@ -40,7 +41,7 @@ from tidegate.spark_jobs.programs.own_session import (
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.programs.program import call_program, outputs_of
 from tidegate.spark_jobs.programs.sql_program import run_queries
-from tidegate.spark_jobs.publication.evaluate_once import evaluated_once
+from tidegate.spark_jobs.publication.evaluate_once import checkpoint_folder, evaluated_once
 from tidegate.spark_jobs.publication.table import (
     Publication,
     largest_token,
@@ -219,10 +220,13 @@ def _attempt(run: _Run, state: New) -> Parts:
         run.store, run.warehouse, run.start,
         consumer=run.new.consumer, sources=run.new.sources, outputs=writes,
     )  # fmt: skip
-    with AttemptLease(run.store, state.commit, run.touched, at_least=largest_token(tables)) as token:
+    with (
+        AttemptLease(run.store, state.commit, run.touched, at_least=largest_token(tables)) as token,
+        ArrowFrames(run.start, run.warehouse.files, checkpoint_folder(run.warehouse, token)) as arrow,
+    ):
         # Not called where an abandoned commit has published every output; one without outputs always is.
         called = outputs or not run.program.writes
-        frames, settings = _call(run, run.start()) if called else NOT_CALLED
+        frames, settings = _call(run, run.start(), arrow) if called else NOT_CALLED
         publication = Publication(
             run.warehouse, run.store, commit=state.commit, token=token, states=tables, spark=run.start,
             events=run.events, job=run.params.job, facts=manifest_facts(run.params) | run.new.facts(),
@@ -247,7 +251,7 @@ def _attempt(run: _Run, state: New) -> Parts:
     return published
 
 
-def _call(run: _Run, spark: SparkSession) -> Called:
+def _call(run: _Run, spark: SparkSession, arrow: ArrowFrames) -> Called:
     """Call the program in a session of its own, and return its outputs as frames of the given session."""
     program, tables = run.program, run.tables(spark)
     with program_session(spark) as own:
@@ -261,7 +265,7 @@ def _call(run: _Run, spark: SparkSession) -> Called:
                 returned = call_program(
                     program.run, lambda: load_program(program.run)(own, in_order, run.params)
                 )
-            outputs, settings = outputs_of(program, returned), settings_of(own, spark)
+            outputs, settings = outputs_of(program, returned, arrow.frame), settings_of(own, spark)
     if outputs:
         refuse_stopped(spark)
     return {name: frame_in(spark, frame) for name, frame in outputs.items()}, settings

@@ -17,9 +17,14 @@ from pyspark.sql import DataFrame
 from tidegate.domain.model import Program
 from tidegate.domain.wording import full_name
 from tidegate.spark_jobs.errors import ProgramError
+from tidegate.spark_jobs.programs.arrow_frames import STREAM
 
 FRAME = "pyspark.sql.DataFrame"
 """What a program returns, with its module: pandas has a `DataFrame` too."""
+
+
+FromStream = Callable[[str, str, Any], DataFrame]
+"""Makes a frame of Spark of what a program returned for a dataset, as an Arrow stream."""
 
 
 def conversion(returned: object) -> str:
@@ -70,20 +75,20 @@ def _exits_raise() -> Iterator[None]:
         os._exit = leave
 
 
-def outputs_of(program: Program, returned: Any) -> dict[str, DataFrame]:
-    """Return a program's outputs by dataset.
+def outputs_of(program: Program, returned: Any, from_stream: FromStream) -> dict[str, DataFrame]:
+    """Return a program's outputs by dataset, as frames of Spark.
 
     Raises:
-        ProgramError: the program did not return one DataFrame for each dataset under `writes`.
+        ProgramError: the program did not return one frame for each dataset under `writes`.
     """
     name, writes = program.name, program.writes
-    if isinstance(returned, DataFrame):
+    if _is_frame(returned):
         if len(writes) != 1:
             raise ProgramError(
                 f"program {name} returned one DataFrame, but writes {len(writes)} datasets",
                 f"return a dictionary with the keys {', '.join(writes)}",
             )
-        return {writes[0]: returned}
+        returned = {writes[0]: returned}
     if not isinstance(returned, Mapping):
         raise ProgramError(
             f"program {name} returned {full_name(returned)}",
@@ -97,9 +102,18 @@ def outputs_of(program: Program, returned: Any) -> dict[str, DataFrame]:
             f"return exactly the datasets named under `writes`: {', '.join(writes)}",
         )
     for dataset, frame in outputs.items():
-        if not isinstance(frame, DataFrame):
+        if not _is_frame(frame):
             raise ProgramError(
                 f"program {name} returned {full_name(frame)} for {dataset}",
                 f"return a {FRAME}{conversion(frame)}",
             )
-    return {dataset: outputs[dataset] for dataset in writes}
+    return {
+        dataset: frame if isinstance(frame, DataFrame) else from_stream(name, dataset, frame)
+        for dataset in writes
+        if (frame := outputs[dataset]) is not None
+    }
+
+
+def _is_frame(returned: Any) -> bool:
+    """Whether it is a frame of Spark, or hands over an Arrow stream, as one of pandas does."""
+    return isinstance(returned, DataFrame) or hasattr(returned, STREAM)
