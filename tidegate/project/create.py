@@ -29,6 +29,7 @@ FILES: Mapping[str, str] = {
     APP_FILE: APP_FILE,
     "programs/__init__.py": "programs/__init__.py",
     "programs/daily_sales.py": "programs/daily_sales.py",
+    "programs/daily_sales.sql": "programs/daily_sales.sql",
     "landing/orders/day=2025-06-01/region=north/orders.parquet": "landing/north.parquet",
     "landing/orders/day=2025-06-01/region=south/orders.parquet": "landing/south.parquet",
     ".gitignore": "gitignore",
@@ -37,13 +38,18 @@ FILES: Mapping[str, str] = {
 }
 """Each copied file of a new project, and its name in `STARTER`."""
 
-OF_THE_APP = (APP_FILE, "programs/daily_sales.py", *(name for name in FILES if name.startswith("landing/")))
+OF_PYTHON = ("programs/__init__.py", "programs/daily_sales.py")
+OF_SQL = ("programs/daily_sales.sql",)
+"""The program of the app, as a function or as a query."""
+
+OF_THE_APP = (APP_FILE, *OF_PYTHON[1:], *(name for name in FILES if name.startswith("landing/")))
 """The files that a project without an app does not get."""
 
 BESIDE = ("tidegate.toml", ".gitignore", SCHEMA_FILE)
 """What an existing project gets where it is missing; its dependencies, CI and instance stay its own."""
 
 NAME_LINE = b'name = "NAME"'
+RUN_LINE, SQL_LINE = b"run: programs.daily_sales\n", b"sql: programs/daily_sales.sql\n"
 FORMAT_LINE = b'default_format = "FORMAT"'
 
 
@@ -53,18 +59,21 @@ def app_named(folder: str) -> str:
     return name if APP_NAME.fullmatch(name) and name.isascii() else APP
 
 
-def create_project(folder: Path, version: str, iceberg: bool, *, empty: bool = False) -> tuple[str, ...]:
+def create_project(
+    folder: Path, version: str, iceberg: bool, *, empty: bool = False, sql: bool = False
+) -> tuple[str, ...]:
     """Write a new project into a folder, which is created; return the files, relative to the folder.
 
     Args:
         version: version of Tidegate for the project's requirements.
         iceberg: whether the Iceberg runtime is installed; if not, the project's tables are Parquet.
         empty: without the app, its program and its landed files.
+        sql: with a query as the program, in place of a function.
 
     Raises:
         UserError: the folder has files that would be overwritten, or cannot be written to.
     """
-    contents = _contents(version, iceberg, folder.resolve().name, empty)
+    contents = _contents(version, iceberg, folder.resolve().name, empty, sql)
     taken = [name for name in contents if (folder / name).exists() or (folder / name).is_symlink()]
     if taken:
         raise UserError(
@@ -140,12 +149,14 @@ def _write(files: Mapping[Path, bytes], remedy: str) -> None:
             ) from error
 
 
-def _contents(version: str, iceberg: bool, name: str, empty: bool) -> dict[str, bytes]:
+def _contents(version: str, iceberg: bool, name: str, empty: bool, sql: bool = False) -> dict[str, bytes]:
     from tidegate.compiler.schema import schema_text
 
-    kept = [each for each in FILES if not (empty and each in OF_THE_APP)]
-    contents = {each: (STARTER / FILES[each]).read_bytes() for each in kept}
+    left_out = {*(OF_THE_APP if empty else ()), *(OF_PYTHON if sql else OF_SQL)}
+    contents = {each: (STARTER / FILES[each]).read_bytes() for each in FILES if each not in left_out}
     app = app_named(name)
+    if sql and not empty:
+        contents[APP_FILE] = contents[APP_FILE].replace(RUN_LINE, SQL_LINE)
     if not empty and app != APP:
         text = contents.pop(APP_FILE).replace(f"app: {APP}\n".encode(), f"app: {app}\n".encode())
         contents[f"schedules/{app}.yaml"] = text

@@ -14,8 +14,17 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.without_spark import PlainRow, rows_of
+from tidegate.demo import flights
 from tidegate.demo.feed import REFERENCES, feed_plan, land
-from tidegate.domain.model import Cycle, Dataset, PartitionScheme, Program, StaticDimension, TimeDimension
+from tidegate.domain.model import (
+    Cycle,
+    Dataset,
+    PartitionScheme,
+    Program,
+    SqlQuery,
+    StaticDimension,
+    TimeDimension,
+)
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.programs.params import Params
@@ -87,6 +96,16 @@ PROGRAMS: dict[str, Program] = {
     )
 }
 
+REPORT = Path(flights.__file__).with_name("carrier_report.sql")
+REPORT_SQL = Dataset(name="carrier_report_sql", format="iceberg")
+"""The report as a query, which is beside the function in the example and not in its YAML."""
+BESIDE_THE_YAML = Program(
+    name="carrier_report_sql",
+    sql=(SqlQuery(output=REPORT_SQL.name, file=REPORT.name, text=REPORT.read_text()),),
+    reads=("delays_by_weather", "airlines"),
+    writes=(REPORT_SQL.name,),
+)
+
 
 _numbers = count(1)
 
@@ -118,14 +137,15 @@ class FlightsProject:
             self.warehouse,
             self.store,
             app=self.app,
-            program=PROGRAMS[program],
-            datasets=DATASETS,
+            program={**PROGRAMS, BESIDE_THE_YAML.name: BESIDE_THE_YAML}[program],
+            datasets={**DATASETS, REPORT_SQL.name: REPORT_SQL},
             params=Params(partitions=keys, args=args),
             commit=commit or f"run-{self._runs}",
         )
 
     def read(self, dataset: str, *keys: str) -> DataFrame:
-        frame = read(self.spark, dataset_ref(self.app, DATASETS[dataset]), self.warehouse, keys or None)
+        found = {**DATASETS, REPORT_SQL.name: REPORT_SQL}[dataset]
+        frame = read(self.spark, dataset_ref(self.app, found), self.warehouse, keys or None)
         assert frame is not None
         return frame
 

@@ -61,6 +61,7 @@ def winter(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Fli
         project.run("delays_by_weather", str(day), late_after_minutes=15)
     project.run("refresh_reference")
     project.run("carrier_report", minimum_flights=1)
+    project.run("carrier_report_sql", minimum_flights=1)
     return project
 
 
@@ -73,6 +74,10 @@ def expected() -> Reference:
 @pytest.mark.parametrize("table", ["clean_flights", "clean_weather", "delays_by_weather", "carrier_report"])
 def test_days_in_winter_equal_pandas(winter: FlightsProject, expected: Reference, table: str) -> None:
     assert_same(collected(winter.read(table)), getattr(expected, table)())
+
+
+def test_the_report_as_a_query_equals_pandas_too(winter: FlightsProject, expected: Reference) -> None:
+    assert_same(collected(winter.read("carrier_report_sql")), expected.carrier_report())
 
 
 @pytest.mark.soak  # equal to pandas row for row: demo/test_demo.py

@@ -10,7 +10,7 @@ Ends with Ctrl-C, or when one of the processes ends, and stops all of them.
 
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -187,7 +187,7 @@ def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
 
     watch = TickWatch(datetime.now(UTC), settings.tick_seconds)
     looked = asked = monotonic()
-    for changed in changes(settings.schedules):
+    for changed in changes(settings.schedules, lambda: _queries(settings)):
         if monotonic() - looked >= TICK_CHECK_SECONDS:
             looked = monotonic()
             _warn(settings, watch)
@@ -231,23 +231,31 @@ def _warn(settings: "Settings", watch: TickWatch) -> None:
         typer.echo(warning, err=True)
 
 
-def changes(folder: Path) -> Iterator[bool]:
+def changes(folder: Path, queries: Callable[[], tuple[Path, ...]] = tuple) -> Iterator[bool]:
     """Yield True for each change of YAML files below a folder, and of the files of rows that they name.
 
-    Yields False every second without a change. Rows may be elsewhere in the project, so they are looked at.
+    Yields False every second without a change. Rows and queries may be elsewhere in the project, so they are
+    looked at.
+
+    Args:
+        queries: returns the files of the queries that are deployed.
     """
     from watchfiles import watch
 
     from tidegate.project.yaml_files import SUFFIXES
 
-    rows = _rows(folder)
+    rows = (*_rows(folder), *queries())
     seen = _stamps(rows)
     for found in watch(folder, yield_on_timeout=True, rust_timeout=CHECK_MILLISECONDS):
         if found:
-            rows = _rows(folder)
+            rows = (*_rows(folder), *queries())
         now = _stamps(rows)
-        changed, seen = now != seen, now
-        yield changed or any(Path(path).suffix.lower() in SUFFIXES for _, path in found)
+        changed = now != seen or any(Path(path).suffix.lower() in SUFFIXES for _, path in found)
+        yield changed
+        if changed:
+            # With the queries of the deployment that followed; what was saved meanwhile is a change.
+            rows = (*rows, *(file for file in queries() if file not in now))
+        seen = {**_stamps(rows), **now}
 
 
 def _rows(folder: Path) -> tuple[Path, ...]:
@@ -255,6 +263,16 @@ def _rows(folder: Path) -> tuple[Path, ...]:
     from tidegate.project.yaml_files import read_files
 
     return tuple(rows_named(read_files([folder]).contents))
+
+
+def _queries(settings: "Settings") -> tuple[Path, ...]:
+    """Return the files of the deployed queries of the project."""
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store(settings, create=True) as store, store.reading() as reader:
+        apps = [each.app for each in reader.records(APPS) if each.project == settings.name]
+    named = (query.file for app in apps for program in app.programs.values() for query in program.sql)
+    return tuple(settings.project / file for file in dict.fromkeys(named))
 
 
 def _stamps(files: tuple[Path, ...]) -> dict[Path, tuple[int, int, int] | None]:

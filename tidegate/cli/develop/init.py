@@ -19,6 +19,10 @@ def init(
     empty: Annotated[
         bool, typer.Option("--empty", help="Without the example: no app, no program, no landed files.")
     ] = False,
+    sql: Annotated[
+        bool,
+        typer.Option("--sql", help="The program of the example is a query, in place of a function."),
+    ] = False,
     beside: Annotated[
         bool,
         typer.Option(
@@ -38,13 +42,18 @@ def init(
     from tidegate.project.create import create_project
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
+    if sql and (empty or beside):
+        raise UserError(
+            "--sql makes the example with a query, and this project gets no example",
+            f"leave out {'--empty' if empty else '--beside'} or --sql",
+        )
     if beside:
         _join(folder)
         return
     if not yes:
         _ask(folder)
     iceberg = runtime_jar() is not None
-    for name in create_project(folder, version("tidegate"), iceberg, empty=empty):
+    for name in create_project(folder, version("tidegate"), iceberg, empty=empty, sql=sql):
         typer.echo(f"  {folder / name}")
     if not iceberg:
         typer.echo(

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.tidegate.project import SALES, Project
-from tidegate.cli.develop.dev import redeploy
+from tidegate.cli.develop.dev import _queries, changes, redeploy
 from tidegate.cli.main import application
 from tidegate.processes.lock import project_lock
 from tidegate.project.settings.settings import load_settings
@@ -31,6 +31,23 @@ def test_a_change_is_deployed(project: Project) -> None:
     assert redeploy(load_settings())
 
     assert "report_at_seven" in deployed_schedules(project)
+
+
+def test_a_query_that_is_saved_is_a_change(project: Project) -> None:
+    (project.folder / "programs").mkdir(exist_ok=True)
+    query = project.folder / "programs" / "report.sql"
+    query.write_text("SELECT 1 AS n")
+    project.write(
+        "asked", "app: asked\ndatasets: {n: {}}\nprograms: {p: {sql: programs/report.sql, writes: [n]}}\n"
+    )
+    settings = load_settings()
+    assert redeploy(settings)
+
+    seen = changes(settings.schedules, lambda: _queries(settings))
+    assert not next(seen)
+    query.write_text("SELECT 2 AS n")
+    assert next(seen)
+    assert not next(seen)
 
 
 def test_a_mistake_leaves_what_was_deployed(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

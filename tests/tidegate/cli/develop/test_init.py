@@ -42,6 +42,22 @@ def test_the_yaml_has_no_mistakes_and_the_scenario_passes(new: Path) -> None:
     assert "1 passed, 0 failed" in tested.output
 
 
+def test_with_sql_the_program_is_a_query_and_all_else_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("init", "shop", "--sql").exit_code == 0
+    monkeypatch.chdir(tmp_path / "shop")
+
+    linted, tested = run("lint"), run("test")
+
+    assert (linted.exit_code, linted.stderr, tested.exit_code) == (0, "", 0)
+    assert [file.name for file in (tmp_path / "shop" / "programs").iterdir()] == ["daily_sales.sql"]
+    for other in ("--empty", "--beside"):
+        assert run("init", "other", "--sql", other).exit_code != 0
+    assert not (tmp_path / "shop" / "other").exists()
+
+
 def test_the_plan_has_something_to_deploy(new: Path) -> None:
     assert run("plan").exit_code == 2
 

@@ -41,6 +41,27 @@ def test_what_is_not_to_be_deployed_is_checked_and_stays_where_it_is(project: Pr
     assert refs(project) == ["sales/report_at_six", "sales/report_by_day", "sales/report_daily"]
 
 
+def test_the_text_of_a_query_is_deployed_and_its_change_is_shown(project: Project) -> None:
+    (project.folder / "programs").mkdir(exist_ok=True)
+    query = project.folder / "programs/totals.sql"
+    query.write_text("SELECT shop,\n  amount\nFROM raw\n")
+    program = "totals: {sql: programs/totals.sql, reads: [raw], writes: [totals]}"
+    project.write("shop", f"app: shop\ndatasets: {{raw: {{}}, totals: {{}}}}\nprograms: {{{program}}}\n")
+    project.run("deploy")
+    query.write_text("SELECT shop,\n  2 * amount AS amount\nFROM raw\n")
+
+    printed = project.run("plan", exit_code=2)
+
+    assert "-   amount\n        +   2 * amount AS amount\n" in printed
+    store = project.store()
+    with store.reading() as reader:
+        (deployed,) = [each.app for each in reader.records(APPS) if each.app.name == "shop"]
+    store.close()
+    assert deployed.programs["totals"].sql[0].text == "SELECT shop,\n  amount\nFROM raw\n"
+    query.write_text("SELECT * FROM rww")
+    assert "totals.sql:1:15: error[Q105]" in project.run_with_errors("plan", exit_code=1)
+
+
 def test_a_plan_shows_tasks_as_yaml_and_what_was_detected(project: Project) -> None:
     feed = "feed: {type: source, dataset: raw, cycle: hour}"
     clean = "clean: {program: clean, cycle: day, at: {time: '02:00'}}"
