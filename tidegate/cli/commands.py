@@ -45,7 +45,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
         ),
         "import": Entry(
             "tidegate.cli.develop.import_schedules:app",
-            "Translate the schedules of cron into the YAML of an app.",
+            "Translate the schedules of cron or CDAP into the YAML of an app.",
         ),
         "run": Entry(
             "tidegate.cli.operate.run:run", "Run one program now, in this process and without the queue."

@@ -17,7 +17,7 @@ from tidegate.domain.wording import plural
 if TYPE_CHECKING:
     from tidegate.project.other_schedulers.translated import Translated
 
-app = typer.Typer(no_args_is_help=True, help="Translate schedules of cron into the YAML of an app.")
+app = typer.Typer(no_args_is_help=True, help="Translate schedules of cron or CDAP into the YAML of an app.")
 
 MAX_BYTES = 1024 * 1024
 """As for a YAML file: more does not fit into an app."""
@@ -40,6 +40,14 @@ def crontab(app: AppOption, file: FileArgument = None, out: OutOption = None) ->
     from tidegate.project.other_schedulers.crontab import read_crontab
 
     _translate(read_crontab, app, file, out)
+
+
+@app.command("cdap")
+def cdap(app: AppOption, file: FileArgument = None, out: OutOption = None) -> None:
+    """Translate schedules of CDAP, as its REST API returns them: each workflow is a job of Dagster."""
+    from tidegate.project.other_schedulers.cdap_app import read_cdap
+
+    _translate(read_cdap, app, file, out)
 
 
 def _translate(

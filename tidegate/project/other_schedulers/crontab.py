@@ -9,14 +9,16 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import PurePosixPath
 
 from tidegate.compiler.values.texts import is_zone
 from tidegate.domain.time.cron import Cron, CronError, parse
 from tidegate.domain.time.wall_clock import zone_of
 from tidegate.project.other_schedulers.translated import (
+    FIRST_FIRES_FROM,
     Note,
+    NotTranslated,
     Part,
     Translated,
     example_of_fire,
@@ -30,8 +32,6 @@ NO_NAME = "command"
 ZONE_OF_THE_MACHINE = (
     "Cron takes the zone of its machine where no CRON_TZ is above a line. Write that zone here.",
 )
-FIRST_FIRES_FROM = datetime(2026, 1, 1, tzinfo=UTC)
-"""Scenarios are about the first fire after it, so that the same crontab has the same ones on any day."""
 
 PROGRAM = '''\
 """Runs a command that cron has run. It has failed if the command ends with a code other than 0."""
@@ -80,10 +80,6 @@ class _Reading:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-class NotRead(Exception):
-    """Says why a line is not translated."""
-
-
 def read_crontab(data: bytes, app: str) -> Translated:
     """Return the app of a crontab; a line that cannot be translated is a note at its place."""
     reading = _Reading()
@@ -117,7 +113,7 @@ def _read_line(reading: _Reading, line: str) -> None:
             reading.zone = _zone(variable["name"].strip("\"'"), variable["value"], reading.zone)
         else:
             _add_schedule(reading, line, *_entry(line))
-    except NotRead as error:
+    except NotTranslated as error:
         reading.above.append(Note(f"{line} ({error})"))
 
 
@@ -125,13 +121,15 @@ def _zone(name: str, value: str, zone: str) -> str:
     """Return the zone of the lines after a variable.
 
     Raises:
-        NotRead: the variable says something else, or a zone that does not exist.
+        NotTranslated: the variable says something else, or a zone that does not exist.
     """
     if name != "CRON_TZ":
-        raise NotRead("a variable of the commands: set it in their programs")
+        raise NotTranslated("a variable of the commands: set it in their programs")
     named = value.strip().strip("\"'")
     if not is_zone(named):
-        raise NotRead(f"not a time zone: the lines below have {zone or 'UTC'}; write the zone that is meant")
+        raise NotTranslated(
+            f"not a time zone: the lines below have {zone or 'UTC'}; write the zone that is meant"
+        )
     return named
 
 
@@ -139,22 +137,22 @@ def _entry(line: str) -> tuple[str, str]:
     """Return the pattern and the command of a line.
 
     Raises:
-        NotRead: it has none, or another one than ours would be.
+        NotTranslated: it has none, or another one than ours would be.
     """
     found = _ALIAS.fullmatch(line) if line.startswith("@") else _FIELDS.fullmatch(line)
     if found is None:
-        raise NotRead("not five fields and a command")
+        raise NotTranslated("not five fields and a command")
     pattern, command = " ".join(found["cron"].split()), (found["command"] or "")
     if pattern.lower() == "@reboot":
-        raise NotRead("no time: the start of a machine is nothing that a schedule knows")
+        raise NotTranslated("no time: the start of a machine is nothing that a schedule knows")
     _check_pattern(pattern)
     if not command.strip():
-        raise NotRead("no command")
+        raise NotTranslated("no command")
     if "\0" in command:
-        raise NotRead("a command with the character NUL")
+        raise NotTranslated("a command with the character NUL")
     # `\%` is a percent sign, and a bare one ends the command: what follows is its input.
     if any(sign == "%" for sign in _PERCENT.findall(command)):
-        raise NotRead("% ends the command, and what follows is its input: give it to the program")
+        raise NotTranslated("% ends the command, and what follows is its input: give it to the program")
     return pattern, _PERCENT.sub(lambda sign: "%" if sign[0] == "\\%" else sign[0], command)
 
 
@@ -162,16 +160,16 @@ def _check_pattern(pattern: str) -> None:
     """Check that a pattern means the same here.
 
     Raises:
-        NotRead: it does not, or crons disagree on it.
+        NotTranslated: it does not, or crons disagree on it.
     """
     if _STEP_OF_A_NUMBER.search(pattern.replace(" ", ",")):
-        raise NotRead("crons disagree on a step of a single number: write a range, such as 5-59/15")
+        raise NotTranslated("crons disagree on a step of a single number: write a range, such as 5-59/15")
     if any(text[0] != "*" and "*" in text.split(",") for text in pattern.split()):
-        raise NotRead("crons disagree on * in a list: write the field as * alone")
+        raise NotTranslated("crons disagree on * in a list: write the field as * alone")
     try:
         parse(pattern)
     except CronError as error:
-        raise NotRead(error.message) from None
+        raise NotTranslated(error.message) from None
 
 
 def _add_schedule(reading: _Reading, line: str, pattern: str, command: str) -> None:

@@ -7,7 +7,7 @@ which no character can end the line or hide what follows.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
@@ -22,6 +22,13 @@ MAX_SCHEDULES = 1_000
 
 BEFORE_THE_FIRE = timedelta(seconds=30)
 """A scenario begins so long before its fire: no cron fires between the two."""
+
+FIRST_FIRES_FROM = datetime(2026, 1, 1, tzinfo=UTC)
+"""Scenarios are about the first fire after it, so that the same crontab has the same ones on any day."""
+
+
+class NotTranslated(Exception):
+    """Says why something is not translated."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
