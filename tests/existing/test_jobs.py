@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable, Collection, Iterator
+from datetime import timedelta
 from typing import TypeVar
 
 import pytest
-from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterRunStatus
+from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, DagsterRunStatus
 
 from tests.existing.world import Acme, host_of
 from tidegate.dagster_defs.host.host import Host
@@ -36,6 +37,7 @@ programs:
   orders: {job: orders_job, writes: [orders]}
   demand: {job: demand_job, partitions: {cycle: day, start: 2026-01-01}}
   regions: {job: region_job, partitions: {day: {cycle: day, start: 2026-01-01}, region: [eu, us]}}
+  slow: {job: load_region, timeout: 1h, config: {ops: {load: {config: {region: slow}}}}}
   gone: {job: no_such_job}
   selection:
     assets: 'key:"raw/orders" or key:"acme/core/demand"'
@@ -51,6 +53,7 @@ schedules:
   orders: {program: orders, trigger: {cron: "0 0 1 1 *"}, status: active}
   regions:
     {program: regions, trigger: {partitions: {dataset: by_region}}, for_each: partition, status: active}
+  slow: {program: slow, trigger: {cron: "0 0 1 1 *"}, status: active}
   gone: {program: gone, trigger: {cron: "0 0 1 1 *"}, status: active}
   selection:
     {program: selection, trigger: {partitions: {dataset: orders}}, for_each: partition, status: active}
@@ -183,6 +186,49 @@ def _obstacles(acme: Acme) -> object:
         return obstacles(reader, "core")
 
 
+class Died(BaseException):
+    """The end of a process at a statement."""
+
+
+@pytest.mark.parametrize("statement", ["create_run", "submit_run"])
+def test_a_host_that_dies_before_or_after_the_creation_of_a_run_leaves_one_run(
+    statement: str, acme: Acme, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_given: object, **_named: object) -> None:
+        raise Died
+
+    job = acme.trigger("load")
+    with monkeypatch.context() as crash:
+        crash.setattr(type(acme.instance), statement, die)
+        with pytest.raises(Died):
+            looping(acme, host, job)
+    assert len(acme.runs_of(job)) == (1 if statement == "submit_run" else 0)
+
+    ended = looping(acme, host, job)
+
+    assert (ended.state, ended.attempt, len(acme.runs_of(job))) == (JobState.SUCCEEDED, 1, 1)
+
+
+def test_a_run_that_ended_before_it_began_is_launched_again_and_is_not_an_attempt(
+    acme: Acme, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(instance: DagsterInstance, run_id: str, _workspace: object) -> None:
+        run = instance.get_run_by_id(run_id)
+        assert run is not None
+        instance.report_run_failed(run, "its location was down")
+
+    job = acme.trigger("load")
+    with monkeypatch.context() as down:
+        down.setattr(type(acme.instance), "submit_run", lose)
+        looping(acme, host, job, frozenset({JobState.PENDING_LAUNCH, JobState.LAUNCHED}))
+        until(acme, host, "the lost run", lambda: [each for each in acme.runs_of(job) if each.is_finished])
+
+    ended = looping(acme, host, job)
+
+    assert (ended.state, ended.attempt) == (JobState.SUCCEEDED, 1)
+    assert [run.status.value for run in acme.runs_of(job)] == ["SUCCESS", "FAILURE"]
+
+
 def test_a_selection_is_one_run_of_its_assets_and_their_checks(acme: Acme, host: Host) -> None:
     ended = looping(acme, host, acme.trigger("selection", "2026-03-09"))
 
@@ -236,3 +282,19 @@ def test_a_run_of_others_that_makes_a_selected_asset_is_an_external_run(acme: Ac
     until(acme, host, "the external run", lambda: acme.external_runs("core/selection") - before)
     assert {each.partition("/")[0] for each in acme.external_runs("core/selection") - before} == {run}
     assert acme.external_runs("core/ranged") == set()
+
+
+def test_a_long_run_is_not_declared_dead_and_one_over_its_timeout_has_failed(acme: Acme, host: Host) -> None:
+    job = looping(acme, host, acme.trigger("slow"), frozenset({JobState.LAUNCHED}))
+    run = until(acme, host, "its start", lambda: acme.started(job))
+
+    acme.after = timedelta(minutes=40)
+    for _ in range(6):
+        host.loop()
+        time.sleep(1)
+    assert (acme.job(job.id).state, acme.started(job)) == (JobState.LAUNCHED, [run])
+
+    acme.after = timedelta(minutes=61)
+    ended = looping(acme, host, job)
+    assert (ended.state, ended.reason, ended.attempt) == (JobState.FAILED, Reason.F_RUN, 1)
+    assert "longer than the timeout of 1h" in ended.detail

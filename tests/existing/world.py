@@ -4,11 +4,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from dagster import DagsterRun
+from dagster import DagsterRun, DagsterRunStatus
 
 from tests.dagster_defs.live.project import LiveProject
 from tests.worlds.by import CLI
@@ -34,6 +35,7 @@ class Acme(LiveProject):
         merged: whether `acme` has both projects, and there is no other location.
         notes: the folder in which the jobs of acme leave what they did.
         said: what the host has logged.
+        after: how much the clock of a host is ahead.
     """
 
     def __init__(self, folder: Path, *, merged: bool = False) -> None:
@@ -49,6 +51,7 @@ class Acme(LiveProject):
         os.environ[PROJECT] = str(folder)
         self.port = free_port()
         self.said: list[str] = []
+        self.after = timedelta()
         self.acme: ManagedProcess | None = None
 
     def start(self) -> None:
@@ -77,6 +80,10 @@ class Acme(LiveProject):
         if self.acme is not None:
             self.acme.stop()
         super().stop()
+
+    def now(self) -> datetime:
+        """The time of a host."""
+        return datetime.now(UTC) + self.after
 
     def log(self) -> str:
         """The last lines that the code server of acme has written."""
@@ -112,6 +119,10 @@ class Acme(LiveProject):
             self.instance.submit_run(run.run_id, context)
             return run.run_id
 
+    def started(self, job: Job) -> list[str]:
+        """The runs of a job of ours that work."""
+        return [run.run_id for run in self.runs_of(job) if run.status is DagsterRunStatus.STARTED]
+
     def job(self, id: str) -> Job:
         with self.store.reading() as reader:
             (found,) = reader.jobs(ids=(id,))
@@ -126,5 +137,5 @@ class Acme(LiveProject):
 def host_of(project: Acme) -> Iterator[Host]:
     """A host of the project in this process, whose workspace has both locations."""
     with WorkspaceProcessContext(project.instance, project.target) as workspace:
-        location = location_of(project.settings)
+        location = replace(location_of(project.settings), clock=project.now)
         yield Host(location, project.instance, workspace, this_process(), project.said.append)
