@@ -21,7 +21,8 @@ VOCABULARY = """
     10m 2013-01-01 wait_at_most cycle start origin reads writes path format parquet j.a
     size bytes rows distinct 1GB elapsed since last_event at_least n of sequence quiet quiet_at_most
     collect_within calendar calendars nth_business_day country US weekend sat closed open rate per load gauge
-    max_active_runs batching each max_batch on_suspend hold on_update carry
+    max_active_runs batching each max_batch on_suspend hold on_update carry templates defaults rows
+    ${each.a} ${each.b} x${each.a} $${each.a} ${each. ${env.A} rows.csv
 """
 WORDS = st.sampled_from(VOCABULARY.split())
 SCALARS = st.one_of(WORDS, st.integers(), st.booleans(), st.none(), st.floats(), st.text(max_size=8))
@@ -37,6 +38,18 @@ APPS = st.fixed_dictionaries(
         "calendars": st.dictionaries(WORDS, VALUES, max_size=2),
         "datasets": st.dictionaries(WORDS, VALUES, max_size=3),
         "programs": st.dictionaries(WORDS, VALUES, max_size=3),
+        "templates": st.dictionaries(
+            WORDS,
+            st.fixed_dictionaries(
+                {
+                    "for": st.dictionaries(WORDS, st.lists(SCALARS, min_size=1, max_size=2), max_size=2)
+                    | VALUES
+                },
+                optional={"datasets": st.dictionaries(WORDS, VALUES, max_size=2), "schedules": VALUES},
+            ),
+            max_size=2,
+        ),
+        "defaults": st.dictionaries(WORDS, VALUES, max_size=2),
         "schedules": st.dictionaries(
             WORDS,
             st.fixed_dictionaries({"program": WORDS, "trigger": VALUES}, optional={"args": VALUES}),

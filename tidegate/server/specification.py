@@ -46,7 +46,9 @@ def compiled_app(
     if not compilation.ok:
         raise _wrong(f"the specification of app {name}", compilation.diagnostics, document, hidden)
     found = compilation.models()[name]
-    broken = broken_rules(service.settings, found, document)
+    # The alerts of parts that templates make are judged, too.
+    whole = document._replace(root=compilation.apps[name].root)
+    broken = broken_rules(service.settings, found, whole)
     if broken:
         raise _wrong(f"the specification of app {name}", broken, document, hidden)
     return found

@@ -53,6 +53,32 @@ def test_the_deployed_spec_put_again_changes_nothing(server: Served):
     }
 
 
+def test_a_spec_has_templates_and_shows_their_parts_but_reads_no_rows(server: Served):
+    template: dict[str, Any] = {
+        "for": {"shop": ["north", "south"], "retries": [2]},
+        "schedules": {"daily_${each.shop}": {**DAILY, "retries": "${each.retries}"}},
+    }
+    spec: dict[str, Any] = {
+        **SPEC,
+        "templates": {"shops": template},
+        "defaults": {"schedules": {"owner": "feeds"}},
+    }
+
+    created = deployed(server, spec)["created"]
+
+    assert created == ["daily", "daily_north", "daily_south", "each_day"]
+    shown_spec = server.client.get(APP).json()["spec"]
+    assert not {"templates", "defaults"} & shown_spec.keys()
+    part = shown_spec["schedules"]["daily_south"]
+    assert (part["retries"], part["owner"]) == (2, "feeds")
+    assert deployed(server, shown_spec)["unchanged"] == created
+    template["for"] = {"rows": "shops.csv"}
+    answer = server.client.put(APP, json={"spec": spec})
+    assert answer.status_code == 400
+    (diagnostic,) = answer.json()["diagnostics"]
+    assert (diagnostic["code"], diagnostic["path"]) == ("R132", "templates.shops.for.rows")
+
+
 def test_with_updating_schedules_follow_the_spec(server: Served):
     deployed(server)
     job = server.client.post(f"{SCHEDULES}/each_day/trigger", json={"key": "2026-03-09"}).json()["job"]
