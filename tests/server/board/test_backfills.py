@@ -57,16 +57,22 @@ def test_a_backfill_shows_what_each_count_counts(served: Served):
 
 def test_a_button_cancels_it_once(served: Served):
     start(served)
-    assert [each["refusal"] for each in shown(served, f"{PAGE}/1")["menu"]] == [""]
+    not_cancelled = "backfill 1 is not cancelled"
+    assert [each["refusal"] for each in shown(served, f"{PAGE}/1")["menu"]] == ["", not_cancelled]
 
     answer = served.client.post(f"{PAGE}/1/cancel", data={"reason": "wrong"}, follow_redirects=False)
 
     assert answer.status_code == 303, answer.text
     view = shown(served, f"{PAGE}/1")
     assert (view["line"]["state"], view["items"]) == ("cancelled", [])
-    assert [each["refusal"] for each in view["menu"]] == ["backfill 1 has nothing left to cancel"]
+    assert [each["refusal"] for each in view["menu"]] == ["backfill 1 has nothing left to cancel", ""]
     assert f'href="{PAGE}/1/cancel"' not in served.client.get(f"{PAGE}/1").text
     problem(served.client.post(f"{PAGE}/1/cancel", data={}), 409)
+
+    answer = served.client.post(f"{PAGE}/1/resume", data={"reason": "right"}, follow_redirects=False)
+
+    assert answer.status_code == 303, answer.text
+    assert shown(served, f"{PAGE}/1")["line"]["state"] == "running"
 
 
 def test_what_cannot_be_started_or_shown_is_refused(served: Served):
